@@ -1,0 +1,14 @@
+// Package executor is the contract between scheduling and computing: Batch goes
+// in, Result comes out, Executor is who does it. It also has the ECHO executor,
+// a stand-in whose next token depends on every KV slot it reads, and the
+// conformance suite that every executor passes.
+//
+// Ownership: a Batch belongs to the scheduler until Start, to the executor until
+// Finish returned its Result, then to the scheduler again. A Result belongs to
+// whoever received it last (executor, scheduler, intake), one owner at a time,
+// and goes back to its pool at the end.
+//
+// Concurrency: Start and Finish are each called from one goroutine, which may be
+// two different ones. Nothing else of an Executor is safe to call concurrently
+// but Info.
+package executor

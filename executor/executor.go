@@ -1,0 +1,40 @@
+package executor
+
+import "errors"
+
+// ErrClosed is Finish's answer after Close when no step is left.
+var ErrClosed = errors.New("executor: closed")
+
+// Group is the geometry of one cache group (one kind of attention).
+type Group struct {
+	Blocks int // usable blocks, numbered from 0
+	Window int // 0: full attention
+}
+
+// Info is what an executor can do. It never changes.
+type Info struct {
+	Name           string
+	PageSize       int // tokens of a block
+	Groups         []Group
+	MaxSlots       int // sequences at a time
+	MaxTokens      int // tokens a step
+	MaxContext     int // tokens of a sequence
+	Vocab          int
+	MaxOutstanding int // steps that may be handed over at once, 1 or 2
+}
+
+// Executor computes steps. Logits of a row depend on its slot's tokens alone,
+// to the bit, never on the rest of the Batch, on chunk borders or on block ids.
+type Executor interface {
+	Info() Info
+	// Start hands a Batch over. It does not wait for the step, and is not called
+	// with Info().MaxOutstanding steps unfinished. An error means that the Batch
+	// breaks the contract, a bug of the caller.
+	Start(b *Batch) error
+	// Finish waits for the oldest step handed over and fills r. The Batch is the
+	// caller's again. It answers ErrClosed after Close when no step is left.
+	Finish(r *Result) error
+	// Close lets steps handed over end, then frees threads and memory. It may be
+	// called while Finish waits. Safe twice.
+	Close() error
+}
