@@ -1,0 +1,46 @@
+package actors
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/sched"
+)
+
+// Limits are what intake admits by.
+type Limits struct {
+	Vocab       int
+	MaxContext  int // tokens of a request, prompt and generated
+	CacheTokens int // tokens that the whole cache holds
+	MaxOpen     int // requests open at a time
+}
+
+// admit checks a request against the limits and turns it into the scheduler's
+// form, its limit on new tokens cut to what context and cache can hold. The last
+// token is never written to the cache, so one more than CacheTokens can exist.
+func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
+	n := len(r.IDs)
+	switch {
+	case n == 0:
+		return nil, fmt.Errorf("%w: give at least one token", ErrEmptyPrompt)
+	case n >= l.MaxContext:
+		return nil, fmt.Errorf("%w: %d tokens, and with one to generate at most %d fit: shorten the prompt", ErrTooLong, n, l.MaxContext)
+	case n > l.CacheTokens:
+		return nil, fmt.Errorf("%w: %d tokens, the cache holds %d: shorten the prompt or give the engine more blocks", ErrNeverFits, n, l.CacheTokens)
+	case r.MaxNew < 0:
+		return nil, fmt.Errorf("%w: max_new_tokens is %d, must be 0 or more", ErrParams, r.MaxNew)
+	}
+	for i, id := range r.IDs {
+		if id < 0 || int(id) >= l.Vocab {
+			return nil, fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
+		}
+	}
+	if err := r.Sampling.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParams, err)
+	}
+	room := min(l.MaxContext, l.CacheTokens+1) - n
+	maxNew := r.MaxNew
+	if maxNew == 0 || maxNew > room {
+		maxNew = room
+	}
+	return &sched.Submit{Key: key, IDs: r.IDs, MaxNew: int32(maxNew), EOS: r.EOS, Sampling: r.Sampling, Seed: r.Seed}, nil
+}

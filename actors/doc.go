@@ -1,0 +1,22 @@
+// Package actors has the shells around the cores, one file an actor:
+//
+//	supervisor  spawns the others, watches them, owns the mode; ends the engine
+//	intake      the table of open requests: admits, and ends each exactly once
+//	scheduler   sched.Scheduler: what runs in each step
+//	blocks      blockmgr.Manager: which cache block belongs to whom
+//	executor    hands batches to an executor.Executor and collects its results
+//
+// A request goes intake → scheduler → (blocks, one round trip a step) → executor →
+// scheduler → intake → its Sink. Control (mode, stop) travels on the control lane,
+// ahead of any backlog, with a command number.
+//
+// Ownership: a message belongs to its receiver. The table of open requests belongs
+// to intake while it lives and then to the supervisor, which fails what is left.
+//
+// Concurrency: Receive never blocks and handles one message; an actor's state is
+// touched by its own goroutine alone. Steps run on a goroutine of their own that
+// is locked to its thread and reports by message.
+//
+// Failure: a crash of any of them ends the engine: every open request ends as
+// failed, System.Err says why, and the process can start a new one.
+package actors

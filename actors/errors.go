@@ -1,0 +1,31 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Classes of errors. A rejected request will never be accepted as it is; an
+// unavailable engine may accept it later, or elsewhere; a failed one was accepted.
+var (
+	ErrRejected    = errors.New("request rejected")
+	ErrUnavailable = errors.New("engine unavailable")
+	ErrFailed      = errors.New("request failed")
+)
+
+// Causes, each within its class.
+var (
+	ErrEmptyPrompt = fmt.Errorf("%w: the prompt is empty", ErrRejected)
+	ErrVocab       = fmt.Errorf("%w: token id outside the vocabulary", ErrRejected)
+	ErrTooLong     = fmt.Errorf("%w: the prompt is longer than the context", ErrRejected)
+	ErrNeverFits   = fmt.Errorf("%w: the prompt is larger than the whole cache", ErrRejected)
+	ErrParams      = fmt.Errorf("%w: bad parameter", ErrRejected)
+	ErrDuplicateID = fmt.Errorf("%w: the request id is in use", ErrRejected)
+
+	ErrQueueFull = fmt.Errorf("%w: the queue is full", ErrUnavailable)
+	ErrStopping  = fmt.Errorf("%w: it is stopping", ErrUnavailable)
+	ErrClosed    = fmt.Errorf("%w: it is closed", ErrUnavailable)
+
+	ErrStopped = fmt.Errorf("%w: the engine was stopped", ErrFailed)
+	ErrCrashed = fmt.Errorf("%w: the engine crashed", ErrFailed)
+)

@@ -1,0 +1,114 @@
+package actors
+
+import (
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+
+	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// intake owns the table of open requests. It alone ends them.
+//
+// Concurrency: single goroutine, sole writer of the table while it lives.
+type intake struct {
+	peers
+	table  *table
+	limits Limits
+	tokens *tokenPool
+	log    zerolog.Logger
+
+	number uint64 // of the last command obeyed
+	mode   messages.Mode
+}
+
+func (a *intake) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *peers:
+		a.peers = *m
+	case *Submit:
+		m.Reply <- a.submit(c, m) // has room for one: never waits
+	case *Cancel:
+		a.cancel(c, m.ID)
+	case *sched.Tokens:
+		a.deliver(m)
+		a.drained(c)
+	case *messages.SetMode:
+		a.setMode(c, m)
+	case *messages.Halted:
+		a.table.failAll(ErrStopped)
+		a.drained(c)
+	}
+}
+
+// submit takes a request in, or says why not before anything is queued.
+func (a *intake) submit(c actor.Context, m *Submit) error {
+	switch {
+	case a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING:
+		return ErrStopping
+	case a.table.byID[m.ID] != nil:
+		return fmt.Errorf("%w: %q", ErrDuplicateID, m.ID)
+	case len(a.table.byID) >= a.limits.MaxOpen:
+		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, len(a.table.byID))
+	}
+	s, err := a.limits.admit(m, a.table.lastKey+1)
+	if err != nil {
+		return err
+	}
+	a.table.add(m.ID, m.Sink)
+	c.Send(a.scheduler, s)
+	return nil
+}
+
+func (a *intake) cancel(c actor.Context, id string) {
+	o := a.table.byID[id]
+	if o == nil {
+		return
+	}
+	a.table.end(o, ReasonCancelled, nil)
+	c.Send(a.scheduler, &cancelKey{o.key})
+	a.drained(c)
+}
+
+// deliver hands a step's tokens to their requests. What ended meanwhile is dropped.
+func (a *intake) deliver(m *sched.Tokens) {
+	for i := range m.Items {
+		it := &m.Items[i]
+		o := a.table.byKey[it.Key]
+		if o == nil {
+			continue
+		}
+		o.preemptions = int(it.Preemptions)
+		if len(it.IDs) > 0 {
+			o.sink.Tokens(it.IDs)
+		}
+		switch it.Finish {
+		case sched.Stop:
+			a.table.end(o, ReasonStop, nil)
+		case sched.Length:
+			a.table.end(o, ReasonLength, nil)
+		case sched.Failed:
+			a.log.Warn().Str("request", o.id).Err(it.Err).Msg("request failed")
+			a.table.end(o, ReasonFailed, fmt.Errorf("%w: %w", ErrFailed, it.Err))
+		}
+	}
+	a.tokens.put(m)
+}
+
+func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
+	if m.Number <= a.number {
+		return
+	}
+	a.number, a.mode = m.Number, m.Mode
+	a.drained(c)
+}
+
+// drained tells the supervisor once nothing is open and nothing will be.
+func (a *intake) drained(c actor.Context) {
+	stopping := a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
+	if stopping && len(a.table.byKey) == 0 {
+		c.Send(a.supervisor, &messages.Drained{Number: a.number})
+	}
+}

@@ -1,0 +1,98 @@
+package actors
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// scheduler is the shell of sched.Scheduler: an event in, its effects out.
+//
+// Concurrency: single goroutine, sole user of the core.
+type scheduler struct {
+	peers
+	core    *sched.Scheduler
+	tokens  *tokenPool
+	results *resultPool
+
+	number uint64 // of the last command obeyed
+	mode   messages.Mode
+	halted bool // said so
+}
+
+func (a *scheduler) Receive(c actor.Context) {
+	var err error
+	switch m := c.Message().(type) {
+	case *peers:
+		a.peers = *m
+		return
+	case *sched.Submit:
+		err = a.core.Submit(*m)
+	case *cancelKey:
+		a.core.Cancel(m.key)
+	case *blockmgr.Reserved:
+		err = a.reserved(c, m)
+	case *executor.Result:
+		err = a.stepDone(c, m)
+	case *messages.SetMode:
+		a.setMode(m)
+	default:
+		return
+	}
+	if err != nil {
+		c.Send(a.supervisor, &fatal{"scheduler", err})
+		return
+	}
+	a.advance(c)
+}
+
+// advance asks for the next plan, and reports when a halt has come to rest.
+func (a *scheduler) advance(c actor.Context) {
+	if r := a.core.Plan(); r != nil {
+		c.Request(a.blocks, r)
+	}
+	if a.mode == messages.Mode_MODE_HALTING && !a.halted && a.core.Quiet() {
+		a.halted = true
+		c.Send(a.intake, &messages.Halted{Number: a.number}) // behind the last step's tokens
+	}
+}
+
+func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {
+	b, err := a.core.Reserved(m)
+	if b != nil {
+		c.Send(a.executor, b)
+	}
+	return err
+}
+
+func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
+	t := a.tokens.get()
+	err := a.core.StepDone(m, t)
+	a.results.put(m)
+	if err != nil {
+		return err
+	}
+	if len(t.Items) > 0 {
+		c.Send(a.intake, t)
+	} else {
+		a.tokens.put(t)
+	}
+	return nil
+}
+
+// setMode obeys the supervisor's newest command. Draining goes on as running does.
+func (a *scheduler) setMode(m *messages.SetMode) {
+	if m.Number <= a.number {
+		return
+	}
+	a.number, a.mode = m.Number, m.Mode
+	switch m.Mode {
+	case messages.Mode_MODE_RUNNING, messages.Mode_MODE_DRAINING:
+		a.core.Resume()
+	default:
+		a.core.Pause()
+	}
+}

@@ -1,0 +1,112 @@
+package actors
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/lane"
+	"github.com/cbactor/cbactor/internal/obs"
+	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// deadLetterPause is short, since a goroutine of the library sleeps that long
+// after a message to an actor that has ended, as any late Cancel is.
+const deadLetterPause = 20 * time.Millisecond
+
+// Options says what to start.
+type Options struct {
+	Executor executor.Executor // belongs to the System from now on
+	Sched    sched.Config
+	Limits   Limits
+	Log      zerolog.Logger
+}
+
+// System is a running set of actors, seen from outside.
+type System struct {
+	sys                *actor.ActorSystem
+	supervisor, intake *actor.PID
+	ex                 executor.Executor
+	collected          chan struct{}
+	done               chan struct{}
+	err                error // why, once done is closed
+	closing            sync.Once
+}
+
+// Start spawns the actors. The engine is running when it returns.
+func Start(o Options) *System {
+	s := &System{
+		sys: actor.NewActorSystem(
+			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
+			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
+		ex: o.Executor, collected: make(chan struct{}), done: make(chan struct{}),
+	}
+	info := o.Executor.Info()
+	blocksOf := make([]int, len(info.Groups))
+	for g := range info.Groups {
+		blocksOf[g] = info.Groups[g].Blocks
+	}
+	var (
+		open    = newTable()
+		tokens  = new(tokenPool)
+		results = new(resultPool)
+		started = make(chan struct{})
+	)
+	props := func(a actor.Actor) *actor.Props {
+		return actor.PropsFromProducer(func() actor.Actor { return a }, actor.WithMailbox(lane.Wrap(actor.Unbounded())))
+	}
+	spawn := func(c actor.Context) (p peers) {
+		name := func(n string, a actor.Actor) *actor.PID {
+			pid := c.SpawnPrefix(props(a), n)
+			c.Watch(pid)
+			return pid
+		}
+		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
+		p.blocks = name("blocks", &blocks{core: blockmgr.New(info.PageSize, blocksOf, o.Sched.MaxSlots)})
+		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
+		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
+		s.intake = p.intake
+		close(started)
+		return p
+	}
+	s.supervisor = s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log, closing: func(err error) {
+		s.err = err
+		close(s.done)
+	}}), "supervisor")
+	<-started
+	return s
+}
+
+// Submit sends a request to intake, which answers on its Reply unless the System ends first.
+func (s *System) Submit(m *Submit) { s.sys.Root.Send(s.intake, m) }
+
+// Cancel ends a request, wherever it is.
+func (s *System) Cancel(id string) { s.sys.Root.Send(s.intake, &Cancel{ID: id}) }
+
+// Stop begins to end the System: hard, when the steps handed over are done; else
+// when all that was accepted is.
+func (s *System) Stop(hard bool) { s.sys.Root.Send(s.supervisor, &messages.Stop{Hard: hard}) }
+
+// Done is closed when all actors have ended and every request has.
+func (s *System) Done() <-chan struct{} { return s.done }
+
+// Err says why the System ended, once Done is closed: nil when it was asked to.
+func (s *System) Err() error { return s.err }
+
+// Close frees the executor and what is left, after Done. It is safe twice.
+func (s *System) Close() error {
+	<-s.done
+	var err error
+	s.closing.Do(func() {
+		err = s.ex.Close()
+		<-s.collected
+		s.sys.Shutdown()
+	})
+	return err
+}

@@ -1,0 +1,44 @@
+package actors
+
+import "github.com/cbactor/cbactor/sched"
+
+// table is every open request: accepted, not yet ended. Whoever takes an entry out
+// ends it, so each ends exactly once.
+type table struct {
+	byID    map[string]*open
+	byKey   map[sched.Key]*open
+	lastKey sched.Key
+}
+
+type open struct {
+	id          string
+	key         sched.Key
+	sink        Sink
+	preemptions int
+}
+
+func newTable() *table {
+	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}}
+}
+
+// add opens a request under the next key.
+func (t *table) add(id string, sink Sink) *open {
+	t.lastKey++
+	o := &open{id: id, key: t.lastKey, sink: sink}
+	t.byID[id], t.byKey[o.key] = o, o
+	return o
+}
+
+// end closes a request and tells its sink.
+func (t *table) end(o *open, reason Reason, err error) {
+	delete(t.byID, o.id)
+	delete(t.byKey, o.key)
+	o.sink.End(End{Reason: reason, Err: err, Preemptions: o.preemptions})
+}
+
+// failAll ends everything that is open.
+func (t *table) failAll(err error) {
+	for _, o := range t.byKey {
+		t.end(o, ReasonFailed, err)
+	}
+}

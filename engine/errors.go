@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/cbactor/cbactor/actors"
+)
+
+// Classes, to be tested with errors.Is: a rejected request will never be accepted
+// as it is, an unavailable engine may accept it later, a failed one was accepted.
+var (
+	ErrRejected    = actors.ErrRejected
+	ErrUnavailable = actors.ErrUnavailable
+	ErrFailed      = actors.ErrFailed
+)
+
+// Causes, each within its class.
+var (
+	ErrEmptyPrompt = actors.ErrEmptyPrompt
+	ErrVocab       = actors.ErrVocab
+	ErrTooLong     = actors.ErrTooLong
+	ErrNeverFits   = actors.ErrNeverFits
+	ErrParams      = actors.ErrParams
+	ErrDuplicateID = actors.ErrDuplicateID
+
+	ErrQueueFull = actors.ErrQueueFull
+	ErrStopping  = actors.ErrStopping
+	ErrClosed    = actors.ErrClosed
+
+	ErrStopped = actors.ErrStopped
+	ErrCrashed = actors.ErrCrashed
+)
+
+// ErrConfig is the class of every refused configuration.
+var ErrConfig = errors.New("bad engine configuration")

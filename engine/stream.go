@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/cbactor/cbactor/actors"
+)
+
+// Stream is what comes back from one request. Tokens wait in it until they are
+// read; a slow reader holds up nobody.
+//
+// intake writes, one reader reads: tokens is made once, with room for all that may
+// come, and count says how much of it is there.
+type Stream struct {
+	id     string
+	prompt []int32
+	room   int // most tokens that can come
+	cancel func(id string)
+
+	tokens   []int32
+	count    atomic.Int64
+	ended    atomic.Pointer[actors.End]
+	timing   Timing
+	news     chan struct{} // room for one: something came since the reader looked
+	read     int
+	finished bool // the final chunk was read
+}
+
+func newStream(id string, prompt []int32, room int, cancel func(string)) *Stream {
+	return &Stream{id: id, prompt: prompt, room: room, cancel: cancel, timing: Timing{Created: time.Now()}, news: make(chan struct{}, 1)}
+}
+
+// ID is the request's id.
+func (s *Stream) ID() string { return s.id }
+
+// Recv waits for news: new tokens, the end, or both in one Chunk. After the final
+// one it answers io.EOF. A context that ends only ends the wait, not the request.
+func (s *Stream) Recv(ctx context.Context) (Chunk, error) {
+	for {
+		if s.finished {
+			return Chunk{}, io.EOF
+		}
+		end := s.ended.Load() // before count: no token comes after the end
+		n := int(s.count.Load())
+		if end != nil || n > s.read {
+			c := Chunk{TokenIDs: s.tokens[s.read:n:n], Offset: s.read}
+			s.read = n
+			if end != nil {
+				s.finished = true
+				out := s.output(end)
+				c.Final = &out
+			}
+			return c, nil
+		}
+		select {
+		case <-s.news:
+		case <-ctx.Done():
+			return Chunk{}, ctx.Err()
+		}
+	}
+}
+
+// Wait reads the stream to its end. When ctx ends first, the request is cancelled
+// and ends with FinishCancelled and what there is.
+func (s *Stream) Wait(ctx context.Context) Output {
+	for {
+		c, err := s.Recv(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return s.output(s.ended.Load())
+		case err != nil:
+			s.cancel(s.id)
+			ctx = context.WithoutCancel(ctx) // the end comes at once
+		case c.Final != nil:
+			return *c.Final
+		}
+	}
+}
+
+func (s *Stream) output(end *actors.End) Output {
+	n := int(s.count.Load())
+	return Output{
+		RequestID: s.id, PromptIDs: s.prompt, TokenIDs: s.tokens[:n:n],
+		FinishReason: end.Reason, Err: end.Err, Preemptions: end.Preemptions, Timing: s.timing,
+		Usage: Usage{PromptTokens: len(s.prompt), CompletionTokens: n},
+	}
+}
+
+// sink is the side of a Stream that intake sees.
+type sink struct{ *Stream }
+
+// Tokens implements actors.Sink.
+func (s sink) Tokens(ids []int32) {
+	n := int(s.count.Load())
+	if n == 0 {
+		s.timing.First = time.Now()
+		s.Stream.tokens = make([]int32, s.room)
+	}
+	n += copy(s.tokens[n:], ids)
+	s.count.Store(int64(n))
+	s.notify()
+}
+
+// End implements actors.Sink.
+func (s sink) End(e actors.End) {
+	s.timing.Ended = time.Now()
+	s.ended.Store(&e)
+	s.notify()
+}
+
+func (s sink) notify() {
+	select {
+	case s.news <- struct{}{}:
+	default: // the reader will look anyway
+	}
+}

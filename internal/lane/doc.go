@@ -1,0 +1,11 @@
+// Package lane wraps a protoactor mailbox so that control messages overtake
+// queued work.
+//
+// Purpose: pause, stop and their like must be handled after the message being
+// handled now, whatever backlog waits. The mailbox posts them as system messages,
+// which the library drains before every user message, and hands them to the same
+// Receive. They are first-in first-out among themselves and with the actor's
+// lifecycle messages, and do not overtake a Receive that is running.
+//
+// Ownership and concurrency: those of the mailbox wrapped; no state of its own.
+package lane

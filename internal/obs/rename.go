@@ -1,0 +1,42 @@
+package obs
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/rs/zerolog"
+)
+
+// renaming gives attributes called like zerolog's own message field another name:
+// protoactor logs the failing message as "message", and a JSON line must not have
+// the same key twice.
+type renaming struct{ slog.Handler }
+
+func rename(a slog.Attr) slog.Attr {
+	if a.Key == zerolog.MessageFieldName {
+		a.Key = "actor_message"
+	}
+	return a
+}
+
+// Handle implements slog.Handler.
+func (h renaming) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		out.AddAttrs(rename(a))
+		return true
+	})
+	return h.Handler.Handle(ctx, out)
+}
+
+// WithAttrs implements slog.Handler.
+func (h renaming) WithAttrs(attrs []slog.Attr) slog.Handler {
+	renamed := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		renamed[i] = rename(a)
+	}
+	return renaming{h.Handler.WithAttrs(renamed)}
+}
+
+// WithGroup implements slog.Handler.
+func (h renaming) WithGroup(name string) slog.Handler { return renaming{h.Handler.WithGroup(name)} }

@@ -1,0 +1,128 @@
+package sched
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// Reserved takes the answer of blocks and returns the Batch to hand over, nil when
+// no row came of it.
+func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
+	if !s.out || rd.Step != s.step+1 {
+		return nil, fmt.Errorf("%w: an answer for step %d, which was not asked", ErrProtocol, rd.Step)
+	}
+	s.out = false
+	s.sent.Reset()
+	s.fresh = s.fresh || rd.Free > s.free
+	s.free = rd.Free
+
+	b := s.newBatch()
+	for _, p := range rd.Preempted {
+		s.giveUp(s.bySlot[p.Slot])
+	}
+	for _, q := range s.sure {
+		if q.state == started { // not given up for an older one, not cancelled
+			s.addRow(b, q, q.planned, 1)
+		}
+	}
+	for i := range rd.Grants {
+		s.granted(b, &rd.Grants[i])
+	}
+	for _, f := range rd.Refused {
+		if q := s.bySlot[f.Slot]; q != nil && q.state == offered {
+			s.withdraw(q)
+		}
+	}
+	if len(b.Rows) == 0 && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
+		s.spare = append(s.spare, b)
+		return nil, nil
+	}
+	b.Retire = append(b.Retire, s.retire...)
+	for _, slot := range s.retire {
+		s.retired = append(s.retired, retired{slot, b.Step})
+	}
+	s.retire, s.fresh = s.retire[:0], true
+	s.step = b.Step
+	s.flight = append(s.flight, b)
+	return &b.Batch, nil
+}
+
+func (s *Scheduler) newBatch() *batch {
+	var b *batch
+	if n := len(s.spare); n > 0 {
+		b = s.spare[n-1]
+		s.spare = s.spare[:n-1]
+	} else {
+		b = new(batch)
+	}
+	b.Step, b.Epoch = s.step+1, s.epoch
+	return b
+}
+
+// granted gives a slot its new blocks and its row.
+func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
+	q := s.bySlot[g.Slot]
+	if q == nil || q.state == ended { // cancelled since: its release is on the way
+		return
+	}
+	if q.state == offered {
+		s.queue = remove(s.queue, q)
+		s.active = insert(s.active, q)
+		q.state = started
+		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
+		b.Admit = append(b.Admit, executor.Admit{Slot: q.slot, IDs: q.ids, PromptLen: q.prompt,
+			Sampling: q.sampling, Seed: q.seed, Parent: executor.NoSlot})
+	}
+	for _, a := range g.New {
+		from := len(b.blocks)
+		b.blocks = append(b.blocks, a.Blocks...)
+		b.Tables = append(b.Tables, executor.Table{Slot: q.slot, Group: a.Group, Index: a.Index, Blocks: b.blocks[from:len(b.blocks):len(b.blocks)]})
+		q.blocks = max(q.blocks, a.Index+int32(len(a.Blocks)))
+	}
+	s.addRow(b, q, g.Start, g.Count)
+}
+
+func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
+	sample := start+count == q.length()
+	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1})
+	q.planned, q.lastStep = start+count, b.Step
+	if sample {
+		q.pending++
+	}
+}
+
+// giveUp turns a victim back into a waiting request, once no step in flight names it.
+func (s *Scheduler) giveUp(q *seq) {
+	if q.state == ended { // cancelled since; blocks closed the slot already: no second release
+		s.gone = slices.DeleteFunc(s.gone, func(o *seq) bool { return o == q })
+		s.retire = append(s.retire, q.slot)
+		q.slot = executor.NoSlot
+		return
+	}
+	s.drainUntil = max(s.drainUntil, q.lastStep)
+	s.active = remove(s.active, q)
+	s.retire = append(s.retire, q.slot)
+	q.slot, q.blocks, q.planned = executor.NoSlot, 0, 0
+	q.preemptions++
+	if q.lastStep > s.done {
+		q.state = leaving
+		s.leaving = insert(s.leaving, q)
+		return
+	}
+	s.wait(q)
+}
+
+func (s *Scheduler) wait(q *seq) {
+	q.state, q.lastStep = waiting, 0
+	s.queue = insert(s.queue, q)
+}
+
+// withdraw takes a refused offer back; the request keeps its place in the queue.
+func (s *Scheduler) withdraw(q *seq) {
+	s.next.Release = append(s.next.Release, blockmgr.Release{Slot: int32(q.slot)})
+	s.freeSlot(q.slot)
+	q.state, q.slot = waiting, executor.NoSlot
+}

@@ -1,0 +1,26 @@
+// Package sched decides what runs in each step. It is a value with one method
+// a kind of event; effects come out as values and are performed by the actor
+// around it.
+//
+// A step goes like this. Scheduler.Plan asks for cache (a blockmgr.Reserve) when
+// there is something to plan or something to give back; Scheduler.Reserved turns
+// the answer into an executor.Batch; Scheduler.StepDone takes the step's tokens
+// in and says which requests go on and which end, and why. At most one Reserve is
+// out at a time, at most Config.Depth batches.
+//
+// Policy (fifo): every decoding sequence gets its token first, then prompts in
+// order of age, in chunks, within the token budget. A waiting request starts when
+// its whole prompt and one more token fit beside what the started ones still need
+// for theirs; until then nothing younger starts. When a started sequence lacks a
+// block, younger ones are given up for it, the youngest first; they keep their age
+// and their tokens, and are computed again. So the oldest request always goes on,
+// and nothing starves.
+//
+// Ownership: the Reserve and the Batch that come out are the caller's until they
+// come back (with Reserved, with StepDone). Token ids passed in belong to the
+// scheduler from then on.
+//
+// Concurrency: none. One goroutine uses a Scheduler; it has no goroutine, clock,
+// log or IO. The same events give the same plans, byte for byte. A steady-state
+// step does not allocate.
+package sched

@@ -1,0 +1,105 @@
+package sched
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// Tokens is what a step brought, for intake: all sequences of the step in one message.
+type Tokens struct {
+	Step  uint64
+	Items []Item
+	ids   []int32 // what the items' IDs point into
+}
+
+// Item is one sequence's share: new tokens, and whether it ended with them.
+type Item struct {
+	Key         Key
+	IDs         []int32
+	Finish      Finish
+	Err         error // with Failed
+	Preemptions int32 // so far
+}
+
+// Reset empties t for reuse, keeping its memory.
+func (t *Tokens) Reset() {
+	clear(t.Items)
+	*t = Tokens{Items: t.Items[:0], ids: t.ids[:0]}
+}
+
+// StepDone takes the result of the oldest step in flight and fills out.
+// An error means that the whole step failed: nothing can go on.
+func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
+	out.Step = res.Step
+	if len(s.flight) == 0 || s.flight[0].Step != res.Step {
+		return fmt.Errorf("%w: a result of step %d, which is not the oldest in flight", ErrProtocol, res.Step)
+	}
+	b := s.flight[0]
+	if res.Err != nil {
+		return fmt.Errorf("step %d: %w", res.Step, res.Err)
+	}
+	if len(res.Rows) != len(b.Rows) {
+		return fmt.Errorf("%w: step %d has %d rows, its result %d", ErrProtocol, res.Step, len(b.Rows), len(res.Rows))
+	}
+	s.flight = append(s.flight[:0], s.flight[1:]...)
+	s.done = b.Step
+	for i := range b.Rows {
+		s.rowDone(&b.Rows[i], &res.Rows[i], out)
+	}
+	s.freeRetired()
+	for len(s.leaving) > 0 && s.leaving[0].lastStep <= s.done {
+		q := s.leaving[0]
+		s.leaving = remove(s.leaving, q)
+		s.wait(q)
+	}
+	b.Reset()
+	b.blocks = b.blocks[:0]
+	s.spare = append(s.spare, b)
+	s.fresh = true
+	return nil
+}
+
+// rowDone applies one row: its tokens become known, and may end the sequence.
+func (s *Scheduler) rowDone(row *executor.Row, r *executor.RowResult, out *Tokens) {
+	q := s.bySlot[row.Slot]
+	if q.state == ended {
+		return
+	}
+	if row.Sample {
+		q.pending--
+	}
+	item := Item{Key: q.key, Preemptions: q.preemptions}
+	if r.Err != nil {
+		item.Finish, item.Err = Failed, r.Err
+	} else {
+		taken, finish := q.accept(r.Tokens)
+		item.Finish = finish
+		from := len(out.ids)
+		out.ids = append(out.ids, r.Tokens[:taken]...)
+		item.IDs = out.ids[from:len(out.ids):len(out.ids)]
+	}
+	if q.state == started {
+		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Step: s.done, Written: row.Start + row.Count, IDs: item.IDs})
+	}
+	if item.Finish != Running {
+		s.end(q)
+	}
+	if len(item.IDs) > 0 || item.Finish != Running {
+		out.Items = append(out.Items, item)
+	}
+}
+
+// freeRetired gives back the slots that no step in flight names any more.
+func (s *Scheduler) freeRetired() {
+	kept := s.retired[:0]
+	for _, r := range s.retired {
+		if r.step <= s.done {
+			s.freeSlot(r.slot)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	s.retired = kept
+}

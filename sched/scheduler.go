@@ -1,0 +1,159 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// ErrProtocol is the class of an event that cannot happen: a bug of the caller.
+var ErrProtocol = errors.New("sched: event breaks the protocol")
+
+// Config bounds the plans.
+type Config struct {
+	MaxTokens int // tokens a step
+	MaxSlots  int // sequences started at a time, at most MaxTokens
+	PageSize  int // tokens of a block
+	Blocks    int // blocks of the scarcest cache group
+	Depth     int // batches in flight at most, 1 or 2
+}
+
+// Scheduler is the state of all requests between intake and executor.
+type Scheduler struct {
+	cfg    Config
+	epoch  uint32
+	paused bool
+	step   uint64 // last step handed over
+	done   uint64 // last step done
+
+	byKey   map[Key]*seq
+	queue   []*seq // waiting, oldest first
+	active  []*seq // started, oldest first
+	leaving []*seq // given up, a step with them in flight
+
+	slots   []executor.Slot // free, taken from the end
+	bySlot  []*seq          // who holds or last held a slot that is not free
+	gone    []*seq          // ended with a slot: to be released and retired
+	retire  []executor.Slot // to be named in the next batch
+	retired []retired       // named by a batch in flight
+
+	next, sent *blockmgr.Reserve // being filled; out or spare
+	out        bool              // sent is out
+	sure       []*seq            // decode rows of sent that need no block
+	free       int               // blocks free when last told, a lower bound since
+	told       uint64            // the last step that blocks know to be done
+	drainUntil uint64            // the last step that a release waits for
+	fresh      bool              // something changed since the last choice of candidates
+
+	flight []*batch // handed over, oldest first
+	spare  []*batch
+}
+
+type retired struct {
+	slot executor.Slot
+	step uint64
+}
+
+// batch is a Batch and the memory its tables point into.
+type batch struct {
+	executor.Batch
+	blocks []int32
+}
+
+// New makes an empty scheduler. It is born paused: nothing is planned before Resume.
+func New(cfg Config) *Scheduler {
+	s := &Scheduler{cfg: cfg, epoch: 1, paused: true, free: cfg.Blocks,
+		byKey: map[Key]*seq{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
+	for i := cfg.MaxSlots - 1; i >= 0; i-- {
+		s.slots = append(s.slots, executor.Slot(i))
+	}
+	return s
+}
+
+// Submit queues a request behind all older ones.
+func (s *Scheduler) Submit(r Submit) error {
+	if len(r.IDs) == 0 || r.MaxNew < 1 || s.byKey[r.Key] != nil {
+		return fmt.Errorf("%w: request %d has no tokens, no room, or a key in use", ErrProtocol, r.Key)
+	}
+	q := &seq{key: r.Key, ids: r.IDs, prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
+		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+	s.byKey[q.key] = q
+	s.queue = insert(s.queue, q)
+	s.fresh = true
+	return nil
+}
+
+// Cancel drops a request wherever it is. An unknown key is harmless. Rows of it
+// that were handed over run; their tokens are not reported.
+func (s *Scheduler) Cancel(k Key) {
+	if q := s.byKey[k]; q != nil {
+		s.end(q)
+	}
+}
+
+// Pause stops planning. A plan whose Reserve is out is handed over even so.
+func (s *Scheduler) Pause() { s.paused = true }
+
+// Resume lets planning go on.
+func (s *Scheduler) Resume() { s.paused, s.fresh = false, true }
+
+// Quiet tells that no Reserve is out and no batch in flight.
+func (s *Scheduler) Quiet() bool { return !s.out && len(s.flight) == 0 }
+
+// Step is the number of the last step handed over.
+func (s *Scheduler) Step() uint64 { return s.step }
+
+// Load is the number of requests that wait and that are started.
+func (s *Scheduler) Load() (waiting, started int) {
+	return len(s.queue) + len(s.leaving), len(s.active)
+}
+
+// end takes a sequence out of every list. What it holds is released by the next Plan.
+func (s *Scheduler) end(q *seq) {
+	switch q.state {
+	case waiting, offered:
+		s.queue = remove(s.queue, q)
+	case started:
+		s.active = remove(s.active, q)
+	case leaving:
+		s.leaving = remove(s.leaving, q)
+	}
+	delete(s.byKey, q.key)
+	if q.slot != executor.NoSlot {
+		s.gone = append(s.gone, q)
+	}
+	q.state = ended
+	s.fresh = true
+}
+
+// insert puts q into a list that is ordered by age.
+func insert(list []*seq, q *seq) []*seq {
+	i, _ := slices.BinarySearchFunc(list, q.key, byAge)
+	return slices.Insert(list, i, q)
+}
+
+// remove takes q out of a list that is ordered by age. The head goes without moving the rest.
+func remove(list []*seq, q *seq) []*seq {
+	i, ok := slices.BinarySearchFunc(list, q.key, byAge)
+	switch {
+	case !ok:
+		return list
+	case i == 0:
+		list[0] = nil
+		return list[1:]
+	}
+	return slices.Delete(list, i, i+1)
+}
+
+func byAge(q *seq, k Key) int {
+	switch {
+	case q.key < k:
+		return -1
+	case q.key > k:
+		return 1
+	}
+	return 0
+}

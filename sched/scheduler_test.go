@@ -1,0 +1,295 @@
+package sched
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+func TestOneRequestRunsAlone(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 1})
+	s.core.Resume()
+	s.submit(1, prompt(40, 1), 20)
+	s.drain()
+	s.check()
+}
+
+func TestNothingIsPlannedBeforeResume(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 1})
+	s.submit(1, prompt(4, 1), 2)
+	s.drain()
+	if s.core.Step() != 0 {
+		t.Fatalf("%d steps were planned while paused", s.core.Step())
+	}
+	s.core.Resume()
+	s.plan()
+	s.drain()
+	s.check()
+}
+
+func TestPauseHoldsRequestsWhereTheyAre(t *testing.T) {
+	s := newSim(t, simConfig{page: 4, blocks: 32, slots: 4, tokens: 16, depth: 2})
+	s.core.Resume()
+	s.submit(1, prompt(9, 1), 12)
+	s.submit(2, prompt(30, 2), 5)
+	for range 9 {
+		s.step()
+	}
+	s.core.Pause()
+	s.drain()
+	at := s.core.Step()
+	s.submit(3, prompt(3, 3), 3)
+	s.cancel(2)
+	s.drain()
+	if s.core.Step() != at {
+		t.Fatal("a step was planned while paused")
+	}
+	s.core.Resume()
+	s.plan()
+	s.drain()
+	s.check()
+}
+
+// A prompt is prefilled beside running decodes: the decoding request gets one token
+// in every step (field report A2).
+func TestDecodeGoesOnBesideLongPrompts(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 64, depth: 1})
+	s.core.Resume()
+	s.submit(1, prompt(5, 1), 200)
+	for len(s.got[1]) < 3 {
+		s.step()
+	}
+	for k := range 20 {
+		s.submit(Key(2+k), prompt(256, 2+k), 1)
+	}
+	for len(s.order) < 20 {
+		before, at := len(s.got[1]), s.core.Step()
+		s.step()
+		if len(s.got[1])-before > 1 {
+			t.Fatal("two tokens in one step")
+		}
+		if gained := len(s.got[1]); gained+3 < int(at) {
+			t.Fatalf("after %d steps the decoding request has %d tokens", at, gained)
+		}
+	}
+	if at := s.core.Step(); at < 82 || at > 110 {
+		t.Errorf("20 prompts of 256 beside one decode took %d steps, want 82 to 110", at)
+	}
+	s.drain()
+	s.check()
+}
+
+// Requests join and leave at every step: a full house of decoders does not shut a new prompt out.
+func TestPromptProgressesBesideFullHouse(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 1024, slots: 64, tokens: 64, depth: 1})
+	s.core.Resume()
+	for k := range 63 {
+		s.submit(Key(1+k), prompt(1, k), 60)
+	}
+	for len(s.got[63]) < 2 {
+		s.step()
+	}
+	at := s.core.Step()
+	s.submit(64, prompt(40, 64), 1)
+	for len(s.got[64]) == 0 {
+		s.step()
+	}
+	if took := s.core.Step() - at; took > 42 {
+		t.Errorf("a prompt of 40 beside 63 decoders took %d steps, want at most 42", took)
+	}
+	s.drain()
+	s.check()
+}
+
+// Two requests that together outgrow the cache: the younger is given up once, keeps
+// its tokens and comes back before a later one starts (field report A4).
+func TestYoungerIsGivenUpAndComesBackFirst(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 8, tokens: 128, depth: 1})
+	s.core.Resume()
+	s.submit(1, prompt(60, 1), 32)
+	s.submit(2, prompt(60, 2), 32)
+	for s.core.Step() < 8 {
+		s.step()
+	}
+	s.submit(3, prompt(40, 3), 4)
+	s.drain()
+	s.check()
+	if s.preempt[1] != 0 || s.preempt[2] != 1 {
+		t.Errorf("given up %d and %d times, want 0 and 1", s.preempt[1], s.preempt[2])
+	}
+	if s.order[0] != 1 || s.order[1] != 2 && s.order[2] != 2 {
+		t.Errorf("ended in order %v", s.order)
+	}
+}
+
+func TestCancelWhereverItIs(t *testing.T) {
+	for depth := 1; depth <= 2; depth++ {
+		for at := range 40 {
+			s := newSim(t, simConfig{page: 4, blocks: 12, slots: 3, tokens: 8, depth: depth})
+			s.core.Resume()
+			for k := Key(1); k <= 5; k++ {
+				s.submit(k, prompt(int(k)*3, int(k)), 10)
+			}
+			for range at {
+				s.step()
+			}
+			s.cancel(Key(1 + at%5))
+			s.cancel(Key(1 + at%5))
+			s.cancel(99)
+			s.drain()
+			s.check()
+		}
+	}
+}
+
+func TestEndOfSequenceIsTheLastToken(t *testing.T) {
+	want := executor.EchoRef(prompt(6, 1), 10, 50021, 1)
+	for depth := 1; depth <= 2; depth++ {
+		s := newSim(t, simConfig{page: 4, blocks: 12, slots: 3, tokens: 8, depth: depth})
+		s.core.Resume()
+		s.submit(1, prompt(6, 1), 10, want[3])
+		s.drain()
+		if s.ends[1] != Stop || len(s.got[1]) != 4 || s.got[1][3] != want[3] {
+			t.Errorf("depth %d: ended %v with %v, want %v", depth, s.ends[1], s.got[1], want[:4])
+		}
+	}
+}
+
+// One row that fails ends its request; the others go on.
+func TestFailedRowFailsItsRequestAlone(t *testing.T) {
+	s := newSim(t, simConfig{page: 4, blocks: 32, slots: 3, tokens: 16, depth: 1})
+	s.echo = executor.NewEcho(executor.EchoConfig{PageSize: 4, Blocks: 32, Slots: 3, Tokens: 16, Fail: func(ids []int32) error {
+		if ids[0] == prompt(1, 2)[0] && len(ids) == 8 {
+			return executor.ErrUnsupported
+		}
+		return nil
+	}})
+	s.core.Resume()
+	s.submit(1, prompt(5, 1), 8)
+	s.submit(2, prompt(5, 2), 8)
+	s.drain()
+	if s.ends[2] != Failed || len(s.got[2]) != 3 {
+		t.Errorf("ended %v with %d tokens, want a failure after 3", s.ends[2], len(s.got[2]))
+	}
+	delete(s.prompts, 2)
+	s.check()
+}
+
+// Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
+// the tokens it would get alone, and everything is given back.
+func TestAnyCompanySameTokens(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
+		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
+		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
+		s := newSim(r, c)
+		s.core.Resume()
+		capacity := c.page * c.blocks
+		n := rapid.IntRange(1, 12).Draw(r, "requests")
+		for k := Key(1); int(k) <= n; {
+			switch op := rapid.IntRange(0, 9).Draw(r, "op"); {
+			case op < 4:
+				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
+				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
+				s.submit(k, prompt(p, int(k)), m)
+				k++
+			case op < 8:
+				s.step()
+			case op == 8:
+				s.cancel(Key(rapid.IntRange(1, n).Draw(r, "cancel")))
+			default:
+				s.core.Pause()
+				s.step()
+				s.core.Resume()
+				s.plan()
+			}
+		}
+		s.drain()
+		s.check()
+	})
+}
+
+// fullHouse is a scheduler with n sequences decoding, whose steps are run without
+// an executor: every row's token is 7. A sequence that ends makes room for a new one.
+type fullHouse struct {
+	*sim
+	res    executor.Result
+	tokens Tokens
+	next   Key
+	prompt []int32
+	maxNew int32
+}
+
+func newFullHouse(t failer, n, maxNew int) *fullHouse {
+	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
+	h.core.Resume()
+	for range n {
+		h.join()
+	}
+	h.asked = h.core.Plan()
+	return h
+}
+
+func (h *fullHouse) join() {
+	h.next++
+	if err := h.core.Submit(Submit{Key: h.next, IDs: h.prompt, MaxNew: h.maxNew}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *fullHouse) step() {
+	if err := h.blocks.Reserve(h.asked, &h.answer); err != nil {
+		h.t.Fatal(err)
+	}
+	b, err := h.core.Reserved(&h.answer)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if b != nil {
+		h.res.Reset()
+		h.res.Step = b.Step
+		for i := range b.Rows {
+			row := h.res.Add(b.Rows[i].Slot)
+			row.Tokens = append(row.Tokens, 7)
+		}
+		h.tokens.Reset()
+		if err := h.core.StepDone(&h.res, &h.tokens); err != nil {
+			h.t.Fatal(err)
+		}
+		for i := range h.tokens.Items {
+			if h.tokens.Items[i].Finish != Running {
+				h.join()
+			}
+		}
+	}
+	if h.asked = h.core.Plan(); h.asked == nil {
+		h.t.Fatal("nothing to plan")
+	}
+}
+
+func TestSteadyStepAllocatesNothing(t *testing.T) {
+	h := newFullHouse(t, 64, 400)
+	for h.next < 3*64 { // two rounds bring tables and lists to their size
+		h.step()
+	}
+	for range 10 {
+		h.step()
+	}
+	if n := testing.AllocsPerRun(300, h.step); n > 0 {
+		t.Errorf("a step allocates %v times", n)
+	}
+}
+
+// BenchmarkStep256 is planning, books and tokens of a step of 256 decoding sequences with 32k blocks.
+func BenchmarkStep256(b *testing.B) {
+	h := newFullHouse(b, 256, 3000)
+	for range 100 {
+		h.step()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		h.step()
+	}
+}

@@ -1,0 +1,97 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// Key names a request for the scheduler's and intake's eyes. Keys ascend in the
+// order of admission: a smaller key is older.
+type Key uint64
+
+// Finish says why a sequence ended; Running is no end.
+type Finish uint8
+
+const (
+	Running Finish = iota
+	Stop           // an end-of-sequence or stop id, the last token
+	Length         // the limit on new tokens, or the context, is reached
+	Failed         // see the error
+)
+
+// Submit brings a request.
+type Submit struct {
+	Key      Key
+	IDs      []int32 // the prompt, at least one
+	MaxNew   int32   // at least 1
+	EOS      []int32 // ids that end it
+	Sampling sampling.Params
+	Seed     uint64
+}
+
+type state uint8
+
+const (
+	waiting state = iota // in the queue, holds no cache
+	offered              // a candidate of the Reserve that is out, holds a slot
+	started              // holds a slot and cache, the executor knows it
+	leaving              // given up while a step was in flight: its tokens count, then it waits again
+	ended
+)
+
+// seq is one sequence. Positions are numbered from 0; ids holds every token known,
+// the prompt first. A step in flight will make pending more of them known.
+type seq struct {
+	key      Key
+	state    state
+	ids      []int32
+	prompt   int32
+	limit    int32 // most ids: prompt and new tokens
+	eos      []int32
+	sampling sampling.Params
+	seed     uint64
+
+	slot     executor.Slot // NoSlot while it waits
+	blocks   int32         // owned, per group
+	planned  int32         // positions handed over to the executor
+	pending  int32         // tokens that steps in flight will sample
+	lastStep uint64        // last step handed over that touches the slot, 0: none
+
+	preemptions int32
+}
+
+// length is how many ids there will be when the steps in flight are done.
+func (s *seq) length() int32 { return int32(len(s.ids)) + s.pending }
+
+// want is how many positions can be computed now: 0 when only the result of a
+// step in flight is missing, 1 for a decoding sequence.
+func (s *seq) want() int32 {
+	if s.length() >= s.limit && s.pending > 0 {
+		return 0
+	}
+	return s.length() - s.planned
+}
+
+// decodes tells a sequence whose next row is its newest token.
+func (s *seq) decodes() bool { return s.planned >= s.prompt && s.want() == 1 }
+
+// room is how many positions must fit before a sequence is started: what is known
+// and one token more, but not the very last token, which is never written.
+func (s *seq) room() int32 { return min(int32(len(s.ids))+1, s.limit-1) }
+
+// accept makes sampled tokens known, up to one that ends the sequence, and says
+// how many were taken.
+func (s *seq) accept(tokens []int32) (taken int, f Finish) {
+	for i, id := range tokens {
+		s.ids = append(s.ids, id)
+		if slices.Contains(s.eos, id) {
+			return i + 1, Stop
+		}
+		if int32(len(s.ids)) >= s.limit {
+			return i + 1, Length
+		}
+	}
+	return len(tokens), Running
+}
