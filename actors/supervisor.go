@@ -16,6 +16,7 @@ import (
 type supervisor struct {
 	peers
 	spawn   func(actor.Context) peers // spawns the children
+	started func(peers)               // called when they know each other
 	table   *table
 	log     zerolog.Logger
 	closing func(error) // called last, with why; nil: it was asked to stop
@@ -62,6 +63,7 @@ func (a *supervisor) start(c actor.Context) {
 		c.Send(child, &p)
 	}
 	a.command(c, messages.Mode_MODE_RUNNING)
+	a.started(p)
 }
 
 // command sets the mode and tells intake and scheduler on the control lane.

@@ -30,13 +30,13 @@ type Options struct {
 
 // System is a running set of actors, seen from outside.
 type System struct {
-	sys                *actor.ActorSystem
-	supervisor, intake *actor.PID
-	ex                 executor.Executor
-	collected          chan struct{}
-	done               chan struct{}
-	err                error // why, once done is closed
-	closing            sync.Once
+	peers
+	sys       *actor.ActorSystem
+	ex        executor.Executor
+	collected chan struct{}
+	done      chan struct{}
+	err       error // why, once done is closed
+	closing   sync.Once
 }
 
 // Start spawns the actors. The engine is running when it returns.
@@ -45,7 +45,9 @@ func Start(o Options) *System {
 		sys: actor.NewActorSystem(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
 			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
-		ex: o.Executor, collected: make(chan struct{}), done: make(chan struct{}),
+		ex:        o.Executor,
+		collected: make(chan struct{}),
+		done:      make(chan struct{}),
 	}
 	info := o.Executor.Info()
 	blocksOf := make([]int, len(info.Groups))
@@ -71,15 +73,18 @@ func Start(o Options) *System {
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(info.PageSize, blocksOf, o.Sched.MaxSlots)})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
-		s.intake = p.intake
-		close(started)
 		return p
 	}
-	s.supervisor = s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log, closing: func(err error) {
-		s.err = err
-		close(s.done)
-	}}), "supervisor")
-	<-started
+	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log,
+		started: func(p peers) {
+			s.peers = p
+			close(started)
+		},
+		closing: func(err error) {
+			s.err = err
+			close(s.done)
+		}}), "supervisor")
+	<-started // every child knows the others now, before any message from outside
 	return s
 }
 

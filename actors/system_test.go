@@ -1,0 +1,204 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/sched"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// record is a Sink that keeps everything, and complains of what comes after the end.
+type record struct {
+	t      *testing.T
+	mu     sync.Mutex
+	tokens []int32
+	ends   []End
+	done   chan struct{}
+}
+
+func newRecord(t *testing.T) *record { return &record{t: t, done: make(chan struct{})} }
+
+func (r *record) Tokens(ids []int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.ends) > 0 {
+		r.t.Error("tokens after the end")
+	}
+	r.tokens = append(r.tokens, ids...)
+}
+
+func (r *record) End(e End) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ends = append(r.ends, e); len(r.ends) > 1 {
+		r.t.Errorf("ended %d times: %v", len(r.ends), r.ends)
+		return
+	}
+	close(r.done)
+}
+
+func (r *record) wait() End {
+	r.t.Helper()
+	select {
+	case <-r.done:
+		return r.ends[0]
+	case <-time.After(20 * time.Second):
+		r.t.Fatal("a request never ended")
+		return End{}
+	}
+}
+
+// startEcho starts the actors over an ECHO executor with 256 blocks of 16 tokens.
+func startEcho(t *testing.T, delay func(*executor.Batch)) *System {
+	t.Helper()
+	ex := executor.NewEcho(executor.EchoConfig{Blocks: 256, Slots: 8, Context: 1024, Delay: delay})
+	s := Start(Options{Executor: ex, Log: zerolog.Nop(),
+		Sched:  sched.Config{MaxTokens: 64, MaxSlots: 8, PageSize: 16, Blocks: 256, Depth: 1},
+		Limits: Limits{Vocab: 50021, MaxContext: 1024, CacheTokens: 4096, MaxOpen: 200_000}})
+	t.Cleanup(func() {
+		s.Stop(true)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func submit(s *System, id string, sink Sink, n int) error {
+	reply := make(chan error, 1)
+	s.Submit(&Submit{ID: id, IDs: []int32{3, 1, 4}, MaxNew: n, Sink: sink, Reply: reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-s.Done():
+		return fmt.Errorf("%w: %w", ErrClosed, s.Err())
+	}
+}
+
+func TestARequestGoesThroughAllActors(t *testing.T) {
+	s, r := startEcho(t, nil), newRecord(t)
+	if err := submit(s, "a", r, 5); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.wait(); e.Reason != ReasonLength {
+		t.Errorf("ended %+v", e)
+	}
+	if want := executor.EchoRef([]int32{3, 1, 4}, 5, 50021, 1); !slices.Equal(r.tokens, want) {
+		t.Errorf("got %v, want %v", r.tokens, want)
+	}
+}
+
+// Whatever actor breaks, every open request fails, once, and the engine says why.
+func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
+	for name, plant := range map[string]func(*System, *actor.RootContext){
+		"blocks": func(s *System, r *actor.RootContext) {
+			r.Send(s.blocks, &blockmgr.Reserve{Release: []blockmgr.Release{{Slot: 7}}})
+		},
+		"scheduler":        func(s *System, r *actor.RootContext) { r.Send(s.scheduler, &blockmgr.Reserved{Step: 999}) },
+		"scheduler panics": func(s *System, r *actor.RootContext) { r.Send(s.scheduler, (*sched.Submit)(nil)) },
+		"executor": func(s *System, r *actor.RootContext) {
+			r.Send(s.executor, &executor.Batch{Step: 999, Rows: []executor.Row{{Slot: 7, Count: 1}}})
+		},
+		"intake panics": func(s *System, r *actor.RootContext) { r.Send(s.intake, (*sched.Tokens)(nil)) },
+		"supervisor panics": func(s *System, r *actor.RootContext) {
+			r.Send(s.supervisor, (*messages.Stop)(nil))
+			r.Send(s.supervisor, (*fatal)(nil))
+		},
+		"a child is killed": func(s *System, r *actor.RootContext) { r.Stop(s.blocks) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startEcho(t, func(*executor.Batch) { time.Sleep(time.Millisecond) })
+			var records []*record
+			for i := range 20 {
+				r := newRecord(t)
+				if err := submit(s, fmt.Sprint(i), r, 900); err != nil {
+					t.Fatal(err)
+				}
+				records = append(records, r)
+			}
+			plant(s, s.sys.Root)
+			if name == "supervisor panics" {
+				s.Stop(true) // a nil Stop is soft: nobody else ends it
+			}
+			for _, r := range records {
+				e := r.wait()
+				if e.Reason != ReasonFailed || !errors.Is(e.Err, ErrFailed) {
+					t.Errorf("ended %+v", e)
+				}
+			}
+			<-s.Done()
+			if !errors.Is(s.Err(), ErrCrashed) {
+				t.Errorf("the engine ended with %v", s.Err())
+			}
+		})
+	}
+}
+
+// A hard stop overtakes a backlog of requests: it waits for the step that runs, not for them.
+func TestHardStopOvertakesABacklog(t *testing.T) {
+	const backlog = 20_000
+	hold := make(chan struct{})
+	s := startEcho(t, func(*executor.Batch) { <-hold })
+	var records []*record
+	first := newRecord(t)
+	if err := submit(s, "first", first, 900); err != nil {
+		t.Fatal(err)
+	}
+	for i := range backlog {
+		r := newRecord(t)
+		s.Submit(&Submit{ID: fmt.Sprint(i), IDs: []int32{3, 1, 4}, MaxNew: 900, Sink: r, Reply: make(chan error, 1)})
+		records = append(records, r)
+	}
+	begin := time.Now()
+	s.Stop(true)
+	close(hold)
+	<-s.Done()
+	t.Logf("stopped in %v behind %d requests", time.Since(begin), backlog)
+	if e := first.wait(); e.Reason != ReasonFailed || !errors.Is(e.Err, ErrStopped) {
+		t.Errorf("the first ended %+v", e)
+	}
+	for _, r := range records { // accepted ones ended, the others were never taken in
+		select {
+		case <-r.done:
+			if !errors.Is(r.ends[0].Err, ErrStopped) {
+				t.Errorf("ended %+v", r.ends[0])
+			}
+		default:
+			if len(r.tokens) > 0 {
+				t.Error("a request that was not accepted has tokens")
+			}
+		}
+	}
+}
+
+// Commands carry numbers: an older one that comes late changes nothing.
+func TestAStaleCommandIsIgnored(t *testing.T) {
+	s, r := startEcho(t, nil), newRecord(t)
+	s.sys.Root.Send(s.scheduler, &messages.SetMode{Number: 10, Mode: messages.Mode_MODE_PAUSED})
+	if err := submit(s, "a", r, 3); err != nil {
+		t.Fatal(err)
+	}
+	s.sys.Root.Send(s.scheduler, &messages.SetMode{Number: 9, Mode: messages.Mode_MODE_RUNNING})
+	select {
+	case <-r.done:
+		t.Fatal("a stale command let the engine run")
+	case <-time.After(30 * time.Millisecond):
+	}
+	s.sys.Root.Send(s.scheduler, &messages.SetMode{Number: 11, Mode: messages.Mode_MODE_RUNNING})
+	if e := r.wait(); e.Reason != ReasonLength {
+		t.Errorf("ended %+v", e)
+	}
+}
