@@ -23,16 +23,17 @@ type dtypeInfo struct {
 }
 
 var dtypes = [...]dtypeInfo{
-	F32:  {"F32", 1, 4},
-	F16:  {"F16", 1, 2},
-	BF16: {"BF16", 1, 2},
-	Q8_0: {"Q8_0", 32, 34},
-	Q4_1: {"Q4_1", 32, 20},
+	Invalid: {"invalid", 1, 0}, // a type that cannot be read has no size
+	F32:     {"F32", 1, 4},
+	F16:     {"F16", 1, 2},
+	BF16:    {"BF16", 1, 2},
+	Q8_0:    {"Q8_0", 32, 34},
+	Q4_1:    {"Q4_1", 32, 20},
 }
 
 // String is the type's name as files spell it.
 func (d DType) String() string {
-	if d == Invalid || int(d) >= len(dtypes) {
+	if int(d) >= len(dtypes) {
 		return fmt.Sprintf("DType(%d)", uint8(d))
 	}
 	return dtypes[d].name

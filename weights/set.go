@@ -1,29 +1,20 @@
-// Package weights holds weight sets: the tensors of one model under their
-// Hugging Face names, whatever file they came from, in one storage type each.
-//
-// Ownership: a Set is read-only once it was loaded; what an executor derives
-// from it (packed, widened) belongs to the executor's view of that set and dies
-// with it. Concurrency: a loaded Set may be read from any goroutine.
 package weights
 
-import (
-	"fmt"
-
-	"github.com/cbactor/cbactor/model"
-)
-
-// Source is where a set is loaded from: a checkpoint file, a folder, a stream.
-// ReadTensor fills dst, which has the tensor's size, with its bytes as stored
-// (little-endian, row-major).
-type Source interface {
-	Tensors() []model.Tensor
-	ReadTensor(name string, dst []byte) error
-}
+import "github.com/cbactor/cbactor/model"
 
 // Tensor is a stored tensor with its bytes.
 type Tensor struct {
 	model.Tensor
 	Data []byte
+}
+
+// Row widens one row to float32: dst has the length of the tensor's last
+// dimension, and row counts over all dimensions before it. A tensor of one
+// dimension is row 0. The values are exactly those that the type defines. It does not
+// allocate, and panics when dst or row does not fit the tensor, as an index would.
+func (t Tensor) Row(dst []float32, row int) {
+	n := t.DType.RowBytes(t.Shape[len(t.Shape)-1])
+	model.Dequantize(dst, t.Data[row*n:(row+1)*n], t.DType)
 }
 
 // Set is all weights of a model.
@@ -47,5 +38,3 @@ func (s *Set) Bytes() int {
 	}
 	return n
 }
-
-var _ = fmt.Errorf

@@ -1,0 +1,71 @@
+package checkpoint
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cbactor/cbactor/model"
+)
+
+// Checkpoint is an opened model: its configuration, what text needs, and its
+// tensors, which are read from the file when asked for. It is a weights.Source.
+type Checkpoint struct {
+	Config     *model.Config
+	Generation Generation
+
+	TokenizerJSON []byte // tokenizer.json as it is in the folder; nil: none
+	Vocab         *Vocab // the vocabulary of a GGUF file; nil: none
+	ChatTemplate  string // Jinja source; "": none
+	BOSToken      string // text of the special tokens, for chat templates; "": none
+	EOSToken      string
+	AddBOS        *bool // whether encoding puts BOS first (add_bos_token); nil: the file does not say
+
+	tensors map[string]stored
+	files   []io.Closer
+}
+
+// Generation holds the sampling defaults that the model's authors recommend
+// (generation_config.json). A nil field was not given.
+type Generation struct {
+	DoSample          *bool
+	Temperature       *float64
+	TopP              *float64
+	TopK              *int
+	MinP              *float64
+	RepetitionPenalty *float64
+}
+
+// stored is a tensor and how its bytes are got.
+type stored struct {
+	model.Tensor
+	file   io.ReaderAt
+	offset int64
+	kind   string // the type as the file names it, also one that cannot be read
+	heads  int    // > 0: rows are interleaved per head as llama.cpp wants them, to be put back
+}
+
+// Tensors lists the tensors of the file under their Hugging Face names, in the
+// order of the names. Shapes and sizes were checked against the file. A tensor
+// of a type that cannot be read has DType Invalid and is refused by ReadTensor.
+func (c *Checkpoint) Tensors() []model.Tensor {
+	out := make([]model.Tensor, 0, len(c.tensors))
+	for _, t := range c.tensors {
+		out = append(out, t.Tensor)
+	}
+	slices.SortFunc(out, func(a, b model.Tensor) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Close closes the files. Tensors cannot be read after it.
+func (c *Checkpoint) Close() error {
+	var first error
+	for _, f := range c.files {
+		if err := f.Close(); err != nil && first == nil {
+			first = fmt.Errorf("checkpoint: close: %w", err)
+		}
+	}
+	c.files = nil
+	return first
+}

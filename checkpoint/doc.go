@@ -1,0 +1,15 @@
+// Package checkpoint reads models from files: folders of safetensors as the
+// Hugging Face libraries write them, GGUF files, and the tiny model that is part
+// of the program. It writes a checkpoint as a folder in bf16, too.
+//
+// Whatever the file, tensors have their Hugging Face names and row order, and
+// the configuration is a model.Config. What is unknown is refused with its name.
+//
+// Files are hostile: each length is compared with the file before memory is
+// taken for it, and files are read, not mapped, so that one that shrinks later
+// costs an error and not the process.
+//
+// Ownership and concurrency: a Checkpoint belongs to whoever opened it, and its
+// fields are read-only. Tensors and ReadTensor may be called from any goroutine
+// until Close.
+package checkpoint

@@ -1,0 +1,13 @@
+package checkpoint
+
+import "errors"
+
+var (
+	// ErrFormat means that a file is damaged or not of the format it should have.
+	// What is whole but not implemented wraps model.ErrUnsupported instead.
+	ErrFormat = errors.New("invalid model file")
+	// ErrNotFound means that there is no model at a path.
+	ErrNotFound = errors.New("no model there")
+	// ErrAsset means that a model known by name was not fetched yet.
+	ErrAsset = errors.New("model is not in the cache, run `make assets`")
+)

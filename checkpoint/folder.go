@@ -1,0 +1,77 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+
+	"github.com/cbactor/cbactor/model"
+)
+
+// Largest files that are read whole.
+const (
+	maxConfigFile    = 4 << 20
+	maxTemplateFile  = 4 << 20
+	maxTokenizerFile = 128 << 20
+	maxIndexFile     = 64 << 20
+)
+
+// openFolder opens a checkpoint folder.
+func openFolder(fsys fs.FS) (*Checkpoint, error) {
+	js, ok, err := readSmall(fsys, "config.json", maxConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%w: the folder has no config.json", ErrNotFound)
+	}
+	c := &Checkpoint{tensors: map[string]stored{}}
+	if c.Config, err = model.ParseConfig(js); err != nil {
+		return nil, fmt.Errorf("config.json: %w", err)
+	}
+	if err := c.readText(fsys); err != nil {
+		return nil, err
+	}
+	if err := c.readGeneration(fsys); err != nil {
+		return nil, err
+	}
+	if err := c.Config.Validate(); err != nil { // the other files named end tokens, too
+		return nil, err
+	}
+	if err := c.openShards(fsys); err != nil {
+		return nil, closeAfter(c, err)
+	}
+	c.setStored()
+	return c, nil
+}
+
+// readJSON decodes a small file of the folder; v stays as it is when there is none.
+func readJSON(fsys fs.FS, name string, limit int64, v any) error {
+	js, ok, err := readSmall(fsys, name, limit)
+	if err != nil || !ok {
+		return err
+	}
+	if err := json.Unmarshal(js, v); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFormat, name, err)
+	}
+	return nil
+}
+
+// readGeneration reads generation_config.json.
+func (c *Checkpoint) readGeneration(fsys fs.FS) error {
+	var g struct {
+		EOS               tokenIDs `json:"eos_token_id"`
+		DoSample          *bool    `json:"do_sample"`
+		Temperature       *float64 `json:"temperature"`
+		TopP              *float64 `json:"top_p"`
+		TopK              *int     `json:"top_k"`
+		MinP              *float64 `json:"min_p"`
+		RepetitionPenalty *float64 `json:"repetition_penalty"`
+	}
+	if err := readJSON(fsys, "generation_config.json", maxConfigFile, &g); err != nil {
+		return err
+	}
+	c.Generation = Generation{g.DoSample, g.Temperature, g.TopP, g.TopK, g.MinP, g.RepetitionPenalty}
+	c.addEOS(g.EOS...)
+	return nil
+}

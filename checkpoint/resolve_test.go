@@ -1,0 +1,69 @@
+package checkpoint
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/model"
+)
+
+func TestResolve(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("CBACTOR_CACHE", cache)
+	for name, want := range map[string]string{"": Embedded, "tiny": Embedded, "./tiny": "./tiny", "models/x.gguf": "models/x.gguf"} {
+		if got, err := Resolve(name); err != nil || got != want {
+			t.Errorf("%q: got %q, want %q, error %v", name, got, want, err)
+		}
+	}
+	for name, asset := range assets {
+		if _, err := Resolve(name); !errors.Is(err, ErrAsset) || !strings.Contains(err.Error(), "make assets") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		path := filepath.Join(cache, asset)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Resolve(name); err != nil || got != path {
+			t.Errorf("%s: got %q, error %v", name, got, err)
+		}
+	}
+}
+
+// The real files, where `make assets` was run.
+func TestOpenAssets(t *testing.T) {
+	stored := map[string]model.DType{"smollm2": model.Q4_1, "smollm2-bf16": model.BF16}
+	opened := map[string]*Checkpoint{}
+	for name, kind := range stored {
+		path, err := Resolve(name)
+		if errors.Is(err, ErrAsset) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, path)
+		opened[name] = c
+		cfg := c.Config
+		if cfg.Hidden != 576 || cfg.Layers != 30 || cfg.Heads != 9 || cfg.KVHeads != 3 || cfg.HeadDim != 64 || cfg.Vocab != 49152 ||
+			cfg.MaxPosition != 8192 || cfg.Rope.Theta != 100000 || !cfg.TiedHead || cfg.BOS != 1 || !reflect.DeepEqual(cfg.EOS, []int32{2}) || cfg.Stored != kind {
+			t.Errorf("%s: %+v", name, cfg)
+		}
+		if c.EOSToken != "<|im_end|>" || c.AddBOS == nil || *c.AddBOS || !strings.Contains(c.ChatTemplate, "SmolLM") {
+			t.Errorf("%s: EOS %q, BOS added %v", name, c.EOSToken, c.AddBOS)
+		}
+	}
+	if v := opened["smollm2"].Vocab; len(v.Tokens) != 49152 || len(v.Merges) != 48900 || v.Pre != "smollm" {
+		t.Errorf("%d tokens, %d merges, pre-tokenizer %q", len(v.Tokens), len(v.Merges), v.Pre)
+	}
+	const name = "model.layers.29.self_attn.k_proj.weight"
+	a, b := wide(t, opened["smollm2"], name), wide(t, opened["smollm2-bf16"], name)
+	for i, x := range a {
+		if toBF16(x) != toBF16(b[i]) {
+			t.Fatalf("%s: number %d is %g and %g", name, i, x, b[i])
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// fields reads a JSON object by field name. The first error is kept, and every
+// later read gives its default, so that a caller checks err once.
+type fields struct {
+	raw map[string]json.RawMessage
+	err error
+}
+
+func newFields(js []byte) *fields {
+	f := &fields{}
+	if err := json.Unmarshal(js, &f.raw); err != nil {
+		f.err = fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return f
+}
+
+// has tells whether a field is there and not null.
+func (f *fields) has(name string) bool {
+	raw, ok := f.raw[name]
+	return ok && !bytes.Equal(raw, []byte("null"))
+}
+
+func (f *fields) fail(format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, args...)
+	}
+}
+
+// value decodes a field, or gives def when it is absent or null.
+func value[T any](f *fields, name string, def T) T {
+	if f.err != nil || !f.has(name) {
+		return def
+	}
+	v := def
+	if err := json.Unmarshal(f.raw[name], &v); err != nil {
+		f.fail("%w: field %s: %w", ErrConfig, name, err)
+		return def
+	}
+	return v
+}
+
+// size decodes a whole number that must be there and lie in 1…limit. It gives 1
+// after an error, so that memory can be taken for it.
+func (f *fields) size(name string, limit int) int {
+	if f.err == nil && !f.has(name) {
+		f.fail("%w: field %s is missing", ErrConfig, name)
+	}
+	n := value(f, name, 1)
+	if n < 1 || n > limit {
+		f.fail("%w: %s is %d, want 1 to %d", ErrConfig, name, n, limit)
+		return 1
+	}
+	return n
+}
+
+// ids decodes a token id or a list of them; null and negative ids mean none.
+func (f *fields) ids(name string, def []int32) []int32 {
+	if _, there := f.raw[name]; !there {
+		return def
+	}
+	if !f.has(name) {
+		return nil
+	}
+	var list []int32
+	if f.raw[name][0] == '[' {
+		list = value(f, name, list)
+	} else {
+		list = []int32{value(f, name, int32(-1))}
+	}
+	out := list[:0]
+	for _, id := range list {
+		if id >= 0 {
+			out = append(out, id)
+		}
+	}
+	return out
+}

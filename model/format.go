@@ -1,0 +1,74 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// storedNames are the types as config.json spells them.
+var storedNames = map[DType]string{F32: "float32", F16: "float16", BF16: "bfloat16"}
+
+// JSON writes the configuration as a config.json that ParseConfig and the Hugging
+// Face libraries read. It wraps ErrUnsupported when config.json has no words for
+// the configuration.
+func (c *Config) JSON() ([]byte, error) {
+	if c.Rope.FreqDivisors != nil {
+		return nil, fmt.Errorf("%w: config.json cannot hold frequency divisors of a GGUF file", ErrUnsupported)
+	}
+	row := c.row()
+	if row == nil {
+		return nil, fmt.Errorf("%w: family %.80q is not known", ErrUnsupported, c.Family)
+	}
+	fields := map[string]any{
+		"architectures":           []string{row.architecture},
+		"model_type":              row.name,
+		"vocab_size":              c.Vocab,
+		"hidden_size":             c.Hidden,
+		"intermediate_size":       c.Intermediate,
+		"num_hidden_layers":       c.Layers,
+		"num_attention_heads":     c.Heads,
+		"num_key_value_heads":     c.KVHeads,
+		"head_dim":                c.HeadDim,
+		"hidden_act":              "silu",
+		"max_position_embeddings": c.MaxPosition,
+		"rms_norm_eps":            c.NormEps,
+		"tie_word_embeddings":     c.TiedHead,
+		"attention_bias":          c.AttnBias,
+		"mlp_bias":                c.MLPBias,
+		"rope_parameters":         c.Rope.fields(),
+		"bos_token_id":            nil,
+		"eos_token_id":            c.EOS,
+	}
+	if c.BOS >= 0 {
+		fields["bos_token_id"] = c.BOS
+	}
+	if name, ok := storedNames[c.Stored]; ok {
+		fields["dtype"] = name
+	}
+	return json.MarshalIndent(fields, "", "  ")
+}
+
+// fields are the settings as rope_parameters has them.
+func (r *Rope) fields() map[string]any {
+	f := map[string]any{"rope_type": r.Kind, "rope_theta": r.Theta}
+	if r.Kind != RopeDefault {
+		f["factor"] = r.Factor
+	}
+	switch r.Kind {
+	case RopeLlama3:
+		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f["low_freq_factor"] = r.LowFreqFactor
+		f["high_freq_factor"] = r.HighFreqFactor
+	case RopeYarn:
+		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f["beta_fast"] = r.BetaFast
+		f["beta_slow"] = r.BetaSlow
+		f["truncate"] = r.Truncate
+		for name, v := range map[string]float64{"attention_factor": r.AttentionFactor, "mscale": r.MScale, "mscale_all_dim": r.MScaleAll} {
+			if v != 0 { // 0: computed
+				f[name] = v
+			}
+		}
+	}
+	return f
+}

@@ -1,0 +1,128 @@
+package model
+
+import (
+	"slices"
+)
+
+// Largest sizes that are taken for real. They keep every product of two of them
+// far from overflow.
+const (
+	maxVocab   = 1 << 24
+	maxWidth   = 1 << 20 // hidden and intermediate size
+	maxLayers  = 1 << 12
+	maxHeads   = 1 << 12
+	maxHeadDim = 1 << 12
+	maxContext = 1 << 30
+)
+
+// ParseConfig reads a config.json of the Hugging Face libraries. What it leaves
+// out has the reference implementation's default, sizes excepted. Errors wrap
+// ErrConfig (nonsense) or ErrUnsupported (a family, an option or a field that is
+// not implemented, named).
+func ParseConfig(js []byte) (*Config, error) {
+	f := newFields(js)
+	architectures := value(f, "architectures", []string(nil))
+	modelType := value(f, "model_type", "")
+	if f.err != nil {
+		return nil, f.err
+	}
+	row, err := familyOf(architectures, modelType)
+	if err != nil {
+		return nil, err
+	}
+	c := &Config{
+		Family:       row.name,
+		Vocab:        f.size("vocab_size", maxVocab),
+		Hidden:       f.size("hidden_size", maxWidth),
+		Intermediate: f.size("intermediate_size", maxWidth),
+		Layers:       f.size("num_hidden_layers", maxLayers),
+		Heads:        f.size("num_attention_heads", maxHeads),
+		MaxPosition:  value(f, "max_position_embeddings", row.maxPosition),
+		NormEps:      value(f, "rms_norm_eps", row.normEps),
+		TiedHead:     value(f, "tie_word_embeddings", false),
+		AttnBias:     value(f, "attention_bias", false),
+		MLPBias:      value(f, "mlp_bias", false),
+		BOS:          -1,
+		EOS:          f.ids("eos_token_id", slices.Clone(row.eos)),
+		Stored:       storedType(f),
+	}
+	c.KVHeads = value(f, "num_key_value_heads", c.Heads)
+	c.HeadDim = value(f, "head_dim", c.Hidden/max(c.Heads, 1))
+	if bos := f.ids("bos_token_id", row.bos); len(bos) > 0 {
+		c.BOS = bos[0]
+	}
+	c.Attn = make([]Attention, c.Layers)
+	c.Rope = parseRope(f, c.MaxPosition)
+	refuseForeign(f)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return c, c.Validate()
+}
+
+// storedType reads the announced storage type. It is a hint: the tensors decide.
+func storedType(f *fields) DType {
+	announced := value(f, "dtype", value(f, "torch_dtype", ""))
+	for t, name := range storedNames {
+		if name == announced {
+			return t
+		}
+	}
+	return Invalid
+}
+
+// neutral lists fields that change what a model computes and are not implemented,
+// with the value that changes nothing (null never does).
+var neutral = map[string]any{
+	"quantization_config":     nil,
+	"compression_config":      nil,
+	"partial_rotary_factor":   1.0,
+	"attn_logit_softcapping":  nil,
+	"final_logit_softcapping": nil,
+	"query_pre_attn_scalar":   nil,
+	"embedding_multiplier":    1.0,
+	"attention_multiplier":    nil,
+	"residual_multiplier":     1.0,
+	"logits_scaling":          1.0,
+	"no_rope_layers":          nil,
+	"no_rope_layer_interval":  nil,
+	"num_local_experts":       0.0,
+	"num_experts":             0.0,
+	"use_qk_norm":             false,
+	"qk_layernorm":            false,
+	"clip_qkv":                nil,
+	"hidden_act":              "silu",
+	"hidden_activation":       "silu",
+}
+
+func refuseForeign(f *fields) {
+	names := make([]string, 0, len(neutral))
+	for name := range neutral {
+		names = append(names, name)
+	}
+	slices.Sort(names) // the same message every time
+	for _, name := range names {
+		if v := value[any](f, name, nil); v != nil && !isNeutral(v, neutral[name]) {
+			f.fail("%w: %s %.120s is not implemented", ErrUnsupported, name, f.raw[name])
+		}
+	}
+	layers := value(f, "layer_types", []string(nil))
+	for _, kind := range layers {
+		if kind != "full_attention" {
+			f.fail("%w: layer type %.80q is not implemented", ErrUnsupported, kind)
+		}
+	}
+	// A window is in force unless the config says that every layer sees everything.
+	if f.has("sliding_window") && value(f, "use_sliding_window", true) && layers == nil {
+		f.fail("%w: sliding_window %.40s is not implemented", ErrUnsupported, f.raw["sliding_window"])
+	}
+}
+
+// isNeutral compares scalars; lists and objects are never neutral.
+func isNeutral(v, want any) bool {
+	switch v.(type) {
+	case float64, string, bool:
+		return v == want
+	}
+	return false
+}
