@@ -1,0 +1,168 @@
+package text
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/checkpoint"
+)
+
+func TestTemplatesRenderAsJinja2Does(t *testing.T) {
+	data, err := os.ReadFile("testdata/chat.golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name, Template string
+		Messages       []Message
+		Out, Err       string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages)
+		switch {
+		case c.Err != "" && (!errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), c.Err)):
+			t.Errorf("%s: error %v, want ErrTemplate with %q", c.Name, err, c.Err)
+		case c.Err == "" && err != nil:
+			t.Errorf("%s: %v", c.Name, err)
+		case got != c.Out:
+			t.Errorf("%s:\n%q, want\n%q", c.Name, got, c.Out)
+		}
+	}
+	t.Logf("%d renderings", len(cases))
+}
+
+// The template alone decides on start tokens: one when it writes one, none when
+// it does not, whatever the tokenizer puts around plain text.
+func TestChatHasTheStartTokensOfTheTemplate(t *testing.T) {
+	data, err := os.ReadFile("testdata/bpe_llama3_split_nfc.tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start = 462 // <s>
+	for template, want := range map[string]int{
+		"{{ bos_token }}{{ messages[0].content }}": 1,
+		"{{ messages[0].content }}":                0,
+	} {
+		c, err := Load(&checkpoint.Checkpoint{TokenizerJSON: data, ChatTemplate: template, BOSToken: "<s>"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := c.EncodeChat([]Message{{Role: "user", Content: "Hi"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		for _, id := range ids {
+			if id == start {
+				count++
+			}
+		}
+		if count != want {
+			t.Errorf("%s: %d start tokens in %v, want %d", template, count, ids, want)
+		}
+		if plain := c.Encode("Hi"); plain[0] != start || slices.Contains(plain[1:], start) {
+			t.Errorf("plain text: %v, want one start token", plain)
+		}
+	}
+}
+
+func TestChatWithoutTemplate(t *testing.T) {
+	if _, err := smallCodec(t, "bpe_bytelevel_gpt2").EncodeChat(nil); !errors.Is(err, ErrNoTemplate) {
+		t.Errorf("%v, want ErrNoTemplate", err)
+	}
+}
+
+// Templates that would run for ever, or use up the stack or the memory, end
+// with an error, soon.
+func TestHostileTemplatesAreStopped(t *testing.T) {
+	loop := "{% for a in range(3000) %}"
+	end := "{% endfor %}"
+	for name, source := range map[string]string{
+		"nested loops":          strings.Repeat(loop, 3) + "x" + strings.Repeat(end, 3),
+		"nested loops, trimmed": strings.Repeat("{%- for a in range(3000) -%}", 3) + strings.Repeat(end, 3),
+		"loops over text":       strings.Repeat("{% for a in 'xxxxxxxxxxxxxxxx' %}", 12) + strings.Repeat(end, 12),
+		"long range":            "{% for a in range(10000000000) %}x{% endfor %}",
+		"long range, unused":    "{{ range(1000000000)|length }}",
+		"range that overflows":  "{{ range(9223372036854775800, 9223372036854775807, 9)|length }}{{ range(-9223372036854775807, 9223372036854775807, 1)|length }}",
+		"endless macro":         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+		"endless macros":        "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro %}{{ f() }}",
+		"recursive for":         "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+		"own step":              "{% set cbactor_step = dict %}x",
+		"large":                 strings.Repeat("x", templateSize+1),
+		"many parentheses":      "{{" + strings.Repeat("(", templateSize-2),
+		"unclosed tag":          "{% for a in b",
+		"unclosed quote":        "{{ 'a\\",
+		"unknown statement":     "{% include '/etc/hostname' %}",
+		"long message":          "{{ raise_exception('a\nb' * 10000) }}",
+		"panics":                "{{ messages|selectattr('content')|list }}{{ ([1]|selectattr('c'))|list }}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}})
+			if !errors.Is(err, ErrTemplate) {
+				t.Errorf("error %v, want ErrTemplate", err)
+			}
+			if took := time.Since(began); took > 3*renderTime {
+				t.Errorf("took %v", took)
+			}
+			if strings.Contains(name, "loop") && !errors.Is(err, errRunaway) {
+				t.Errorf("error %v, want a runaway", err)
+			}
+			if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 600) {
+				t.Errorf("more than a line: %q", err)
+			}
+		})
+	}
+}
+
+// A rendering that cannot be stopped gives its caller an error in time, and few
+// of them run.
+func TestRunawayRenderingsAreBounded(t *testing.T) {
+	c := newChatTemplate("x", "", "")
+	release := make(chan struct{})
+	defer close(release)
+	began := make(chan struct{}, renderings)
+	done := make(chan error, renderings+1)
+	run := func() {
+		_, err := bounded(c.slots, func() (string, error) {
+			began <- struct{}{}
+			<-release
+			return "", nil
+		})
+		done <- err
+	}
+	for range renderings {
+		go run()
+	}
+	for range renderings {
+		<-began
+	}
+	go run()
+	for range renderings + 1 {
+		if err := <-done; !errors.Is(err, ErrTemplate) || !errors.Is(err, errRunaway) {
+			t.Errorf("error %v, want a runaway ErrTemplate", err)
+		}
+	}
+	if len(began) != 0 {
+		t.Error("one more ran")
+	}
+}
+
+// The trial at load is no judgement on templates that want other messages.
+func TestTemplateMayRefuseTheTrial(t *testing.T) {
+	c := newChatTemplate("{% if messages|length < 2 %}{{ raise_exception('two, please') }}{% endif %}ok", "", "")
+	if _, err := c.render([]Message{{}}); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
+		t.Errorf("error %v", err)
+	}
+	if got, err := c.render([]Message{{}, {}}); got != "ok" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

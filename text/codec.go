@@ -1,0 +1,116 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/checkpoint"
+)
+
+// Codec turns text into token ids and back. It is safe for concurrent use.
+type Codec struct {
+	model           *bpe
+	raw, normalized *matcher // added tokens, looked for before and after normalising
+	nfc             bool
+	pre             pipeline
+	prefix, suffix  []int32
+	texts           *tokenTexts
+	chat            *chatTemplate // nil: the model has none
+}
+
+// Load makes the codec of a checkpoint from its tokenizer.json, or else from
+// the vocabulary of its GGUF file. Errors: ErrNoTokenizer, ErrUnsupported,
+// ErrMalformed. A chat template that cannot be used is no error here, as text
+// works without it: EncodeChat says what is wrong with it.
+func Load(c *checkpoint.Checkpoint) (*Codec, error) {
+	codec, err := loadTokenizer(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Config != nil {
+		for _, id := range c.Config.EOS {
+			codec.texts.hide(id)
+		}
+	}
+	if c.ChatTemplate != "" {
+		codec.chat = newChatTemplate(c.ChatTemplate, c.BOSToken, c.EOSToken)
+	}
+	return codec, nil
+}
+
+func loadTokenizer(c *checkpoint.Checkpoint) (*Codec, error) {
+	switch {
+	case c.TokenizerJSON != nil:
+		codec, err := fromTokenizerJSON(c.TokenizerJSON)
+		if err != nil {
+			return nil, fmt.Errorf("tokenizer.json: %w", err)
+		}
+		if c.AddBOS != nil && *c.AddBOS != (len(codec.prefix) > 0) {
+			return nil, fmt.Errorf("%w: tokenizer_config.json has add_bos_token %t and tokenizer.json does otherwise", ErrMalformed, *c.AddBOS)
+		}
+		return codec, nil
+	case c.Vocab != nil:
+		codec, err := fromVocab(c.Vocab)
+		if err != nil {
+			return nil, fmt.Errorf("GGUF vocabulary: %w", err)
+		}
+		return codec, nil
+	}
+	return nil, ErrNoTokenizer
+}
+
+// Encode is the token ids of text with what the tokenizer puts around a text,
+// such as a start token. Text that spells a special token becomes that token.
+func (c *Codec) Encode(text string) []int32 {
+	ids := append([]int32{}, c.prefix...)
+	ids = c.appendText(ids, text)
+	return append(ids, c.suffix...)
+}
+
+// EncodeRaw is Encode with nothing put around the text.
+func (c *Codec) EncodeRaw(text string) []int32 {
+	return c.appendText([]int32{}, text)
+}
+
+// EncodeChat renders the messages with the model's chat template, so that an
+// answer follows, and is the token ids of the result. Nothing is added: a start
+// token is there when the template writes one. Errors: ErrNoTemplate,
+// ErrTemplate.
+func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
+	if c.chat == nil {
+		return nil, ErrNoTemplate
+	}
+	text, err := c.chat.render(messages)
+	if err != nil {
+		return nil, err
+	}
+	return c.EncodeRaw(text), nil
+}
+
+// Decode is the text of ids. Special tokens, tokens that end a text, and ids
+// that no token has, are left out; bytes that are no UTF-8 become U+FFFD.
+func (c *Codec) Decode(ids []int32) string {
+	var bytes []byte
+	for _, id := range ids {
+		bytes = append(bytes, c.texts.shown(id)...)
+	}
+	return validUTF8(string(bytes))
+}
+
+// appendText appends the ids of text to dst: added tokens first, then the words
+// between them.
+func (c *Codec) appendText(dst []int32, text string) []int32 {
+	token := func(id int32) { dst = append(dst, id) }
+	word := func(w string) { dst = c.model.appendWord(dst, w) }
+	words := func(s string) { c.pre.words(s, word) }
+	normal := func(s string) { c.normalized.split(c.normalize(s), words, token) }
+	c.raw.split(validUTF8(text), normal, token)
+	return dst
+}
+
+// normalize is what the tokenizer does to a text before it is cut into words.
+func (c *Codec) normalize(s string) string {
+	if c.nfc {
+		return nfc(s)
+	}
+	return s
+}

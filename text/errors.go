@@ -1,0 +1,22 @@
+package text
+
+import "errors"
+
+// Errors of this package, wrapped with what was found. Test with errors.Is.
+var (
+	// ErrNoTokenizer: the checkpoint has no tokenizer; token ids still work.
+	ErrNoTokenizer = errors.New("the model has no tokenizer: give token ids instead of text")
+
+	// ErrUnsupported: the tokenizer uses something that is not known here.
+	ErrUnsupported = errors.New("the tokenizer is not supported (byte-level BPE is; token ids work without it)")
+
+	// ErrMalformed: the tokenizer contradicts itself or cannot be parsed.
+	ErrMalformed = errors.New("the tokenizer is damaged: fetch the model again")
+
+	// ErrNoTemplate: the checkpoint has no chat template.
+	ErrNoTemplate = errors.New("the model has no chat template: give a plain prompt instead of messages")
+
+	// ErrTemplate: the chat template does not compile, took too long, or
+	// refused the messages; its own words follow.
+	ErrTemplate = errors.New("the chat template failed")
+)

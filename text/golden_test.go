@@ -1,0 +1,151 @@
+package text
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goldenLine is one text with what the reference makes of it: Hugging Face
+// tokenizers 0.23.3.
+type goldenLine struct {
+	T       *string // the text, or
+	B64     string  // its bytes where they are not UTF-8
+	IDs     []int32 `json:"ids"`     // nothing put around the text
+	Special []int32 `json:"special"` // as the post-processor has it; absent: the same
+	Dec     *string `json:"dec"`     // IDs as text, special tokens kept
+}
+
+func (l goldenLine) text(t *testing.T) string {
+	if l.T != nil {
+		return *l.T
+	}
+	b, err := base64.StdEncoding.DecodeString(l.B64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// readGolden reads a file of testdata with one goldenLine a line.
+func readGolden(t *testing.T, name string) []goldenLine {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var lines []goldenLine
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		var l goldenLine
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// decodeAll is Decode with special tokens kept, as the goldens have it.
+func decodeAll(c *Codec, ids []int32) string {
+	var b []byte
+	for _, id := range ids {
+		b = append(b, c.texts.of(id)...)
+	}
+	return validUTF8(string(b))
+}
+
+// checkGolden compares a codec with a file of goldens and prints the count.
+func checkGolden(t *testing.T, c *Codec, name string) {
+	t.Helper()
+	lines := readGolden(t, name)
+	equal := 0
+	for _, l := range lines {
+		s := l.text(t)
+		want := l.IDs
+		if l.Special != nil {
+			want = l.Special
+		}
+		raw, whole := c.EncodeRaw(s), c.Encode(s)
+		switch {
+		case !slices.Equal(raw, l.IDs):
+			t.Errorf("%q: ids %v, want %v", s, raw, l.IDs)
+		case !slices.Equal(whole, want):
+			t.Errorf("%q: with special tokens %v, want %v", s, whole, want)
+		case decodeAll(c, l.IDs) != *l.Dec:
+			t.Errorf("%v: decoded %q, want %q", l.IDs, decodeAll(c, l.IDs), *l.Dec)
+		default:
+			equal++
+		}
+	}
+	t.Logf("%s: %d of %d equal", name, equal, len(lines))
+}
+
+func TestSmallTokenizersMatchTheReference(t *testing.T) {
+	for _, name := range []string{"bpe_bytelevel_gpt2", "bpe_llama3_split_nfc"} {
+		t.Run(name, func(t *testing.T) {
+			checkGolden(t, smallCodec(t, name), name+".golden.jsonl")
+		})
+	}
+}
+
+// Options of the components, one by one.
+func TestVariantsMatchTheReference(t *testing.T) {
+	base, err := os.ReadFile("testdata/bpe_bytelevel_gpt2.tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("testdata/variants.golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var variants []struct {
+		Name    string
+		Changes [][2]string
+		Texts   []goldenLine
+	}
+	if err := json.Unmarshal(data, &variants); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range variants {
+		file := string(base)
+		for _, change := range v.Changes {
+			file = strings.Replace(file, change[0], change[1], 1)
+		}
+		c, err := fromTokenizerJSON([]byte(file))
+		if err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+			continue
+		}
+		for _, l := range v.Texts {
+			if got := c.Encode(*l.T); !slices.Equal(got, l.IDs) {
+				t.Errorf("%s: %q: %v, want %v", v.Name, *l.T, got, l.IDs)
+			}
+		}
+	}
+	t.Logf("%d variants", len(variants))
+}
+
+// smallCodec is the codec of a tokenizer.json in testdata.
+func smallCodec(t testing.TB, name string) *Codec {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := fromTokenizerJSON(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

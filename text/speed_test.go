@@ -1,0 +1,86 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The texts that make tokenizers quadratic: one word or one run without end.
+var longTexts = map[string]func(n int) string{
+	"letters":      func(n int) string { return strings.Repeat("a", n) },
+	"spaces":       func(n int) string { return strings.Repeat(" ", n) },
+	"line ends":    func(n int) string { return strings.Repeat("\n", n) },
+	"tabs, word":   func(n int) string { return strings.Repeat("\t", n) + "x" },
+	"digits":       func(n int) string { return strings.Repeat("1", n) },
+	"marks":        func(n int) string { return "a" + strings.Repeat("\u0301\u0323", n/4) },
+	"almost added": func(n int) string { return strings.Repeat("<|im_star", n/9) },
+	"bad bytes":    func(n int) string { return strings.Repeat("\xff", n) },
+}
+
+// 100 KB take less than a second, and twice the text at most 2.5 times as long.
+// Where it is quadratic it is 4 times, always; on a busy machine it may be more
+// than 2.5 now and then, so several tries are given.
+func TestEncodingTakesLinearTime(t *testing.T) {
+	const size, tries = 100 << 10, 10
+	for _, name := range []string{"bpe_bytelevel_gpt2", "bpe_llama3_split_nfc"} {
+		c := smallCodec(t, name)
+		for kind, text := range longTexts {
+			ok := false
+			var once, twice time.Duration
+			for try := 0; try < tries && !ok; try++ {
+				once, twice = timeOf(c, text(size)), timeOf(c, text(2*size))
+				ok = once < time.Second && twice < once*5/2
+			}
+			t.Logf("%s, %s: %v, twice as long %v", name, kind, once, twice)
+			if !ok {
+				t.Errorf("%s, %s: %v for 100 KB and %v for twice as long", name, kind, once, twice)
+			}
+		}
+	}
+}
+
+func timeOf(c *Codec, text string) time.Duration {
+	began := time.Now()
+	c.EncodeRaw(text)
+	return time.Since(began)
+}
+
+func TestWordCacheIsBounded(t *testing.T) {
+	c := smallCodec(t, "bpe_bytelevel_gpt2")
+	for i := range 2*cachedWords + 10 {
+		c.EncodeRaw(strings.Map(func(r rune) rune { return r + 'a' - '0' }, strconv.Itoa(i)))
+	}
+	c.EncodeRaw(strings.Repeat("z", cachedWordSize+1))
+	if n := len(c.model.cache.words); n == 0 || n > cachedWords {
+		t.Errorf("%d words kept, 1 to %d are wanted", n, cachedWords)
+	}
+	for word := range c.model.cache.words {
+		if len(word) > cachedWordSize {
+			t.Errorf("a word of %d bytes is kept", len(word))
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	c := smallCodec(b, "bpe_bytelevel_gpt2")
+	text := strings.Repeat("The quick brown fox doesn't jump over 12 lazy dogs;\n  naïve café 你好.\n", 1000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		c.EncodeRaw(text)
+	}
+}
+
+func BenchmarkSessionPush(b *testing.B) {
+	c := smallCodec(b, "bpe_bytelevel_gpt2")
+	ids := c.EncodeRaw("The quick brown fox 你好. ")
+	b.ReportAllocs()
+	for b.Loop() {
+		s := NewSession(c)
+		for i := range ids {
+			s.Push(ids[i : i+1])
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package text
+
+// tokenTexts are the bytes that every token stands for.
+type tokenTexts struct {
+	bytes  []byte   // of all tokens, one after the other
+	ends   []uint32 // by id, where a token's bytes end
+	hidden []bool   // by id, not shown: special tokens and those that end a text
+}
+
+// newTokenTexts turns tokens from the byte-level alphabet into bytes. Added
+// tokens are text as they are, and so is one with a character that is not in
+// the alphabet.
+func newTokenTexts(d *definition) *tokenTexts {
+	t := &tokenTexts{ends: make([]uint32, len(d.tokens)), hidden: make([]bool, len(d.tokens))}
+	verbatim := make(map[int32]bool, len(d.added))
+	for _, a := range d.added {
+		verbatim[a.id] = true
+		t.hidden[a.id] = a.special
+	}
+	for id, token := range d.tokens {
+		if bytes, ok := fromByteLevel(token); ok && !verbatim[int32(id)] {
+			t.bytes = append(t.bytes, bytes...)
+		} else {
+			t.bytes = append(t.bytes, token...)
+		}
+		t.ends[id] = uint32(len(t.bytes))
+	}
+	return t
+}
+
+// of is the bytes of a token, nil for an id that no token has.
+func (t *tokenTexts) of(id int32) []byte {
+	if id < 0 || int(id) >= len(t.ends) {
+		return nil
+	}
+	start := uint32(0)
+	if id > 0 {
+		start = t.ends[id-1]
+	}
+	return t.bytes[start:t.ends[id]]
+}
+
+// shown is of, but nil for a token that is hidden.
+func (t *tokenTexts) shown(id int32) []byte {
+	if id < 0 || int(id) >= len(t.hidden) || t.hidden[id] {
+		return nil
+	}
+	return t.of(id)
+}
+
+// hide makes a token one that is not shown.
+func (t *tokenTexts) hide(id int32) {
+	if id >= 0 && int(id) < len(t.hidden) {
+		t.hidden[id] = true
+	}
+}
