@@ -1,0 +1,46 @@
+# cbactor: see README.md. Every target works from a fresh clone; `make test` needs
+# no network once modules (and, for the goldens of real models, `make assets`) are there.
+GO         ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+LDFLAGS     = -s -w
+PART       ?= all
+
+.PHONY: build run test test-full soak lint proto kernels assets bench clean
+
+build: ## the command, bin/cbactor
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/cbactor ./cmd/cbactor
+
+run: build ## several stories from the embedded model, side by side
+	bin/cbactor generate --max-new-tokens 160 \
+		--chat "Write a story about a kite." \
+		--chat "Tell me a story about a clever frog and the moon." \
+		--prompt "Once upon a time, a little fox" \
+		--prompt "Lily and Tim went to the park."
+
+test: build ## at most 8 minutes on two cores; prints the golden comparisons
+	./test/run.sh test
+
+test-full: ## at most 40 minutes: what .ci/run runs
+	./test/run.sh full
+
+soak: build ## the long numbers; PART=first-light
+	./test/soak.sh $(PART)
+
+lint: ## vet and staticcheck, as test-full runs them
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+proto: ## the generated code of messages/
+	cd messages/gen && $(GO) run .
+
+kernels: ## the generated code of cpuexec/kernels/
+	cd cpuexec/kernels && $(GO) generate
+
+assets: build ## fetches SmolLM2-135M-Instruct into the user's cache and checks it
+	./test/assets.sh
+
+bench: build ## the standard workloads on SmolLM2, one line each
+	for w in single decode mixed shared; do bin/cbactor bench --model smollm2 --name $$w || exit 1; done
+
+clean:
+	rm -rf bin

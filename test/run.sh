@@ -1,0 +1,90 @@
+#!/bin/sh
+# Runs the tests: run.sh test | run.sh full. Prints each part's time; stops at the
+# first part that fails. Run from the repository's root (make test, make test-full).
+set -eu
+size=$1
+times=""
+
+# part NAME COMMAND...
+part() {
+	name=$1
+	shift
+	echo "=== $name"
+	begin=$(date +%s)
+	"$@"
+	took=$(($(date +%s) - begin))
+	times="$times
+$(printf '%5d s  %s' "$took" "$name")"
+}
+
+formatted() {
+	files=$(gofmt -l .)
+	[ -z "$files" ] || { echo "not formatted: $files" >&2; return 1; }
+}
+
+cross() {
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/cbactor
+	CGO_ENABLED=0 GOOS=windows go build -o /dev/null ./cmd/cbactor
+	CGO_ENABLED=0 GOARCH=arm64 go build -o /dev/null ./cmd/cbactor
+	CGO_ENABLED=0 GOARCH=arm64 go vet ./...
+}
+
+without_cgo() {
+	CGO_ENABLED=0 go build ./...
+	CGO_ENABLED=0 go test ./...
+}
+
+# What the machine's best instruction set would hide.
+instruction_sets() {
+	for set in avx2 generic; do
+		echo "--- CBACTOR_CPU=$set"
+		CBACTOR_CPU=$set go test ./cpuexec/... ./engine
+	done
+}
+
+random() { # every package with properties, at its full size
+	go test ./sched ./blockmgr -rapid.checks=20000
+	go test ./text -rapid.checks=2000
+}
+
+fuzz() {
+	grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
+		for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
+			go test "$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 15s
+		done
+	done
+}
+
+goldens() { # the comparisons, in words
+	go test -count=1 -v -run 'Reference|Golden' ./cpuexec ./engine ./text ./test >test-goldens.log ||
+		{ cat test-goldens.log; rm test-goldens.log; return 1; }
+	grep -E 'golden:|^ok ' test-goldens.log
+	rm test-goldens.log
+}
+
+case $size in
+test)
+	part "vet" go vet ./...
+	part "tests, race detector on" go test -race ./...
+	part "goldens" goldens
+	;;
+full)
+	part "format" formatted
+	part "vet and staticcheck" make --no-print-directory lint
+	part "build" make --no-print-directory build
+	part "other systems" cross
+	part "assets" make --no-print-directory assets
+	export CBACTOR_REQUIRE_ASSETS=1
+	part "tests, race detector on" go test -race ./...
+	part "goldens" goldens
+	part "without cgo" without_cgo
+	part "instruction sets" instruction_sets
+	part "random, full size" random
+	part "fuzz" fuzz
+	;;
+*)
+	echo "usage: test/run.sh test | full" >&2
+	exit 2
+	;;
+esac
+echo "=== time of each part$times"

@@ -1,0 +1,128 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// full skips what takes minutes unless `make test-full` or `make soak` asks for it.
+func full(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CBACTOR_FULL") == "" {
+		t.Skip("takes minutes: set CBACTOR_FULL=1")
+	}
+}
+
+// workload is the requests of one name in bench/workloads.json: greedy, no ending.
+func workload(t *testing.T, name string) []engine.Request {
+	t.Helper()
+	data, err := os.ReadFile("../bench/workloads.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string][]struct {
+		Prompt []int32
+		MaxNew int `json:"max_new"`
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	var reqs []engine.Request
+	for _, r := range all[name] {
+		reqs = append(reqs, engine.Request{PromptIDs: r.Prompt, MaxNewTokens: r.MaxNew, IgnoreEOS: true})
+	}
+	if len(reqs) == 0 {
+		t.Fatalf("no workload %q", name)
+	}
+	return reqs
+}
+
+func smolEngine(t *testing.T, cfg engine.Config) *engine.Engine {
+	t.Helper()
+	cfg.Checkpoint = asset(t, "smollm2")
+	e, err := engine.Spawn(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func generate(t *testing.T, e *engine.Engine, reqs []engine.Request) []engine.Output {
+	t.Helper()
+	outs, err := e.GenerateBatch(t.Context(), reqs, engine.BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range outs {
+		if o.FinishReason != engine.FinishLength || len(o.TokenIDs) != reqs[i].MaxNewTokens {
+			t.Fatalf("request %d ended %s with %d tokens: %v", i, o.FinishReason, len(o.TokenIDs), o.Err)
+		}
+	}
+	return outs
+}
+
+// Every request of a mixed load gets the tokens that it gets alone, also when the
+// cache is so small that requests are given up for each other.
+func TestMixedLoadEqualsEachAlone(t *testing.T) {
+	full(t)
+	reqs := workload(t, "mixed")
+	together := generate(t, smolEngine(t, engine.Config{}), reqs)
+	squeezed := generate(t, smolEngine(t, engine.Config{NumBlocks: 48, MaxBatchTokens: 96}), reqs)
+	preempted := 0
+	for i, o := range squeezed {
+		preempted += o.Preemptions
+		if !slices.Equal(o.TokenIDs, together[i].TokenIDs) {
+			t.Errorf("request %d: tokens with a small cache differ", i)
+		}
+	}
+	if preempted == 0 {
+		t.Error("the small cache was large enough: nothing was given up")
+	}
+	alone := smolEngine(t, engine.Config{})
+	for i := range reqs {
+		if o := generate(t, alone, reqs[i:i+1])[0]; !slices.Equal(o.TokenIDs, together[i].TokenIDs) {
+			t.Errorf("request %d: alone %v, together %v", i, o.TokenIDs, together[i].TokenIDs)
+		}
+	}
+	t.Logf("%d requests equal, alone, together, and with %d times given up", len(reqs), preempted)
+}
+
+// Not yet tuned, not silly either: 15 generated tokens/s alone and 60 with 16
+// requests. A busy machine gets three tries.
+func TestSpeedFloor(t *testing.T) {
+	full(t)
+	e := smolEngine(t, engine.Config{})
+	reqs := workload(t, "decode")
+	for _, c := range []struct {
+		requests int
+		floor    float64
+	}{{1, 15}, {16, 60}} {
+		t.Run(fmt.Sprint(c.requests), func(t *testing.T) {
+			best := 0.0
+			for range 3 {
+				begin := time.Now()
+				tokens := 0
+				for _, o := range generate(t, e, reqs[:c.requests]) {
+					tokens += len(o.TokenIDs)
+				}
+				rate := float64(tokens) / time.Since(begin).Seconds()
+				t.Logf("speed: %d requests, %.1f generated tokens/s, prefill included (%s)", c.requests, rate, e.Info().Executor)
+				best = max(best, rate)
+			}
+			if best < c.floor {
+				t.Errorf("%.1f tokens/s at best, at least %.0f are wanted", best, c.floor)
+			}
+		})
+	}
+}
