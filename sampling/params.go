@@ -16,6 +16,9 @@ type Params struct {
 	TopP        float32 // keep the smallest set whose probability reaches p; 0 or 1: all
 }
 
+// Greedy says that no random number is drawn: the most likely token is taken.
+func (p Params) Greedy() bool { return p.Temperature == 0 || p.TopK == 1 }
+
 // Check refuses values outside their range, naming the field.
 func (p Params) Check() error {
 	bad := func(name, want string, v any) error {

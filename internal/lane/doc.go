@@ -6,6 +6,9 @@
 // which the library drains before every user message, and hands them to the same
 // Receive. They are first-in first-out among themselves and with the actor's
 // lifecycle messages, and do not overtake a Receive that is running.
+// They are handled while the mailbox is suspended too, and after a panic by the
+// broken instance until its supervisor has decided: a handler of controls must
+// cope with every state and never panic.
 //
 // Ownership and concurrency: those of the mailbox wrapped; no state of its own.
 package lane

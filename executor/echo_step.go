@@ -1,0 +1,108 @@
+package executor
+
+import "github.com/cbactor/cbactor/sampling"
+
+// echoSlot is one sequence.
+type echoSlot struct {
+	ids      []int32
+	table    []int32
+	sampling sampling.Params
+	seed     uint64
+	child    int32
+	parent   Slot
+	err      error // of the row that failed: later rows have no token to go on from
+}
+
+// run does a step. All rows write before any row reads: a row that overwrites
+// what another one needs is noticed whatever their order.
+func (e *Echo) run(b *Batch, r *Result) error {
+	for i := range b.Admit {
+		e.admit(&b.Admit[i])
+	}
+	for _, d := range b.Tables {
+		copy(e.slots[d.Slot].table[d.Index:], d.Blocks)
+	}
+	for _, c := range b.Copies {
+		e.cache.copy(c.From, c.To)
+	}
+	for _, row := range b.Rows {
+		if err := e.write(row, b); err != nil {
+			return err
+		}
+	}
+	for _, row := range b.Rows {
+		if err := e.read(row, b.Step, r.Add(row.Slot)); err != nil {
+			return err
+		}
+		r.Tokens += row.Count
+	}
+	// Sampled ids join their sequences last, for a fork reads its parent's.
+	for i := range r.Rows {
+		s := &e.slots[r.Rows[i].Slot]
+		s.ids = append(s.ids, r.Rows[i].Tokens...)
+	}
+	return nil
+}
+
+func (e *Echo) admit(a *Admit) {
+	s := &e.slots[a.Slot]
+	*s = echoSlot{
+		ids: append(s.ids[:0], a.IDs...), table: s.table,
+		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+	}
+}
+
+func (e *Echo) write(row Row, b *Batch) error {
+	s := &e.slots[row.Slot]
+	if s.err != nil {
+		return nil
+	}
+	for p := int(row.Start); p < int(row.Start+row.Count); p++ {
+		if err := e.cache.write(s.table, p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, step: b.Step, writer: row.Slot}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read sums what the row's last position attends to and samples if asked.
+func (e *Echo) read(row Row, step uint64, out *RowResult) error {
+	s, source := &e.slots[row.Slot], row.Slot
+	if row.Count == 0 {
+		source = s.parent
+	}
+	if s.err != nil {
+		out.Err = s.err
+		return nil
+	}
+	n := int(row.Start + row.Count)
+	sum, err := e.sum(source, n, step)
+	if err != nil || !row.Sample {
+		return err
+	}
+	if e.config.Fail != nil {
+		if s.err = e.config.Fail(s.ids); s.err != nil {
+			out.Err = s.err
+			return nil
+		}
+	}
+	if !s.sampling.Greedy() {
+		key := sampling.Key{Seed: s.seed, Child: s.child, Position: int32(n)}
+		sum += uint64(key.Uniform() * float64(e.config.Vocab))
+	}
+	out.Tokens = append(out.Tokens, int32(sum%uint64(e.config.Vocab)))
+	return nil
+}
+
+// sum is the formula of Echo over the first n KV slots of a sequence.
+func (e *Echo) sum(slot Slot, n int, step uint64) (uint64, error) {
+	s, vocab, sum := &e.slots[slot], uint64(e.config.Vocab), uint64(0)
+	for p, id := range s.ids[:n] {
+		k, err := e.cache.read(s.table, p, id, slot, step)
+		if err != nil {
+			return 0, err
+		}
+		sum += echoTerm(k.id, p, k.epoch, vocab)
+	}
+	return sum % vocab, nil
+}

@@ -1,0 +1,110 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// request is one sequence: n tokens after ids, of which those from
+// promptLen on were generated before a preemption.
+type request struct {
+	ids       []int32
+	promptLen int // 0: all ids
+	n         int
+	sampling  sampling.Params
+	seed      uint64
+	child     int32
+}
+
+// policy says how a driver runs requests. No choice may change a token.
+type policy struct {
+	chunk    int    // most prompt tokens of a row
+	together int    // most requests at a time
+	ahead    int    // steps handed over at once
+	shuffle  uint64 // seed of the order in which blocks are handed out; 0: ascending
+}
+
+// driver is a scheduler without any wisdom. It never preempts: the pool is large.
+type driver struct {
+	t      *testing.T
+	ex     executor.Executor
+	info   executor.Info
+	step   uint64
+	free   []int32
+	slots  []executor.Slot
+	active []*sequence
+	flying []*plan
+	result executor.Result
+}
+
+func newDriver(t *testing.T, ex executor.Executor) *driver {
+	t.Helper()
+	d := &driver{t: t, ex: ex, info: ex.Info()}
+	for i := range d.info.Groups[0].Blocks {
+		d.free = append(d.free, int32(i))
+	}
+	for i := range d.info.MaxSlots {
+		d.slots = append(d.slots, executor.Slot(i))
+	}
+	return d
+}
+
+// run generates all requests and answers their sequences in order.
+func (d *driver) run(requests []request, p policy) []*sequence {
+	d.t.Helper()
+	if p.shuffle != 0 {
+		r := rand.New(rand.NewPCG(p.shuffle, 1))
+		r.Shuffle(len(d.free), func(i, j int) { d.free[i], d.free[j] = d.free[j], d.free[i] })
+	}
+	done := make([]*sequence, len(requests))
+	for waiting := 0; ; {
+		for len(d.flying) < p.ahead {
+			b := d.newPlan()
+			for ; waiting < len(requests) && len(d.active) < p.together && len(d.slots) > 0; waiting++ {
+				done[waiting] = d.admit(&b.batch, &requests[waiting])
+			}
+			d.addRows(b, p.chunk)
+			if len(b.rows) == 0 {
+				break
+			}
+			d.start(b)
+		}
+		if len(d.flying) == 0 {
+			return done
+		}
+		d.finish()
+	}
+}
+
+func (d *driver) start(b *plan) {
+	d.t.Helper()
+	if err := d.ex.Start(&b.batch); err != nil {
+		d.t.Fatalf("Start: %v", err)
+	}
+	d.flying = append(d.flying, b)
+}
+
+// finish takes the oldest step's result and gives back what its ended sequences
+// held.
+func (d *driver) finish() {
+	d.t.Helper()
+	if err := d.ex.Finish(&d.result); err != nil {
+		d.t.Fatalf("Finish: %v", err)
+	}
+	b := d.flying[0]
+	d.flying = d.flying[1:]
+	checkResult(d.t, d.info, &b.batch, &d.result)
+	for i, s := range b.rows {
+		s.out = append(s.out, d.result.Rows[i].Tokens...)
+		if s.err == nil {
+			s.err = d.result.Rows[i].Err
+		}
+	}
+	for _, s := range b.ended {
+		d.slots = append(d.slots, s.slot)
+		d.free = append(d.free, s.table...)
+	}
+}
