@@ -1,0 +1,103 @@
+package cpuexec
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+var (
+	// ErrConfig is the class of refused configurations.
+	ErrConfig = errors.New("cpuexec: bad configuration")
+	// ErrModel is the class of models that this executor cannot compute.
+	ErrModel = errors.New("cpuexec: model is not supported")
+	// ErrMemory means that not even one block of cache fits, or that the system
+	// refused memory.
+	ErrMemory = errors.New("cpuexec: not enough memory")
+)
+
+// Config is what New needs. A zero number takes its default.
+type Config struct {
+	Model   *model.Config
+	Weights *weights.Set
+
+	Threads    int // the CPUs that the process may use
+	PageSize   int // tokens of a block; 32, which is the fastest
+	NumBlocks  int // an upper bound for the pool; none
+	MaxSlots   int // sequences at a time; 32
+	MaxTokens  int // tokens of a step; 512
+	MaxContext int // tokens of a sequence; Model.MaxPosition
+
+	// MemoryLimit is what the process may use in bytes; a quarter of it bounds the
+	// pool. 0: New asks MemoryLimit, Plan knows no bound.
+	MemoryLimit int64
+
+	// Kernels names an instruction set: avx512, avx2, generic. "": what the
+	// environment's CBACTOR_CPU says, else the fastest.
+	Kernels string
+
+	// Pin binds every thread to a CPU, on Linux. The goroutine that calls Finish
+	// must be locked to its thread (runtime.LockOSThread) and is bound too.
+	Pin bool
+
+	// KeepLogits, if set, sees the logits of every row that samples: those after
+	// position pos of a slot's sequence. It is called by Finish's goroutine; the
+	// slice is valid during the call.
+	KeepLogits func(slot, pos int, logits []float32)
+}
+
+// processCPUs is read before anybody changes it: New does.
+var processCPUs = runtime.GOMAXPROCS(0)
+
+// withDefaults fills in and checks what does not need the weights.
+func (c Config) withDefaults() (Config, error) {
+	if c.Model == nil {
+		return c, fmt.Errorf("%w: Model is nil", ErrConfig)
+	}
+	if err := checkModel(c.Model); err != nil {
+		return c, err
+	}
+	for _, n := range []struct {
+		name     string
+		value    *int
+		def, top int
+	}{
+		{"Threads", &c.Threads, processCPUs, 1024},
+		{"PageSize", &c.PageSize, 32, 4096},
+		{"MaxSlots", &c.MaxSlots, 32, 1 << 16},
+		{"MaxTokens", &c.MaxTokens, 512, 1 << 16},
+		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
+		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
+	} {
+		if *n.value == 0 {
+			*n.value = n.def
+		}
+		if *n.value < 1 || *n.value > n.top {
+			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
+		}
+	}
+	if c.MemoryLimit < 0 {
+		return c, fmt.Errorf("%w: MemoryLimit is %d, must not be negative", ErrConfig, c.MemoryLimit)
+	}
+	return c, nil
+}
+
+// checkModel refuses what the forward pass does not have. Everything else in a
+// Config was checked by whoever parsed it.
+func checkModel(m *model.Config) error {
+	if m.Family != "llama" {
+		return fmt.Errorf("%w: family %q", ErrModel, m.Family)
+	}
+	for l, kind := range m.Attn {
+		if kind != model.Full {
+			return fmt.Errorf("%w: layer %d has sliding attention", ErrModel, l)
+		}
+	}
+	if m.KVHeads < 1 || m.Heads%m.KVHeads != 0 || m.HeadDim < 2 || m.HeadDim%2 != 0 {
+		return fmt.Errorf("%w: %d heads of %d elements over %d key heads", ErrModel, m.Heads, m.HeadDim, m.KVHeads)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package cpuexec
+
+import (
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
+)
+
+// dims are the model's sizes as the forward pass uses them. A width is a row's
+// length in float32, padded to whole panels; the padding is always zero.
+type dims struct {
+	vocab, hidden, inter, layers int
+	heads, kvHeads, headDim      int
+	group                        int // query heads of a key head
+
+	hiddenWidth, qkvWidth, attnWidth, interWidth, vocabWidth int
+}
+
+func dimsOf(m *model.Config) dims {
+	return dims{
+		vocab: m.Vocab, hidden: m.Hidden, inter: m.Intermediate, layers: m.Layers,
+		heads: m.Heads, kvHeads: m.KVHeads, headDim: m.HeadDim,
+		group:       m.Heads / m.KVHeads,
+		hiddenWidth: padded(m.Hidden),
+		qkvWidth:    padded((m.Heads + 2*m.KVHeads) * m.HeadDim),
+		attnWidth:   padded(m.Heads * m.HeadDim),
+		interWidth:  padded(m.Intermediate),
+		vocabWidth:  padded(m.Vocab),
+	}
+}
+
+// padded rounds up to whole panels.
+func padded(n int) int { return (n + kernels.Panel - 1) / kernels.Panel * kernels.Panel }
+
+// attnDim is the length of all query heads side by side.
+func (d *dims) attnDim() int { return d.heads * d.headDim }
+
+// pageFloats is the size of one page: K and V of all key heads of a layer.
+func (d *dims) pageFloats(pageSize int) int { return 2 * d.kvHeads * d.headDim * pageSize }
+
+// blockFloats is the size of a block: a page of every layer.
+func (d *dims) blockFloats(pageSize int) int { return d.layers * d.pageFloats(pageSize) }

@@ -1,0 +1,21 @@
+// Package cpuexec is the executor for CPUs: the forward pass of the Llama family
+// in float32 over a paged cache.
+//
+// Purpose: right first. Every logit is one chain of operations in one order,
+// whatever is computed beside it: products sum over ascending k, attention goes
+// over a sequence's positions in ascending tiles of up to 32 that never cross a
+// page, keys and values are read back from the cache, a chunk's own too. So batch,
+// chunks, block ids, number of threads and instruction set never change a bit; the
+// page size does where it cuts the tiles.
+//
+// Memory: Plan says before anything is taken what New takes: packed weights, the
+// KV pool, the sequences' state, work space. All of it is mapped, and untouched
+// until used. The weight set stays the caller's, is read while the executor lives
+// (rows of the embedding) and must not change.
+//
+// Concurrency: a step runs on all threads from end to end, on the goroutine that
+// calls Finish and on workers of the executor, which meet at spinning barriers
+// (package pool). Give GOMAXPROCS two more than threads: New does unless the
+// environment sets it. The goroutine that calls Finish is best locked to its
+// thread, and must be for Config.Pin.
+package cpuexec

@@ -1,0 +1,130 @@
+package cpuexec
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/cbactor/cbactor/cpuexec/pool"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestStepsAllocateNothing decodes on all threads, greedy and not, through Start
+// and Finish. It counts by itself: testing.AllocsPerRun leaves one P, for which
+// spinning threads then queue.
+func TestStepsAllocateNothing(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 512, MaxSlots: 4}, 64, false)
+	d.e.step.alone = 0
+	var b executor.Batch
+	var r executor.Result
+	seqs := randomSequences(m, 4, 20, 300)
+	for i, s := range seqs {
+		s.sampling = sampling.Params{Temperature: float32(i) / 4, TopK: 20, TopP: 0.9}
+		d.admit(&b, s, executor.Slot(i))
+		s.ids = slices.Grow(s.ids, 300)
+	}
+	steps := func(n int) {
+		for range n {
+			d.step++
+			b.Step, b.Epoch = d.step, 1
+			for _, s := range seqs {
+				d.row(&b, s, 64)
+			}
+			d.do(&b, &r)
+			b.Reset()
+		}
+	}
+	steps(20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const n = 200
+	steps(n)
+	runtime.ReadMemStats(&after)
+	if got := after.Mallocs - before.Mallocs; got > n/10 {
+		t.Errorf("%d allocations in %d steps", got, n)
+	}
+}
+
+// TestPanic lets the hook panic on a thread while the others compute: the step
+// fails, later ones too, nothing hangs.
+func TestPanic(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 64, KeepLogits: func(int, int, []float32) { panic("on purpose") }})
+	e.step.alone = 0
+	var r executor.Result
+	for step := uint64(1); step <= 2; step++ {
+		b := executor.Batch{Step: step, Epoch: 1}
+		if step == 1 {
+			b.Admit = []executor.Admit{{IDs: []int32{1, 2}, PromptLen: 2, Parent: executor.NoSlot}}
+			b.Tables = []executor.Table{{Blocks: []int32{0}}}
+			b.Rows = []executor.Row{{Count: 2, Sample: true, Mask: -1}}
+		}
+		if err := e.Start(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Finish(&r); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(r.Err, pool.ErrPanic) || !strings.Contains(r.Err.Error(), "step 1") || len(r.Rows) != 0 {
+			t.Errorf("step %d: %v, %d rows", step, r.Err, len(r.Rows))
+		}
+	}
+}
+
+func TestEpochIsChecked(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64})
+	err := e.Start(&executor.Batch{Step: 1, Epoch: 2})
+	if !errors.Is(err, ErrEpoch) || !errors.Is(err, executor.ErrContract) {
+		t.Errorf("epoch 2 of 1: %v", err)
+	}
+}
+
+// TestDraws draws again what the executor drew, from the logits that it showed: a
+// token is a function of them and of the key of its place.
+func TestDraws(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	seqs := randomSequences(m, 2, 9, 20)
+	newDriver(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}, 64, true).run(seqs...)
+	sampler := sampling.NewSampler(m.Vocab)
+	for i, s := range seqs {
+		for j, got := range s.out() {
+			key := sampling.Key{Seed: s.seed, Position: int32(s.prompt + j)}
+			want, _, err := sampler.Sample(s.logits[j], s.sampling, key)
+			if err != nil || got != want {
+				t.Errorf("sequence %d: token %d is %d, drawn again it is %d (%v)", i, j, got, want, err)
+			}
+		}
+	}
+}
+
+func TestEnvironmentChoosesKernels(t *testing.T) {
+	t.Setenv("CBACTOR_CPU", "generic")
+	m, set := loadModel(t, family("llama"))
+	if name := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}).Info().Name; name != "cpu generic f32" {
+		t.Errorf("the executor is %q", name)
+	}
+}
+
+// TestContextEnds runs a sequence up to its last position.
+func TestContextEnds(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 40, MaxSlots: 1}, 64, true)
+	s := &sequence{ids: []int32{5, 6, 7}, limit: 37}
+	d.run(s)
+	if len(s.out()) != 37 || s.err != nil {
+		t.Errorf("%d tokens, %v", len(s.out()), s.err)
+	}
+	if last := s.logits[36]; slices.ContainsFunc(last, func(x float32) bool { return math.IsNaN(float64(x)) }) {
+		t.Error("logits at the end of the context are NaN")
+	}
+}

@@ -1,0 +1,62 @@
+package cpuexec
+
+import (
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// head computes logits for the rows that sample, and their tokens.
+func (s *step) head(id int) {
+	most := min(headRows, s.config.MaxSlots)
+	for at := 0; at < len(s.samples); at += most {
+		some := s.samples[at:min(at+most, len(s.samples))]
+		s.headNorms(id, some)
+		s.pool.Sync()
+		s.headProduct(id, len(some))
+		s.pool.Sync()
+		if id == 0 && s.config.KeepLogits != nil {
+			s.keepLogits(some)
+		}
+		s.draw(id, some)
+		s.pool.Sync()
+	}
+}
+
+// headNorms normalises the last rows of this thread's samples.
+func (s *step) headNorms(id int, some []sample) {
+	lo, hi := share(len(some), id, s.threads)
+	for i := lo; i < hi; i++ {
+		x := s.x[some[i].from*s.hiddenWidth:][:s.hiddenWidth]
+		s.kernels.Norm(x, s.weights.norm, s.headIn[i*s.hiddenWidth:][:s.hiddenWidth], s.hidden, s.config.Model.NormEps)
+	}
+}
+
+// headProduct writes this thread's columns of the logits.
+func (s *step) headProduct(id, rows int) {
+	m := &s.weights.head
+	lo, hi := share(m.count(), id, s.threads)
+	for p := lo; p < hi; p++ {
+		s.kernels.Gemm(m.panel(p), s.headIn, s.logits[p*kernels.Panel:], m.k, rows, s.hiddenWidth, s.vocabWidth)
+	}
+}
+
+// row is the logits of sample i of those that went through the head together.
+func (s *step) row(i int) []float32 { return s.logits[i*s.vocabWidth:][:s.vocab] }
+
+// draw samples this thread's rows.
+func (s *step) draw(id int, some []sample) {
+	lo, hi := share(len(some), id, s.threads)
+	for i := lo; i < hi; i++ {
+		m := &some[i]
+		q := m.slot
+		key := sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}
+		m.token, _, m.err = s.workers[id].sampler.Sample(s.row(i), q.sampling, key)
+	}
+}
+
+// keepLogits shows the logits to the configuration's hook.
+func (s *step) keepLogits(some []sample) {
+	for i := range some {
+		s.config.KeepLogits(int(some[i].number), some[i].pos-1, s.row(i))
+	}
+}

@@ -1,0 +1,20 @@
+// Package kernels has the inner loops of the CPU executor in float32: products
+// with weight panels, attention over a tile of the cache, norms, rotation and the
+// gate of the feed-forward part.
+//
+// Purpose: a Set is one implementation of all of them. There are three, for
+// AVX-512, for AVX2 with FMA, and in plain Go. The first two are assembly that
+// the module in gen writes (go generate there); plain Go is their twin, and serves
+// CPUs that have neither, arm64, and builds with the tag noasm.
+//
+// Results: all Sets give the same bits. Each output is one chain of operations in
+// one order (outputs stand in lanes, k ascends, multiply and add are fused),
+// whatever the width of the registers and whatever is computed beside it.
+//
+// Layouts: a panel is 32 columns of a weight matrix as [k][32], padded with zeros.
+// A cache page holds K as [dim][positions] and V as [position][dim].
+//
+// Ownership and concurrency: a Set has no state; everything is in the caller's
+// slices. Any number of goroutines may use one. Assembly cannot be preempted: a
+// call takes up to 6 ns per k for 8 rows, so 10 microseconds for k = 1536.
+package kernels

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Places in the table of constants. exp2.go of package kernels has the same
+// values for the plain twins.
+const (
+	cPoly     = iota // 6 coefficients, the constant one first
+	cBias     = cPoly + 6
+	cSoftLow  = cBias + 1
+	cSiluLow  = cBias + 2
+	cSiluHigh = cBias + 3
+	cNegLog2e = cBias + 4
+	cOne      = cBias + 5
+)
+
+// exp2Poly approximates 2^f on [-0.5, 0.5] with a relative error of 1.02e-7: a
+// minimax polynomial of degree 5.
+var exp2Poly = []float32{1.0000000754548972, 0.6931471880262287, 0.24022107485308267,
+	0.05550357114219194, 0.009676031918324871, 0.0013390863364616103}
+
+var table *Mem
+
+// constant is entry i of the table.
+func constant(i int) Mem {
+	if table == nil {
+		m := GLOBL("constants", RODATA|NOPTR)
+		words := make([]uint32, 0, 16)
+		for _, c := range exp2Poly {
+			words = append(words, math.Float32bits(c))
+		}
+		words = append(words, 127) // an integer: the exponent's bias
+		for _, c := range []float32{-64, -126, 126, -math.Log2E, 1} {
+			words = append(words, math.Float32bits(c))
+		}
+		for j, c := range words {
+			// Not F32(c): avo 0.5.0 prints whole values as $(127), which the
+			// assembler stores as an integer.
+			DATA(4*j, U32(c))
+		}
+		table = &m
+	}
+	return table.Offset(4 * i)
+}
+
+// exp2 replaces the lanes of x by 2^x, for x from -126 to 127: x = n + f with
+// |f| <= 0.5, a polynomial in f, and n put into the exponent. n and t are
+// clobbered; low is the register that holds the lowest x to compute with, and a
+// NaN stays one.
+func (s isa) exp2(x, n, t, c reg.VecPhysical) {
+	VCVTPS2DQ(x, n) // nearest, ties to even
+	VCVTDQ2PS(n, t)
+	VSUBPS(t, x, x)
+	VBROADCASTSS(constant(cPoly+5), t)
+	for i := 4; i >= 0; i-- {
+		VBROADCASTSS(constant(cPoly+i), c)
+		VFMADD213PS(c, x, t)
+	}
+	VPBROADCASTD(constant(cBias), c)
+	VPADDD(c, n, n)
+	VPSLLD(Imm(23), n, n)
+	VMULPS(n, t, x)
+}

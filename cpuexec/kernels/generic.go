@@ -1,0 +1,128 @@
+package kernels
+
+import "math"
+
+// generic is the Set in plain Go, the twin of the assembly: same operations, same
+// order, same bits. Conversions to float32 around products keep the compiler from
+// fusing what the assembly does not.
+var generic = &Set{
+	Name:     "generic",
+	Gemm:     gemmGo,
+	Attend:   attendGo,
+	AddTile:  addTileGo,
+	SiluTile: siluTileGo,
+	Norm:     normGo,
+	Rope:     ropeGo,
+}
+
+func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
+	for r := range rows {
+		var sums [Panel]float32
+		for i, v := range x[r*xStride:][:k] {
+			line := (*[Panel]float32)(w[i*Panel:])
+			for c := range sums {
+				sums[c] = fma(line[c], v, sums[c])
+			}
+		}
+		copy(out[r*outStride:], sums[:])
+	}
+}
+
+func attendGo(q, k, v, state []float32, kPitch, n, dim int) {
+	p := (*[Tile]float32)(state[stateP:])
+	top := state[stateMax]
+	for j := range n {
+		var s float32
+		for d, qd := range q[:dim] {
+			s = fma(k[d*kPitch+j], qd, s)
+		}
+		p[j] = s
+		top = max(top, s)
+	}
+	for j := range p {
+		if j >= n {
+			p[j] = float32(math.Inf(-1))
+		}
+		p[j] = weigh(p[j], top)
+	}
+	scale := weigh(state[stateMax], top)
+	state[stateMax] = top
+	for i := range lanes {
+		state[stateSum+i] = fma(state[stateSum+i], scale, p[i]) + p[lanes+i]
+	}
+	sums := state[stateOut:][:dim]
+	for d := range sums {
+		sums[d] *= scale
+	}
+	for j, pj := range p[:n] {
+		for d, vd := range v[j*dim:][:dim] {
+			sums[d] = fma(vd, pj, sums[d])
+		}
+	}
+}
+
+// weigh is the softmax weight of a score, relative to the largest one. What is
+// further below than softLow weighs as that: 5e-20, which no sum with the
+// largest's 1 notices, and no denormal number slows down.
+func weigh(score, top float32) float32 {
+	x := score - top
+	if x < softLow {
+		x = softLow
+	}
+	return exp2(x)
+}
+
+func addTileGo(dst, src []float32, rows, dstStride, srcStride int) {
+	for r := range rows {
+		d, s := (*[Panel]float32)(dst[r*dstStride:]), (*[Panel]float32)(src[r*srcStride:])
+		for c := range d {
+			d[c] += s[c]
+		}
+	}
+}
+
+func siluTileGo(src, dst []float32, rows, dstStride int) {
+	for r := range rows {
+		gate, up := (*[Panel]float32)(src[2*r*Panel:]), (*[Panel]float32)(src[(2*r+1)*Panel:])
+		d := (*[Panel]float32)(dst[r*dstStride:])
+		for c, g := range gate {
+			x := g * negLog2e
+			if x < siluLow {
+				x = siluLow
+			}
+			if x > siluHigh {
+				x = siluHigh
+			}
+			d[c] = g / (1 + exp2(x)) * up[c]
+		}
+	}
+}
+
+func normGo(x, w, out []float32, n int, eps float64) {
+	var sums [lanes]float32
+	for i := 0; i < len(x); i += lanes {
+		for l, v := range x[i:][:lanes] {
+			sums[l] = fma(v, v, sums[l])
+		}
+	}
+	scale := normScale(fold(&sums), n, eps)
+	for i, v := range x {
+		out[i] = float32(v*scale) * w[i]
+	}
+}
+
+// normScale is what a root mean square norm multiplies with.
+func normScale(squares float32, n int, eps float64) float32 {
+	return float32(1 / math.Sqrt(float64(squares)/float64(n)+eps))
+}
+
+func ropeGo(x, cos, sin []float32, dim int, scale float32) {
+	half := dim / 2
+	for ; len(x) > 0; x = x[dim:] {
+		for i := range half {
+			lo, hi := x[i], x[half+i]
+			x[i] = fma(-sin[i], hi, float32(lo*cos[i])) * scale
+			x[half+i] = fma(sin[i], lo, float32(hi*cos[i])) * scale
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package kernels
+
+import "math"
+
+// Places in an attention state, in floats: the running maximum of the scores, 16
+// sums of weights, the tile's weights, the weighted sum of V.
+const (
+	stateMax = 0
+	stateSum = 16
+	stateP   = 32
+	stateOut = 64
+)
+
+// lanes is how many partial sums reductions have, on every CPU.
+const lanes = 16
+
+// StateLen is the length of an attention state for heads of dim elements.
+func StateLen(dim int) int { return stateOut + (dim+lanes-1)/lanes*lanes }
+
+// ResetState prepares a state for Attend.
+func ResetState(state []float32) {
+	clear(state)
+	state[stateMax] = float32(math.Inf(-1))
+}
+
+// FinishState writes the attention's output, one head: the weighted sum of V over
+// the sum of the weights.
+func FinishState(state, out []float32) {
+	scale := 1 / fold((*[lanes]float32)(state[stateSum:]))
+	sums := state[stateOut:][:len(out)]
+	for d, v := range sums {
+		out[d] = v * scale
+	}
+}
+
+// fold adds up 16 lanes: lane i and i+8, then i and i+4, and so on.
+func fold(sums *[lanes]float32) float32 {
+	t := *sums
+	for half := lanes / 2; half > 0; half /= 2 {
+		for i := range half {
+			t[i] += t[i+half]
+		}
+	}
+	return t[0]
+}

@@ -1,0 +1,83 @@
+package cpuexec
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+var families = []string{"llama", "llama-rope-llama3", "llama-rope-linear", "llama-rope-yarn"}
+
+// family is the folder of a golden model.
+func family(name string) string {
+	return filepath.Join("..", "test", "testdata", "families", name)
+}
+
+// loadModel reads a checkpoint, into epoch 1.
+// A name that is no path is the embedded model.
+func loadModel(t testing.TB, path string) (*model.Config, *weights.Set) {
+	t.Helper()
+	c, err := checkpoint.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	set, err := weights.Load(c.Config, c, 1, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Config, set
+}
+
+// start makes an executor that the test closes.
+func start(t testing.TB, cfg Config) *Executor {
+	t.Helper()
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// familyGolden is golden.json of a family: what Transformers computed in float32.
+type familyGolden struct {
+	Prompts [][]int32
+	Logits  [][]float64
+	Greedy  [][]int32
+	MinGap  []float64 `json:"min_gap"`
+}
+
+func readJSON(t testing.TB, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kernelNames lists the instruction sets of the CPU.
+func kernelNames() []string {
+	var names []string
+	for _, s := range kernels.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}

@@ -1,0 +1,89 @@
+package cpuexec
+
+import (
+	"errors"
+	"os"
+	"runtime"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/cpuexec/pool"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// New packs the weights and makes an executor ready for its first step. It takes
+// the memory that Plan says and starts Threads-1 threads. Errors wrap ErrConfig,
+// ErrModel, ErrMemory or kernels.ErrUnavailable.
+func New(cfg Config) (*Executor, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.MemoryLimit == 0 {
+		cfg.MemoryLimit = MemoryLimit()
+	}
+	if cfg.Kernels == "" {
+		cfg.Kernels = os.Getenv("CBACTOR_CPU")
+	}
+	set, err := kernels.Choose(cfg.Kernels)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := cfg.plan()
+	if err != nil {
+		return nil, err
+	}
+	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, outstanding)}
+	e.changed.L = &e.mu
+	e.info = executor.Info{
+		Name:           "cpu " + set.Name + " f32",
+		PageSize:       cfg.PageSize,
+		Groups:         []executor.Group{{Blocks: memory.Blocks}},
+		MaxSlots:       cfg.MaxSlots,
+		MaxTokens:      cfg.MaxTokens,
+		MaxContext:     cfg.MaxContext,
+		Vocab:          cfg.Model.Vocab,
+		MaxOutstanding: outstanding,
+	}
+	e.check = executor.NewChecker(e.info)
+	if err := e.allocate(set); err != nil {
+		return nil, errors.Join(err, e.freeAreas())
+	}
+	return e, nil
+}
+
+// allocate takes the memory and starts the threads.
+func (e *Executor) allocate(set *kernels.Set) error {
+	c, d := &e.config, dimsOf(e.config.Model)
+	w, err := pack(c, &d, e.memory.Weights)
+	if err != nil {
+		return err
+	}
+	e.areas = append(e.areas, w.area)
+	var parts [3]*area
+	for i, p := range []struct {
+		name string
+		size int64
+	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}} {
+		if parts[i], err = newArea(p.name, p.size, false); err != nil {
+			return err
+		}
+		e.areas = append(e.areas, parts[i])
+	}
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < c.Threads+2 {
+		runtime.GOMAXPROCS(c.Threads + 2) // threads that spin would hold every P
+	}
+	e.pool = pool.New(c.Threads, c.Pin)
+	e.step = newStep(c, d, set, w, e.pool)
+	e.step.cache = newCache(parts[0], &d, c.PageSize, e.memory.Blocks)
+	e.step.slots = newSlots(parts[1], c)
+	e.step.cutWork(parts[2])
+	return nil
+}
+
+func (e *Executor) freeAreas() error {
+	var errs []error
+	for _, a := range e.areas {
+		errs = append(errs, a.free())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,112 @@
+package cpuexec
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+)
+
+// Memory is what an executor takes, in bytes, beside the weight set it is given.
+type Memory struct {
+	Blocks     int   // blocks of the pool
+	BlockBytes int64 // K and V of PageSize tokens in all layers
+
+	Weights  int64 // packed as float32
+	KV       int64 // the pool
+	Slots    int64 // ids and block tables of sequences
+	Work     int64 // activations of a step
+	Sampling int64 // scratch of the samplers
+}
+
+// Total is the sum.
+func (m Memory) Total() int64 { return m.Weights + m.KV + m.Slots + m.Work + m.Sampling }
+
+// cacheLine is what every part of an area is rounded up to.
+const cacheLine = 64
+
+// headRows is how many rows go through the output head at a time: enough to pay
+// for reading it, few enough that logits stay small.
+const headRows = 64
+
+// Plan computes what New will take for cfg, whose weights are not looked at. The
+// pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
+// tokens can use, and of a quarter of MemoryLimit. The rest is
+//
+//	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
+//	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
+//	Work     = 4 * (MaxTokens * widths of all activations + 64 rows of the head
+//	           + per thread a tile and attention states)
+//	Sampling = 16 * vocabulary * threads
+//
+// with every array rounded up to 64 bytes. Errors wrap ErrConfig, ErrModel or
+// ErrMemory.
+func Plan(cfg Config) (Memory, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return Memory{}, err
+	}
+	return cfg.plan()
+}
+
+// plan is Plan for a Config that has its defaults.
+func (c *Config) plan() (Memory, error) {
+	d := dimsOf(c.Model)
+	m := Memory{
+		BlockBytes: 4 * int64(d.blockFloats(c.PageSize)),
+		Weights:    weightBytes(c, &d),
+		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
+		Work:       workBytes(c, &d),
+		Sampling:   16 * int64(d.vocab) * int64(c.Threads),
+	}
+	blocks := min(int64(c.NumBlocks), int64(c.MaxSlots)*int64(pages(c.MaxContext, c.PageSize)))
+	if c.MemoryLimit > 0 {
+		blocks = min(blocks, c.MemoryLimit/4/m.BlockBytes)
+	}
+	if blocks < 1 {
+		return m, fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
+			ErrMemory, c.PageSize, m.BlockBytes, c.MemoryLimit/4)
+	}
+	m.Blocks = int(blocks)
+	// Attention reads whole tiles of K, so a little behind the last page.
+	m.KV = lineBytes(blocks*m.BlockBytes + 4*kernels.Tile)
+	if t := m.Total(); t < 0 || t > math.MaxInt {
+		return m, fmt.Errorf("%w: %d bytes cannot be addressed", ErrMemory, t)
+	}
+	return m, nil
+}
+
+// weightBytes is the size of all packed weights.
+func weightBytes(c *Config, d *dims) int64 {
+	matrix := func(k, width int) int64 { return lines(k * width) }
+	n := matrix(d.hidden, d.qkvWidth) + matrix(d.attnDim(), d.hiddenWidth) +
+		matrix(d.hidden, 2*d.interWidth) + matrix(d.inter, d.hiddenWidth) +
+		2*lines(d.hiddenWidth)
+	if c.Model.AttnBias {
+		n += lines(d.qkvWidth) + lines(d.hiddenWidth)
+	}
+	if c.Model.MLPBias {
+		n += lines(2*d.interWidth) + lines(d.hiddenWidth)
+	}
+	return int64(d.layers)*n + lines(d.hiddenWidth) + matrix(d.hidden, d.vocabWidth)
+}
+
+// workBytes is the size of a step's activations.
+func workBytes(c *Config, d *dims) int64 {
+	rows := func(n, width int) int64 { return lines(n * width) }
+	t := c.MaxTokens
+	n := 2*rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rows(t, d.attnWidth) + rows(t, d.interWidth) +
+		2*rows(t, d.headDim/2)
+	head := min(headRows, c.MaxSlots)
+	n += rows(head, d.hiddenWidth) + rows(head, d.vocabWidth)
+	thread := rows(rowBlock, 2*kernels.Panel) + rows(d.group, kernels.StateLen(d.headDim))
+	return n + int64(c.Threads)*thread
+}
+
+// lines is the size in bytes of n float32 or int32, rounded up to cache lines.
+func lines(n int) int64 { return lineBytes(4 * int64(n)) }
+
+func lineBytes(n int64) int64 { return (n + cacheLine - 1) / cacheLine * cacheLine }
+
+// pages is the number of pages that n tokens take.
+func pages(n, pageSize int) int { return (n + pageSize - 1) / pageSize }

@@ -1,0 +1,102 @@
+package cpuexec
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
+)
+
+// TestPlanIsWhatIsTaken sums what New mapped and what was cut out of it, over
+// models with and without biases and a tied head.
+func TestPlanIsWhatIsTaken(t *testing.T) {
+	for _, path := range append([]string{"tiny"}, family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")) {
+		m, set := loadModel(t, path)
+		for _, cfg := range []Config{
+			{Threads: 1, PageSize: 5, MaxSlots: 3, MaxTokens: 7, MaxContext: 33},
+			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9},
+		} {
+			cfg.Model, cfg.Weights, cfg.MemoryLimit = m, set, 1<<30
+			plan, err := Plan(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := start(t, cfg)
+			taken := plan.Sampling
+			for _, a := range e.areas {
+				taken += int64(len(a.mem))
+				if left := len(a.mem) - a.used; left < 0 || left >= cacheLine {
+					t.Errorf("%s: %d of %d bytes are used", path, a.used, len(a.mem))
+				}
+			}
+			if taken != plan.Total() || e.Memory() != plan {
+				t.Errorf("%s: %d bytes are taken, planned are %d", path, taken, plan.Total())
+			}
+			if e.Info().Groups[0].Blocks != plan.Blocks {
+				t.Errorf("%s: %d blocks, planned are %d", path, e.Info().Groups[0].Blocks, plan.Blocks)
+			}
+		}
+	}
+}
+
+// TestPlanBlocks checks each bound of the pool. A block of the tiny model takes
+// 6 layers * 2 * 2 heads * 32 * 32 positions * 4 bytes.
+func TestPlanBlocks(t *testing.T) {
+	m, _ := loadModel(t, "tiny")
+	const block = 6 * 2 * 2 * 32 * 32 * 4
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		want int
+	}{
+		{"given", Config{NumBlocks: 7}, 7},
+		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9},
+		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5},
+		{"default", Config{}, 32 * 1024 / 32},
+	} {
+		c.cfg.Model = m
+		p, err := Plan(c.cfg)
+		if err != nil || p.Blocks != c.want || p.BlockBytes != block {
+			t.Errorf("%s: %d blocks of %d bytes, want %d of %d (%v)", c.name, p.Blocks, p.BlockBytes, c.want, block, err)
+		}
+	}
+	if _, err := Plan(Config{Model: m, MemoryLimit: 4*block - 1}); !errors.Is(err, ErrMemory) {
+		t.Errorf("less than a block: %v", err)
+	}
+}
+
+func TestRefusedConfigs(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	change := func(f func(m *model.Config)) *model.Config {
+		c := *m
+		f(&c)
+		return &c
+	}
+	_, other := loadModel(t, family("llama-rope-linear"))
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		want error
+	}{
+		{"no model", Config{Weights: set}, ErrConfig},
+		{"no weights", Config{Model: m}, ErrConfig},
+		{"negative threads", Config{Model: m, Weights: set, Threads: -1}, ErrConfig},
+		{"huge page", Config{Model: m, Weights: set, PageSize: 1 << 20}, ErrConfig},
+		{"context beyond the model's", Config{Model: m, Weights: set, MaxContext: m.MaxPosition + 1}, ErrConfig},
+		{"negative limit", Config{Model: m, Weights: set, MemoryLimit: -1}, ErrConfig},
+		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
+		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},
+		{"sliding layer", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
+		{"odd head", Config{Model: change(func(m *model.Config) { m.HeadDim = 15 }), Weights: set}, ErrModel},
+		{"wrong shape", Config{Model: change(func(m *model.Config) { m.Hidden = 80 }), Weights: set}, ErrConfig},
+		{"missing tensor", Config{Model: change(func(m *model.Config) { m.MLPBias = true }), Weights: other}, ErrConfig},
+	} {
+		if e, err := New(c.cfg); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			if err == nil {
+				t.Log(e.Close())
+			}
+		}
+	}
+}

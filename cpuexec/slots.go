@@ -1,0 +1,35 @@
+package cpuexec
+
+import (
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// slot is the state of a sequence.
+type slot struct {
+	ids      []int32 // known and sampled
+	table    []int32 // block of each page
+	sampling sampling.Params
+	seed     uint64
+	child    int32
+	parent   executor.Slot
+	err      error // of the row that failed: later ones have no token to go on from
+}
+
+// newSlots cuts the slots' memory out of a.
+func newSlots(a *area, c *Config) []slot {
+	slots := make([]slot, c.MaxSlots)
+	for i := range slots {
+		slots[i].ids = cut[int32](a, c.MaxContext)[:0]
+		slots[i].table = cut[int32](a, pages(c.MaxContext, c.PageSize))
+	}
+	return slots
+}
+
+// admit makes the slot a's sequence.
+func (s *slot) admit(a *executor.Admit) {
+	*s = slot{
+		ids: append(s.ids[:0], a.IDs...), table: s.table,
+		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+	}
+}

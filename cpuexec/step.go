@@ -1,0 +1,110 @@
+package cpuexec
+
+import (
+	"sync/atomic"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/cpuexec/pool"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// aloneProducts takes one thread half a millisecond: with less, what threads gain
+// is soon lost at a barrier when one of them has to wait for its CPU.
+const aloneProducts = 4 << 20
+
+// step is a step while it is computed: the sequences, the cache, the activations.
+// Worker 0 prepares it, all workers compute, worker 0 ends it.
+type step struct {
+	dims
+	config  *Config
+	kernels *kernels.Set
+	weights *packed
+	pool    *pool.Pool
+	compute func(id int) // s.work, made once
+
+	threads int // that compute this step
+	alone   int // products of weights and tokens up to which one thread computes
+
+	slots []slot
+	open  int // slots admitted and not retired
+	cache cache
+
+	tokens  []token  // what is computed
+	samples []sample // rows that sample
+
+	invFreq   []float64
+	ropeScale float64
+	qScale    float32   // log2(e)/sqrt(headDim), folded into the rotation of q
+	cos, sin  []float32 // [token][headDim/2]
+
+	x    []float32 // [token][hiddenWidth], the residual stream
+	norm []float32 // [token][hiddenWidth]
+	qkv  []float32 // [token][qkvWidth]
+	attn []float32 // [token][attnWidth]
+	act  []float32 // [token][interWidth]
+
+	headIn   []float32 // [headRows][hiddenWidth]
+	logits   []float32 // [headRows][vocabWidth]
+	workers  []worker
+	nextHead []atomic.Int32 // per layer: of tokens times key heads, the next to attend
+}
+
+// token is one position of a sequence.
+type token struct {
+	slot *slot
+	id   int32
+	pos  int
+}
+
+// sample is a row that samples from the logits after a token.
+type sample struct {
+	row    int // of the Batch
+	slot   *slot
+	number executor.Slot // of the slot
+	from   int           // index of the token
+	pos    int           // that the sampled token will have
+	token  int32
+	err    error
+}
+
+// worker is what a thread has for itself.
+type worker struct {
+	tile    []float32 // [rowBlock][2*Panel]
+	states  []float32 // attention states of the query heads of a key head
+	sampler *sampling.Sampler
+}
+
+func newStep(c *Config, d dims, set *kernels.Set, w *packed, p *pool.Pool) *step {
+	s := &step{
+		dims: d, config: c, kernels: set, weights: w, pool: p,
+		tokens:   make([]token, 0, c.MaxTokens),
+		samples:  make([]sample, 0, c.MaxSlots),
+		workers:  make([]worker, c.Threads),
+		nextHead: make([]atomic.Int32, d.layers),
+		qScale:   queryScale(d.headDim),
+		alone:    aloneProducts,
+	}
+	s.compute = s.work
+	s.invFreq, s.ropeScale = c.Model.InvFreq()
+	for i := range s.workers {
+		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
+	}
+	return s
+}
+
+// cutWork cuts the activations out of a, in the sizes that workBytes sums.
+func (s *step) cutWork(a *area) {
+	n := s.config.MaxTokens
+	s.x, s.norm = cut[float32](a, n*s.hiddenWidth), cut[float32](a, n*s.hiddenWidth)
+	s.qkv = cut[float32](a, n*s.qkvWidth)
+	s.attn = cut[float32](a, n*s.attnWidth)
+	s.act = cut[float32](a, n*s.interWidth)
+	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
+	head := min(headRows, s.config.MaxSlots)
+	s.headIn, s.logits = cut[float32](a, head*s.hiddenWidth), cut[float32](a, head*s.vocabWidth)
+	for i := range s.workers {
+		s.workers[i].tile = cut[float32](a, rowBlock*2*kernels.Panel)
+		s.workers[i].states = cut[float32](a, s.group*kernels.StateLen(s.headDim))
+	}
+}
