@@ -15,6 +15,7 @@ type Config struct {
 
 	Compute             string // "f32" or "auto" (the default), which means f32 until other types exist
 	Threads             int    // 0: one for each core that the process may use
+	Pin                 bool   // bind threads to CPUs (Linux): for a process that runs this engine alone
 	PageSize            int    // tokens of a cache block; 0: 32
 	NumBlocks           int    // cache blocks; 0: from memory
 	MaxBatchTokens      int    // tokens of a step; 0: 512

@@ -23,7 +23,7 @@ func (p plan) loadCPU(ctx context.Context, cfg Config) (*cpuexec.Executor, error
 	}
 	return cpuexec.New(cpuexec.Config{
 		Model: cfg.Checkpoint.Config, Weights: set, Threads: p.threads, PageSize: p.pageSize, NumBlocks: p.blocks,
-		MaxSlots: p.batchRows, MaxTokens: p.batchTokens, MaxContext: p.maxContext, Pin: true,
+		MaxSlots: p.batchRows, MaxTokens: p.batchTokens, MaxContext: p.maxContext, Pin: cfg.Pin,
 	})
 }
 
