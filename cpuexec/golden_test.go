@@ -18,9 +18,9 @@ func furthest(got []float32, want []float64) float64 {
 	return most
 }
 
-// TestFamilies compares logits and greedy tokens with the goldens, alone and all
+// TestFamiliesAreTheReference compares logits and greedy tokens with the goldens, alone and all
 // prompts together, on every instruction set.
-func TestFamilies(t *testing.T) {
+func TestFamiliesAreTheReference(t *testing.T) {
 	for _, name := range families {
 		t.Run(name, func(t *testing.T) {
 			m, set := loadModel(t, family(name))
@@ -30,30 +30,39 @@ func TestFamilies(t *testing.T) {
 				t.Run(kernels, func(t *testing.T) {
 					cfg := Config{Model: m, Weights: set, Threads: 2, Kernels: kernels, MaxContext: 256, MaxTokens: 64}
 					all := make([]*sequence, len(g.Prompts))
+					worst, tokens := 0.0, 0
 					for i, p := range g.Prompts {
 						alone := &sequence{ids: slices.Clone(p), limit: 24}
 						newDriver(t, cfg, 64, true).run(alone)
-						g.check(t, i, alone)
+						d, n := g.check(t, i, alone)
+						worst, tokens = max(worst, d), tokens+n
 						all[i] = &sequence{ids: slices.Clone(p), limit: 24}
 					}
 					newDriver(t, cfg, 64, true).run(all...)
 					for i, s := range all {
-						g.check(t, i, s)
+						d, n := g.check(t, i, s)
+						worst, tokens = max(worst, d), tokens+n
 					}
+					t.Logf("golden: %s, %s: logits differ by %.2g at most, %d greedy tokens equal", name, kernels, worst, tokens)
 				})
 			}
 		})
 	}
 }
 
-func (g *familyGolden) check(t *testing.T, i int, s *sequence) {
+// check answers how far the logits are off, and how many tokens it compared.
+func (g *familyGolden) check(t *testing.T, i int, s *sequence) (d float64, tokens int) {
 	t.Helper()
-	if d := furthest(s.logits[0], g.Logits[i]); d > 2e-4 || math.IsNaN(d) {
+	if d = furthest(s.logits[0], g.Logits[i]); d > 2e-4 || math.IsNaN(d) {
 		t.Errorf("prompt %d: logits differ by %g", i, d)
 	}
-	if g.MinGap[i] > 1e-3 && !slices.Equal(s.out(), g.Greedy[i]) {
+	if g.MinGap[i] <= 1e-3 {
+		return d, 0
+	}
+	if !slices.Equal(s.out(), g.Greedy[i]) {
 		t.Errorf("prompt %d: tokens %v, want %v", i, s.out(), g.Greedy[i])
 	}
+	return d, len(s.out())
 }
 
 // tinyGolden is golden.json of the embedded model.
@@ -66,19 +75,22 @@ type tinyGolden struct {
 	}
 }
 
-// TestTiny compares the embedded model with its golden: tokens up to the first
+// TestTinyModelIsTheReference compares the embedded model with its golden: tokens up to the first
 // place where the two best logits lie closer than 0.01.
-func TestTiny(t *testing.T) {
+func TestTinyModelIsTheReference(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	var g tinyGolden
 	readJSON(t, filepath.Join("..", "checkpoint", "tiny", "golden.json"), &g)
 	d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 256}, 512, true)
+	worst, tokens := 0.0, 0
 	for i, c := range g.Cases {
 		s := &sequence{ids: slices.Clone(c.PromptIDs), limit: len(c.Greedy)}
 		d.run(s)
-		if d := furthest(s.logits[0], c.Logits); d > 1e-3 || math.IsNaN(d) {
-			t.Errorf("case %d: logits differ by %g", i, d)
+		off := furthest(s.logits[0], c.Logits)
+		if off > 1e-3 || math.IsNaN(off) {
+			t.Errorf("case %d: logits differ by %g", i, off)
 		}
+		worst = max(worst, off)
 		n := slices.IndexFunc(c.Gap, func(gap float64) bool { return gap < 0.01 })
 		if n < 0 {
 			n = len(c.Gap)
@@ -86,5 +98,7 @@ func TestTiny(t *testing.T) {
 		if !slices.Equal(s.out()[:n], c.Greedy[:n]) {
 			t.Errorf("case %d: tokens %v, want %v", i, s.out()[:n], c.Greedy[:n])
 		}
+		tokens += n
 	}
+	t.Logf("golden: tiny: logits differ by %.2g at most, %d greedy tokens equal", worst, tokens)
 }
