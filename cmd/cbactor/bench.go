@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbactor/cbactor/bench"
+	"github.com/cbactor/cbactor/engine"
+)
+
+const benchHelp = `Measure how fast the engine generates. All requests of the workload are handed over at once; they are
+greedy, and end-of-sequence tokens do not end them. The clock runs from when the engine is ready, which
+it is after a request of one token, to the end of the last one.
+
+A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}. Without one the
+project's own workloads are used, whose ids are of SmolLM2's vocabulary.`
+
+// benchFlags are the flags of `cbactor bench`.
+type benchFlags struct {
+	engine   engineFlags
+	workload string
+	name     string
+	json     bool
+}
+
+func (c *cli) benchCommand() *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Measure how fast the engine generates",
+		Long:    benchHelp,
+		Example: "  cbactor bench --model smollm2 --name decode",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.bench(cmd, f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.workload, "workload", "", "workload file (default: the project's workloads)")
+	fs.StringVar(&f.name, "name", "", "name of the workload")
+	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
+	f.engine.add(cmd)
+	complete(cmd, "name", func() []string {
+		workloads, err := readWorkloads(f.workload)
+		if err != nil {
+			return nil
+		}
+		return workloads.Names()
+	})
+	return cmd
+}
+
+// measurement is what `cbactor bench` prints.
+type measurement struct {
+	Engine          string  `json:"engine"`
+	Workload        string  `json:"workload"`
+	Seconds         float64 `json:"seconds"`
+	PromptTokens    int     `json:"prompt_tokens"`
+	GeneratedTokens int     `json:"generated_tokens"`
+	CachedTokens    int     `json:"cached_tokens"`
+	GeneratedPerS   float64 `json:"generated_per_s"`
+}
+
+func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
+	if err := f.engine.check(); err != nil {
+		return err
+	}
+	cases, err := f.cases()
+	if err != nil {
+		return err
+	}
+	model, err := openModel(f.engine.model)
+	if err != nil {
+		return err
+	}
+	e, err := c.spawn(cmd, &f.engine, model)
+	if err != nil {
+		return errors.Join(err, model.Close())
+	}
+	defer closeEngine(e, &err)
+	if err := model.Close(); err != nil {
+		return err
+	}
+	ctx, stop := c.interrupts(cmd.Context())
+	defer stop()
+	m, err := measure(ctx, e, cases)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	m.Workload = f.name
+	if f.json {
+		return c.printJSON(m)
+	}
+	return c.print(fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached)\n",
+		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens))
+}
+
+func (f *benchFlags) cases() ([]bench.Case, error) {
+	workloads, err := readWorkloads(f.workload)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := workloads.Get(f.name)
+	if err != nil {
+		return nil, badUsage("--name: %w", err)
+	}
+	return cases, nil
+}
+
+// readWorkloads reads a file, or with "" the project's workloads.
+func readWorkloads(path string) (w bench.Workloads, err error) {
+	if path == "" {
+		return bench.Default()
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--workload: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if w, err = bench.Read(file); err != nil {
+		return nil, fmt.Errorf("--workload %s: %w", path, err)
+	}
+	return w, nil
+}
+
+// measure runs the cases. An error of one is an error of all: the figures would be
+// of other work than asked for.
+func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
+	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
+	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
+		return measurement{}, err
+	}
+	list := make([]engine.Request, len(cases))
+	for i, c := range cases {
+		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: c.Prompt, MaxNewTokens: c.MaxNew, IgnoreEOS: true}
+	}
+	start := time.Now()
+	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{})
+	if err != nil {
+		return measurement{}, err
+	}
+	m := measurement{Engine: "cbactor", Seconds: time.Since(start).Seconds()}
+	for _, o := range outputs {
+		if o.Err != nil {
+			return m, o.Err
+		}
+		m.PromptTokens += o.Usage.PromptTokens
+		m.GeneratedTokens += o.Usage.CompletionTokens
+		m.CachedTokens += o.Usage.CachedTokens
+	}
+	m.GeneratedPerS = float64(m.GeneratedTokens) / m.Seconds
+	return m, nil
+}
+
+// printJSON writes v as one line of JSON.
+func (c *cli) printJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.print(string(line) + "\n")
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/engine"
+)
+
+func (c *cli) infoCommand() *cobra.Command {
+	f := &engineFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "info",
+		Short: "Show a model, and the configuration and memory it would run with",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.info(cmd, f, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
+	f.add(cmd)
+	return cmd
+}
+
+// modelInfo is a model as it is shown.
+type modelInfo struct {
+	Name         string  `json:"name"`
+	Family       string  `json:"family"`
+	Parameters   int     `json:"parameters"`
+	DType        string  `json:"dtype"` // of most weights in the file
+	Layers       int     `json:"layers"`
+	Hidden       int     `json:"hidden"`
+	Heads        int     `json:"heads"`
+	KVHeads      int     `json:"kv_heads"`
+	HeadDim      int     `json:"head_dim"`
+	Vocab        int     `json:"vocab"`
+	Context      int     `json:"context"`
+	EOS          []int32 `json:"eos"`
+	Tokenizer    bool    `json:"tokenizer"`
+	ChatTemplate bool    `json:"chat_template"`
+}
+
+// engineInfo is the configuration in force as it is shown, under the names of the
+// flags.
+type engineInfo struct {
+	Executor            string `json:"executor"` // with its instruction set
+	Compute             string `json:"compute"`
+	Threads             int    `json:"threads"`
+	PageSize            int    `json:"page_size"`
+	NumBlocks           int    `json:"num_blocks"`
+	MaxBatchTokens      int    `json:"max_batch_tokens"`
+	MaxRequestsPerBatch int    `json:"max_requests_per_batch"`
+	MaxContext          int    `json:"max_context"`
+	MaxQueueSize        int    `json:"max_queue_size"`
+	Seed                uint64 `json:"seed"`
+	WeightBytes         int64  `json:"weight_bytes"`
+	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
+}
+
+func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	model, err := openModel(f.model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+	e, err := c.spawn(cmd, f, model)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e, &err)
+	m, i := showModel(f.model, model), showEngine(e.Info())
+	if asJSON {
+		return c.printJSON(struct {
+			Model  modelInfo  `json:"model"`
+			Engine engineInfo `json:"engine"`
+		}{m, i})
+	}
+	return c.print(m.String() + i.String())
+}
+
+func showModel(name string, c *checkpoint.Checkpoint) modelInfo {
+	parameters := 0
+	for _, t := range c.Tensors() {
+		parameters += t.Elements()
+	}
+	m := c.Config
+	return modelInfo{
+		Name: name, Family: m.Family, Parameters: parameters, DType: m.Stored.String(), Layers: m.Layers, Hidden: m.Hidden,
+		Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, Context: m.MaxPosition, EOS: m.EOS,
+		Tokenizer: c.TokenizerJSON != nil || c.Vocab != nil, ChatTemplate: c.ChatTemplate != "",
+	}
+}
+
+func showEngine(i engine.Info) engineInfo {
+	return engineInfo{
+		Executor: i.Executor, Compute: i.Compute, Threads: i.Threads, PageSize: i.PageSize, NumBlocks: i.Blocks,
+		MaxBatchTokens: i.BatchTokens, MaxRequestsPerBatch: i.BatchRows, MaxContext: i.MaxContext, MaxQueueSize: i.QueueSize,
+		Seed: i.Seed, WeightBytes: i.WeightBytes, CacheBytes: i.CacheBytes,
+	}
+}
+
+// String is the model in lines of text.
+func (m modelInfo) String() string {
+	return table("Model", [][2]string{
+		{"name", m.Name},
+		{"family", m.Family},
+		{"parameters", fmt.Sprintf("%.2f million, stored as %s", float64(m.Parameters)/1e6, m.DType)},
+		{"layers", fmt.Sprintf("%d of %d, %d heads of %d over %d", m.Layers, m.Hidden, m.Heads, m.HeadDim, m.KVHeads)},
+		{"vocabulary", fmt.Sprintf("%d, ended by %v", m.Vocab, m.EOS)},
+		{"context", fmt.Sprintf("%d tokens", m.Context)},
+		{"text", textSupport(m)},
+	})
+}
+
+func textSupport(m modelInfo) string {
+	switch {
+	case !m.Tokenizer:
+		return "no tokenizer, token ids only"
+	case !m.ChatTemplate:
+		return "tokenizer, no chat template"
+	}
+	return "tokenizer and chat template"
+}
+
+// String is the configuration in lines of text.
+func (i engineInfo) String() string {
+	return table("Engine", [][2]string{
+		{"executor", i.Executor},
+		{"compute", i.Compute},
+		{"threads", fmt.Sprint(i.Threads)},
+		{"page-size", fmt.Sprint(i.PageSize)},
+		{"num-blocks", fmt.Sprintf("%d, %d tokens", i.NumBlocks, i.NumBlocks*i.PageSize)},
+		{"max-batch-tokens", fmt.Sprint(i.MaxBatchTokens)},
+		{"max-requests-per-batch", fmt.Sprint(i.MaxRequestsPerBatch)},
+		{"max-context", fmt.Sprint(i.MaxContext)},
+		{"max-queue-size", fmt.Sprint(i.MaxQueueSize)},
+		{"seed", fmt.Sprint(i.Seed)},
+		{"weights", mebibytes(i.WeightBytes)},
+		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
+	})
+}
+
+func table(title string, rows [][2]string) string {
+	var b strings.Builder
+	b.WriteString(title + "\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "  %-24s%s\n", r[0], r[1])
+	}
+	return b.String()
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -1,0 +1,14 @@
+// Package requests reads the files of requests that `cbactor generate` takes,
+// and the files of results that it resumes from. Both are JSON lines: an object
+// a line.
+//
+// A request has one of "prompt" (text), "prompt_ids" (token ids) and "messages"
+// (a conversation), and may have "request_id", "max_new_tokens", "temperature",
+// "top_k", "top_p", "seed" and "ignore_eos"; null is the same as absent. What is
+// unknown, of a wrong type, or there twice is an error of that line, which names
+// the file and the line; the lines after it are still read.
+//
+// Files may be of any length: one line is held at a time, and a line is bounded.
+//
+// A Reader belongs to one goroutine. What it returns belongs to the caller.
+package requests

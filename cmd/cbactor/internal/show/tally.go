@@ -1,0 +1,164 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// Tally counts a run.
+type Tally struct {
+	total   int // requests of the run; 0: not known
+	skipped int // of these, done before it
+	start   time.Time
+
+	begun, ended, failed, cancelled int
+
+	prompt, cached, generated int // tokens
+	mayGenerate               int // tokens, all that began
+	openMay, openGenerated    int // tokens, of the requests that have not ended
+
+	first      time.Duration // sum of the times to the first token
+	firstCount int
+}
+
+// NewTally begins the count of a run of total requests, 0 when that is not known.
+func NewTally(total int, start time.Time) *Tally { return &Tally{total: total, start: start} }
+
+// Skip counts a request that was done in an earlier run.
+func (t *Tally) Skip() { t.skipped++ }
+
+// Event counts an event.
+func (t *Tally) Event(e Event) {
+	t.generated += e.Tokens
+	t.openGenerated += e.Tokens
+	if e.Begins() {
+		t.begun++
+		t.mayGenerate += e.Entry.MaxNew
+		t.openMay += e.Entry.MaxNew
+	}
+	if e.Result != nil {
+		t.end(e.Entry, e.Result)
+	}
+}
+
+func (t *Tally) end(entry Entry, r *Result) {
+	t.ended++
+	t.openMay -= entry.MaxNew
+	t.openGenerated -= r.Usage.CompletionTokens
+	t.prompt += r.Usage.PromptTokens
+	t.cached += r.Usage.CachedTokens
+	switch r.FinishReason {
+	case engine.FinishFailed:
+		t.failed++
+	case engine.FinishCancelled:
+		t.cancelled++
+	}
+	if r.FirstToken > 0 {
+		t.first += r.FirstToken
+		t.firstCount++
+	}
+}
+
+// Failed is the number of requests that failed.
+func (t *Tally) Failed() int { return t.failed }
+
+// Ran says whether there is anything to sum up: not when all was refused.
+func (t *Tally) Ran() bool { return t.ended+t.skipped > t.failed || t.generated > 0 }
+
+// rate is tokens generated a second since the start.
+func (t *Tally) rate(now time.Time) float64 {
+	seconds := now.Sub(t.start).Seconds()
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(t.generated) / seconds
+}
+
+// remaining estimates the tokens that are still to come. A request generates what
+// it may, or, once some have ended, as many as came for each end so far, which is
+// what ends at a constant rate are estimated by. known is false when the run's
+// length is not known.
+func (t *Tally) remaining() (tokens float64, known bool) {
+	if t.total == 0 || t.begun == 0 {
+		return 0, false
+	}
+	each := float64(t.mayGenerate) / float64(t.begun)
+	if t.ended > 0 {
+		each = min(each, float64(t.generated)/float64(t.ended))
+	}
+	open := min(each*float64(t.begun-t.ended), float64(t.openMay-t.openGenerated))
+	return open + each*float64(max(0, t.total-t.skipped-t.begun)), true
+}
+
+// fraction is how much of the run is done, from 0 to 1; 0 when that is not known.
+func (t *Tally) fraction() float64 {
+	left, known := t.remaining()
+	if !known || t.generated == 0 {
+		return 0
+	}
+	return float64(t.generated) / (float64(t.generated) + left)
+}
+
+// eta estimates the time that is left.
+func (t *Tally) eta(now time.Time) (left time.Duration, known bool) {
+	tokens, known := t.remaining()
+	rate := t.rate(now)
+	if !known || rate == 0 {
+		return 0, false
+	}
+	return time.Duration(tokens / rate * float64(time.Second)).Round(time.Second), true
+}
+
+// line is how far the run is.
+func (t *Tally) line(now time.Time) string { return t.requests() + ", " + t.speed(now) }
+
+// speed is how fast it goes and how long it will take.
+func (t *Tally) speed(now time.Time) string {
+	s := fmt.Sprintf("%s, %.1f tokens/s", count(t.generated, "token"), t.rate(now))
+	if left, known := t.eta(now); known {
+		s += fmt.Sprintf(", ETA %v", left)
+	}
+	return s
+}
+
+// requests is how many are done, and of how many when that is known.
+func (t *Tally) requests() string {
+	done := t.ended + t.skipped
+	if t.total == 0 {
+		return count(done, "request")
+	}
+	return fmt.Sprintf("%d/%s", done, count(t.total, "request"))
+}
+
+// Summary is what to say of a run at its end.
+func (t *Tally) Summary(now time.Time) string {
+	var b strings.Builder
+	b.WriteString(count(t.ended, "request"))
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.skipped, "skipped as done"}} {
+		if part.n > 0 {
+			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
+		}
+	}
+	fmt.Fprintf(&b, "; %s (%d cached), %d generated in %.2f s: %.1f tokens/s", count(t.prompt, "prompt token"), t.cached,
+		t.generated, now.Sub(t.start).Seconds(), t.rate(now))
+	if t.firstCount > 0 {
+		fmt.Fprintf(&b, "; first token after %v", (t.first / time.Duration(t.firstCount)).Round(100*time.Microsecond))
+		if t.firstCount > 1 {
+			b.WriteString(" on average")
+		}
+	}
+	return b.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,101 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// TextOptions say how texts are written.
+type TextOptions struct {
+	Stream   bool // there is one request: its text is written as it comes
+	Ordered  bool // texts come in the order in which requests began, else as they end
+	Terminal bool // the reader is a person: prompts are shown, control characters are not
+}
+
+// Text writes the texts of requests, each under its id when there may be several.
+type Text struct {
+	w    io.Writer
+	o    TextOptions
+	next int           // Ordered: the index to be written next
+	held map[int]Event // Ordered: ended, waiting for that one
+	led  bool          // Stream: the prompt is shown
+	last byte          // Stream: the last byte written
+}
+
+// NewText writes to w.
+func NewText(w io.Writer, o TextOptions) *Text {
+	return &Text{w: w, o: o, held: map[int]Event{}}
+}
+
+// Event implements Sink.
+func (t *Text) Event(e Event) error {
+	switch {
+	case t.o.Stream:
+		return t.stream(e)
+	case e.Result == nil:
+		return nil
+	case !t.o.Ordered:
+		return t.write(t.block(e))
+	}
+	t.held[e.Entry.Index] = e
+	for {
+		e, ok := t.held[t.next]
+		if !ok {
+			return nil
+		}
+		delete(t.held, t.next)
+		t.next++
+		if err := t.write(t.block(e)); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *Text) stream(e Event) error {
+	text := t.shown(e.Text)
+	if e.Tokens > 0 && !t.led {
+		t.led = true
+		text = t.lead(e) + text
+	}
+	return t.write(text)
+}
+
+// block is the text of an ended request under its id.
+func (t *Text) block(e Event) string {
+	text := t.lead(e) + t.shown(e.Result.Text)
+	return fmt.Sprintf("==> %s <==\n%s\n\n", t.shown(e.Entry.ID), strings.TrimRight(text, "\n"))
+}
+
+func (t *Text) lead(e Event) string {
+	if !t.o.Terminal || e.Entry.Lead == "" {
+		return ""
+	}
+	return dim(printable(e.Entry.Lead))
+}
+
+func (t *Text) shown(s string) string {
+	if t.o.Terminal {
+		return printable(s)
+	}
+	return s
+}
+
+func (t *Text) write(s string) error {
+	if s == "" {
+		return nil
+	}
+	t.last = s[len(s)-1]
+	if _, err := io.WriteString(t.w, s); err != nil {
+		return fmt.Errorf("write text: %w", err)
+	}
+	return nil
+}
+
+// Close implements Sink: it ends the last line.
+func (t *Text) Close() error {
+	if !t.o.Stream || t.last == 0 || t.last == '\n' {
+		return nil
+	}
+	return t.write("\n")
+}

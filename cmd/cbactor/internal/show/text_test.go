@@ -1,0 +1,67 @@
+package show_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
+)
+
+// written is what a Text writes of events.
+func written(t *testing.T, o show.TextOptions, events ...show.Event) string {
+	t.Helper()
+	var b strings.Builder
+	text := show.NewText(&b, o)
+	for _, e := range events {
+		if err := text.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := text.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func begin(index int, id string) show.Event {
+	return show.Event{Entry: show.Entry{Index: index, ID: id, Lead: "Once"}}
+}
+
+func end(index int, id, text string) show.Event {
+	return show.Event{Entry: show.Entry{Index: index, ID: id, Lead: "Once"}, Tokens: 1, Result: &show.Result{RequestID: id, Text: text}}
+}
+
+func TestTextOrder(t *testing.T) {
+	events := []show.Event{begin(0, "a"), begin(1, "b"), end(1, "b", " two\n"), begin(2, "c"), end(2, "c", " three"), end(0, "a", " one")}
+	a, b, c := "==> a <==\n one\n\n", "==> b <==\n two\n\n", "==> c <==\n three\n\n"
+	if got := written(t, show.TextOptions{Ordered: true}, events...); got != a+b+c {
+		t.Errorf("ordered: %q", got)
+	}
+	if got := written(t, show.TextOptions{}, events...); got != b+c+a {
+		t.Errorf("as they end: %q", got)
+	}
+}
+
+func TestTextStream(t *testing.T) {
+	entry := show.Entry{ID: "a", Lead: "Once\a"}
+	events := []show.Event{{Entry: entry}, {Entry: entry, Tokens: 2, Text: " upon\x1b[2J"}, {Entry: entry, Tokens: 1, Text: " a", Result: &show.Result{Text: " upon\x1b[2J a"}}}
+	if got := written(t, show.TextOptions{Stream: true}, events...); got != " upon\x1b[2J a\n" {
+		t.Errorf("to a file: %q", got)
+	}
+	t.Setenv("NO_COLOR", "")
+	if got := written(t, show.TextOptions{Stream: true, Terminal: true}, events...); got != "\x1b[2mOnce\ufffd\x1b[0m upon\ufffd[2J a\n" {
+		t.Errorf("to a terminal: %q", got)
+	}
+	t.Setenv("NO_COLOR", "1")
+	if got := written(t, show.TextOptions{Stream: true, Terminal: true}, events...); got != "Once\ufffd upon\ufffd[2J a\n" {
+		t.Errorf("to a terminal without colours: %q", got)
+	}
+	refused := show.Event{Entry: entry, Result: &show.Result{Error: "no"}}
+	if got := written(t, show.TextOptions{Stream: true, Terminal: true}, events[0], refused); got != "" {
+		t.Errorf("refused: %q", got)
+	}
+	ends := show.Event{Entry: entry, Tokens: 1, Text: "a\n"}
+	if got := written(t, show.TextOptions{Stream: true}, ends); got != "a\n" {
+		t.Errorf("with a line end: %q", got)
+	}
+}

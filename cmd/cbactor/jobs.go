@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
+	"github.com/cbactor/cbactor/engine"
+)
+
+// maxLead is how much of a prompt is shown before the text that goes on with it,
+// in characters.
+const maxLead = 500
+
+// job is a request to run.
+type job struct {
+	request engine.Request
+	lead    string // see show.Entry
+	bad     error  // why it cannot run; nil: it can
+	skip    bool   // an earlier run has done it
+}
+
+// source gives jobs one by one, then io.EOF. Any other error ends the run.
+type source func() (job, error)
+
+// maker makes jobs for a model.
+type maker struct {
+	model    *loaded
+	defaults engine.Request
+}
+
+// job makes the job of a prompt. line has its own settings; nil: none.
+func (m maker) job(id string, p requests.Prompt, line *requests.Request) job {
+	j := job{request: m.defaults}
+	j.request.ID = id
+	if line != nil {
+		j.bad = override(&j.request, *line)
+	}
+	if j.bad == nil {
+		j.request.PromptIDs, j.bad = m.encode(p)
+	}
+	if p.Text != nil {
+		j.lead = lead(*p.Text)
+	}
+	return j
+}
+
+func (m maker) encode(p requests.Prompt) ([]int32, error) {
+	codec := m.model.codec
+	switch {
+	case p.IDs != nil:
+		return p.IDs, nil
+	case codec == nil:
+		return nil, m.model.noCodec
+	case p.Messages != nil:
+		return codec.EncodeChat(p.Messages)
+	}
+	return codec.Encode(*p.Text), checkText(*p.Text)
+}
+
+// lead is the end of a prompt.
+func lead(prompt string) string {
+	runes := []rune(prompt)
+	if len(runes) <= maxLead {
+		return prompt
+	}
+	return "…" + string(runes[len(runes)-maxLead:])
+}
+
+// fromPrompts gives the jobs of prompts, "prompt-1" and so on.
+func (m maker) fromPrompts(list []requests.Prompt) source {
+	next := 0
+	return func() (job, error) {
+		if next == len(list) {
+			return job{}, io.EOF
+		}
+		p := list[next]
+		next++
+		return m.job(fmt.Sprintf("prompt-%d", next), p, nil), nil
+	}
+}
+
+// fromFile gives the jobs of a file. Those whose ids are done are to be skipped.
+func (m maker) fromFile(r *requests.Reader, done map[string]struct{}) source {
+	return func() (job, error) {
+		line, err := r.Next()
+		var bad *requests.LineError
+		if errors.As(err, &bad) {
+			return job{request: engine.Request{ID: bad.ID}, bad: err}, nil
+		}
+		if err != nil {
+			return job{}, err
+		}
+		if _, is := done[line.ID]; is {
+			return job{skip: true}, nil
+		}
+		j := m.job(line.ID, line.Prompt, &line)
+		if j.bad != nil {
+			j.bad = r.Bad(line, j.bad)
+		}
+		j.lead = "" // of many texts only the generated part is of interest
+		return j, nil
+	}
+}
+
+// entry is how a job is shown.
+func (j job) entry(index int) show.Entry {
+	return show.Entry{Index: index, ID: j.request.ID, Lead: j.lead, MaxNew: j.request.MaxNewTokens}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/internal/obs"
+	"github.com/cbactor/cbactor/text"
+)
+
+// openModel opens what the user calls a model. The caller closes it.
+func openModel(name string) (*checkpoint.Checkpoint, error) {
+	path, err := checkpoint.Resolve(name)
+	if err != nil {
+		return nil, fmt.Errorf("--model %s: %w", name, err)
+	}
+	return checkpoint.Open(path)
+}
+
+// spawn starts an engine with the model and the flags.
+func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint) (*engine.Engine, error) {
+	cfg := f.config
+	cfg.Checkpoint = model
+	cfg.Log = obs.New(c.console, c.verbose, isTerminal(c.stderr))
+	e, err := engine.Spawn(cmd.Context(), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
+	}
+	if cfg.Compute == "auto" {
+		note := "--compute auto means " + e.Info().Compute + ", the only type that exists yet"
+		if cmd.Flags().Changed("compute") {
+			c.say("%s", note)
+		} else {
+			cfg.Log.Info().Msg(note)
+		}
+	}
+	return e, nil
+}
+
+// loaded is a model that generates.
+type loaded struct {
+	engine     *engine.Engine
+	codec      *text.Codec // nil: the model takes token ids only
+	noCodec    error       // why
+	generation checkpoint.Generation
+}
+
+// load starts an engine and its tokenizer. The caller closes the engine.
+func (c *cli) load(cmd *cobra.Command, f *engineFlags) (*loaded, error) {
+	model, err := openModel(f.model)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{generation: model.Generation}
+	l.codec, l.noCodec = text.Load(model)
+	if l.noCodec != nil && !errors.Is(l.noCodec, text.ErrNoTokenizer) && !errors.Is(l.noCodec, text.ErrUnsupported) {
+		return nil, errors.Join(l.noCodec, model.Close())
+	}
+	l.engine, err = c.spawn(cmd, f, model)
+	if err != nil {
+		return nil, errors.Join(err, model.Close())
+	}
+	if err := model.Close(); err != nil {
+		return nil, errors.Join(err, l.engine.Close())
+	}
+	return l, nil
+}
+
+// closeEngine ends an engine and adds what went wrong with that to err.
+func closeEngine(e *engine.Engine, err *error) {
+	if closing := e.Close(); closing != nil && *err == nil {
+		*err = fmt.Errorf("stop the engine: %w", closing)
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/text"
+)
+
+// maxStdin bounds a prompt on standard input, in bytes.
+const maxStdin = 16 << 20
+
+// stories are what the embedded model writes when no prompt is given.
+var stories = []string{
+	"Once upon a time, there was a little girl named Lily",
+	"One day, a small dog found a big red ball",
+	"Tom and his mom went to the park",
+	"There was a bird who could not fly",
+}
+
+// promptFlag is a flag that adds a prompt to a list. Several share one list, so
+// that prompts keep the order of the command line.
+type promptFlag struct {
+	list  *[]requests.Prompt
+	parse func(string) (requests.Prompt, error)
+	kind  string
+}
+
+var _ pflag.Value = promptFlag{}
+
+// Set implements pflag.Value.
+func (f promptFlag) Set(s string) error {
+	p, err := f.parse(s)
+	if err != nil {
+		return err
+	}
+	*f.list = append(*f.list, p)
+	return nil
+}
+
+// String implements pflag.Value; there is no default to show.
+func (promptFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (f promptFlag) Type() string { return f.kind }
+
+func addPrompts(fs *pflag.FlagSet, list *[]requests.Prompt) {
+	fs.Var(promptFlag{list, parseText, "text"}, "prompt", "text to go on with (repeatable)")
+	fs.Var(promptFlag{list, parseIDs, "ids"}, "prompt-ids", "token ids to go on with, separated by commas (repeatable)")
+	fs.Var(promptFlag{list, parseChat, "text"}, "chat", "message to answer, put into the model's chat template (repeatable)")
+}
+
+func parseText(s string) (requests.Prompt, error) {
+	return requests.Prompt{Text: &s}, checkText(s)
+}
+
+func parseChat(s string) (requests.Prompt, error) {
+	return requests.Prompt{Messages: []text.Message{{Role: "user", Content: s}}}, checkText(s)
+}
+
+func parseIDs(s string) (requests.Prompt, error) {
+	if err := checkText(s); err != nil {
+		return requests.Prompt{}, err
+	}
+	var p requests.Prompt
+	for word := range strings.SplitSeq(s, ",") {
+		id, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
+		if err != nil {
+			return p, fmt.Errorf("%.40q is no token id: give whole numbers, separated by commas", word)
+		}
+		p.IDs = append(p.IDs, int32(id))
+	}
+	return p, nil
+}
+
+func checkText(s string) error {
+	if s == "" {
+		return errors.New("the prompt is empty: give some text")
+	}
+	return nil
+}
+
+// prompts are those of the flags, else standard input as a whole, else, where
+// that is a terminal or the null device, stories for the embedded model.
+func (c *cli) prompts(flags []requests.Prompt, model string) ([]requests.Prompt, error) {
+	if len(flags) > 0 {
+		return flags, nil
+	}
+	info, err := c.stdin.Stat()
+	if err != nil || info.Mode()&fs.ModeCharDevice != 0 {
+		return builtinPrompts(model)
+	}
+	input, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the prompt from standard input: %w", err)
+	}
+	if len(input) > maxStdin {
+		return nil, fmt.Errorf("standard input has more than %d MiB, which is no prompt: give requests as a file to --requests", maxStdin>>20)
+	}
+	prompt := strings.TrimSuffix(strings.TrimSuffix(string(input), "\n"), "\r")
+	if prompt == "" {
+		return nil, badUsage("the prompt on standard input is empty: write some text to it, or give --prompt")
+	}
+	return []requests.Prompt{{Text: &prompt}}, nil
+}
+
+func builtinPrompts(model string) ([]requests.Prompt, error) {
+	if model != "" && model != checkpoint.Embedded {
+		return nil, badUsage("there is no prompt: give --prompt, --chat, --prompt-ids, --requests, or text on standard input")
+	}
+	list := make([]requests.Prompt, len(stories))
+	for i := range stories {
+		list[i].Text = &stories[i]
+	}
+	return list, nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// root is the tree of commands.
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cbactor",
+		Short: "Generate text from language models with continuous batching",
+		Long: "cbactor generates text from language models, many requests at a time.\n" +
+			"Without --model it uses the small story writer that is part of the program.",
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(c.stdin)
+	root.SetOut(c.stdout)
+	root.SetErr(c.console)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{error: err, command: cmd.CommandPath()}
+	})
+	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: all of it")
+	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.convertCommand(), c.versionCommand())
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// noArguments refuses words that are no flag, such as an unquoted prompt or an
+// unknown command.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := badUsage("%q is neither a command nor a flag", args[0])
+	return usageError{error: err, command: cmd.CommandPath()}
+}

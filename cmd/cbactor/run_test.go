@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// echoModel is an engine that computes next to nothing, in steps of some time.
+func echoModel(t *testing.T, step time.Duration) *loaded {
+	t.Helper()
+	echo := executor.NewEcho(executor.EchoConfig{Blocks: 256, Delay: func(*executor.Batch) { time.Sleep(step) }})
+	e, err := engine.Spawn(t.Context(), engine.Config{Executor: echo, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &loaded{engine: e, noCodec: errors.New("no text here")}
+}
+
+func numbered(i int, tokens int) job {
+	return job{request: engine.Request{ID: fmt.Sprint(i), PromptIDs: []int32{int32(i % 1000)}, MaxNewTokens: tokens, IgnoreEOS: true}}
+}
+
+// A source is read only as far as there is room, while the news are not read and
+// while they are.
+func TestBackPressure(t *testing.T) {
+	const limit, count = 5, 200
+	var pulled atomic.Int64
+	jobs := func() (job, error) {
+		n := int(pulled.Add(1))
+		if n > count {
+			return job{}, io.EOF
+		}
+		if n%7 == 0 {
+			return job{skip: true}, nil
+		}
+		return numbered(n, 1+n%5), nil
+	}
+	out := newRunner(echoModel(t, 0), limit).run(t.Context(), jobs)
+	time.Sleep(20 * time.Millisecond) // nothing is read yet
+	done, skipped := 0, 0
+	for n := range out {
+		if n.err != nil {
+			t.Fatal(n.err)
+		}
+		if n.skipped {
+			skipped++
+		}
+		if n.event.Result != nil {
+			done++
+		}
+		// One more may be pulled that waits for a place, and one place is given up
+		// just after its news is read.
+		if ahead := int(pulled.Load()) - done - skipped; ahead > limit+2 {
+			t.Fatalf("%d are read and not done", ahead)
+		}
+	}
+	if done+skipped != count || skipped != count/7 {
+		t.Errorf("%d done, %d skipped", done, skipped)
+	}
+}
+
+// A bad job is a failed result, in its turn, and no end of the run.
+func TestBadJobs(t *testing.T) {
+	list := []job{numbered(1, 2), {request: engine.Request{ID: "bad"}, bad: errors.New("bad line")}, {request: engine.Request{ID: "empty"}}, numbered(2, 2)}
+	got := map[string]string{}
+	for n := range newRunner(echoModel(t, 0), 2).run(t.Context(), listed(list)) {
+		if r := n.event.Result; r != nil {
+			got[r.RequestID] = string(r.FinishReason) + " " + r.Error
+		}
+	}
+	want := map[string]string{"1": "length ", "2": "length ", "bad": "failed bad line",
+		"empty": `failed request "empty": request rejected: the prompt is empty: give at least one token`}
+	for id, result := range want {
+		if got[id] != result {
+			t.Errorf("%s: %q, want %q", id, got[id], result)
+		}
+	}
+}
+
+func listed(list []job) source {
+	return func() (job, error) {
+		if len(list) == 0 {
+			return job{}, io.EOF
+		}
+		j := list[0]
+		list = list[1:]
+		return j, nil
+	}
+}
+
+// When the engine takes no more, or the source breaks, the run ends with that.
+func TestRunEnds(t *testing.T) {
+	closed := echoModel(t, 0)
+	if err := closed.engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("disk on fire")
+	for name, c := range map[string]struct {
+		model *loaded
+		jobs  source
+		want  error
+	}{
+		"closed engine": {closed, func() (job, error) { return numbered(1, 1), nil }, engine.ErrUnavailable},
+		"broken source": {echoModel(t, 0), func() (job, error) { return job{}, broken }, broken},
+	} {
+		var got error
+		for n := range newRunner(c.model, 3).run(t.Context(), c.jobs) {
+			if n.err != nil {
+				got = n.err
+			}
+		}
+		if !errors.Is(got, c.want) {
+			t.Errorf("%s: ended with %v", name, got)
+		}
+	}
+}
+
+// A cancelled run ends with what each open request has, at once, also while its source
+// is stuck.
+func TestCancelledRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stuck := make(chan struct{})
+	defer close(stuck)
+	next := 0
+	jobs := func() (job, error) {
+		next++
+		if next > 3 {
+			<-stuck
+			return job{}, io.EOF
+		}
+		return numbered(next, 1000), nil
+	}
+	begun, cancelled := 0, 0
+	for n := range newRunner(echoModel(t, 10*time.Millisecond), 8).run(ctx, jobs) {
+		switch {
+		case n.event.Begins():
+			begun++
+		case n.event.Result != nil && n.event.Result.FinishReason == engine.FinishCancelled:
+			cancelled++
+		}
+		if begun == 3 {
+			cancel()
+		}
+	}
+	if begun != 3 || cancelled != 3 {
+		t.Errorf("%d began, %d are cancelled", begun, cancelled)
+	}
+}

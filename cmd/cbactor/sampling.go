@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// sampleFlags are the settings of requests that do not bring their own.
+type sampleFlags struct {
+	maxNew      int
+	temperature float64
+	topK        int32
+	topP        float64
+	ignoreEOS   bool
+}
+
+func (f *sampleFlags) add(fs *pflag.FlagSet) {
+	fs.IntVar(&f.maxNew, "max-new-tokens", 256, "tokens to generate at most")
+	fs.Float64Var(&f.temperature, "temperature", 0, "randomness, from 0 (greedy) to 2 (default: the model's recommendation, else greedy)")
+	fs.Int32Var(&f.topK, "top-k", 0, "draw from the k most likely tokens; 0: all (default: the model's recommendation)")
+	fs.Float64Var(&f.topP, "top-p", 0, "draw from the fewest tokens that have this probability together; 0 or 1: all (default: the model's recommendation)")
+	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "go on after an end-of-sequence token")
+}
+
+// check refuses what no model could take.
+func (f *sampleFlags) check() error {
+	if f.maxNew < 1 {
+		return badUsage("--max-new-tokens is %d: it must be 1 or more", f.maxNew)
+	}
+	if err := params(f.temperature, f.topK, f.topP).Check(); err != nil {
+		return badUsage("%w", err)
+	}
+	return nil
+}
+
+func params(temperature float64, topK int32, topP float64) sampling.Params {
+	return sampling.Params{Temperature: float32(temperature), TopK: topK, TopP: float32(topP)}
+}
+
+// defaults are the settings of a request as far as it does not say otherwise: the
+// flags that were given, else what the model's authors recommend.
+func (f *sampleFlags) defaults(fs *pflag.FlagSet, g checkpoint.Generation) (engine.Request, error) {
+	p, err := recommended(g)
+	if err != nil {
+		return engine.Request{}, err
+	}
+	if fs.Changed("temperature") {
+		p.Temperature = float32(f.temperature)
+	}
+	if fs.Changed("top-k") {
+		p.TopK = f.topK
+	}
+	if fs.Changed("top-p") {
+		p.TopP = float32(f.topP)
+	}
+	return engine.Request{MaxNewTokens: f.maxNew, Sampling: p, IgnoreEOS: f.ignoreEOS}, nil
+}
+
+// recommended is what generation_config.json says, read as Transformers does:
+// greedy unless do_sample is set, and then at temperature 1 unless there is one.
+func recommended(g checkpoint.Generation) (sampling.Params, error) {
+	if g.DoSample == nil || !*g.DoSample {
+		return sampling.Params{}, nil
+	}
+	p := sampling.Params{Temperature: 1}
+	if g.Temperature != nil {
+		p.Temperature = float32(*g.Temperature)
+	}
+	if g.TopK != nil {
+		p.TopK = int32(max(-1, min(*g.TopK, 1<<31-1)))
+	}
+	if g.TopP != nil {
+		p.TopP = float32(*g.TopP)
+	}
+	if err := p.Check(); err != nil {
+		return p, fmt.Errorf("generation_config.json of the model: %w: mend it", err)
+	}
+	return p, nil
+}
+
+// unheeded names what the model's authors recommend and sampling does not have.
+func unheeded(g checkpoint.Generation) []string {
+	var names []string
+	if g.RepetitionPenalty != nil && *g.RepetitionPenalty != 1 {
+		names = append(names, "repetition_penalty")
+	}
+	if g.MinP != nil && *g.MinP != 0 && g.DoSample != nil && *g.DoSample {
+		names = append(names, "min_p")
+	}
+	return names
+}
+
+// override puts the settings that a line of a file brings over r.
+func override(r *engine.Request, line requests.Request) error {
+	if line.MaxNewTokens != nil {
+		r.MaxNewTokens = *line.MaxNewTokens
+	}
+	if line.Temperature != nil {
+		r.Sampling.Temperature = float32(*line.Temperature)
+	}
+	if line.TopK != nil {
+		r.Sampling.TopK = *line.TopK
+	}
+	if line.TopP != nil {
+		r.Sampling.TopP = float32(*line.TopP)
+	}
+	if line.Seed != nil {
+		r.Seed = line.Seed
+	}
+	if line.IgnoreEOS != nil {
+		r.IgnoreEOS = *line.IgnoreEOS
+	}
+	return r.Sampling.Check()
+}

@@ -1,0 +1,147 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The command's greedy tokens are those of the reference.
+func TestCommandGolden(t *testing.T) {
+	data, err := os.ReadFile("../checkpoint/tiny/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Cases []struct {
+			Text      string
+			PromptIDs []int32 `json:"prompt_ids"`
+			Greedy    []int32
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	c := golden.Cases[0]
+	got := generateJSON(t, "", "--temperature", "0", "--max-new-tokens", "24", "--prompt", c.Text)[0]
+	if !slices.Equal(got.PromptIDs, c.PromptIDs) || !slices.Equal(got.TokenIDs, c.Greedy[:24]) {
+		t.Errorf("prompt %v tokens %v, want %v and %v", got.PromptIDs, got.TokenIDs, c.PromptIDs, c.Greedy[:24])
+	}
+	t.Logf("golden: %q: %d tokens of the command equal", c.Text, len(got.TokenIDs))
+}
+
+// A request of a file gets the tokens that it gets alone, greedy or sampled.
+func TestFileEqualsEachAlone(t *testing.T) {
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf(`{"request_id":"r%d","prompt":"%s","max_new_tokens":%d,"temperature":%g,"seed":%d,"ignore_eos":%t}`,
+			i, strings.Repeat("One day, a dog. ", 1+i*3), 5+7*i, float64(i%3)/2, i, i%2 == 0))
+	}
+	together := generateJSON(t, strings.Join(lines, "\n"), "--requests", "-", "--max-requests-per-batch", "5", "--max-batch-tokens", "40")
+	if len(together) != len(lines) {
+		t.Fatalf("%d results", len(together))
+	}
+	for _, r := range together {
+		var i int
+		if _, err := fmt.Sscanf(r.RequestID, "r%d", &i); err != nil {
+			t.Fatal(err)
+		}
+		alone := generateJSON(t, lines[i], "--requests", "-")[0]
+		if !slices.Equal(alone.TokenIDs, r.TokenIDs) || alone.Text != r.Text || alone.FinishReason != r.FinishReason {
+			t.Errorf("%s: alone %+v, together %+v", r.RequestID, alone, r)
+		}
+		if r.Usage.CompletionTokens != len(r.TokenIDs) || r.Usage.PromptTokens != len(r.PromptIDs) {
+			t.Errorf("%s: usage %+v for %d and %d ids", r.RequestID, r.Usage, len(r.PromptIDs), len(r.TokenIDs))
+		}
+	}
+}
+
+// The token that ended a request is among its ids and not in its text.
+func TestEndTokenIsNoText(t *testing.T) {
+	const chat = "Write a story about a kite."
+	r := generateJSON(t, "", "--temperature", "0", "--max-new-tokens", "600", "--chat", chat)[0]
+	last := r.TokenIDs[len(r.TokenIDs)-1]
+	if r.FinishReason != "stop" || last != 0 && last != 2 || strings.Contains(r.Text, "<|") {
+		t.Fatalf("ended by %d, %s: %q", last, r.FinishReason, r.Text)
+	}
+	on := generateJSON(t, "", "--temperature", "0", "--max-new-tokens", fmt.Sprint(len(r.TokenIDs)+5), "--ignore-eos", "--chat", chat)[0]
+	if on.FinishReason != "length" || !slices.Equal(on.TokenIDs[:len(r.TokenIDs)], r.TokenIDs) || !strings.HasPrefix(on.Text, r.Text) {
+		t.Errorf("ignoring the end: %s, %q", on.FinishReason, on.Text)
+	}
+}
+
+// With nothing on standard input, the embedded model tells stories.
+func TestStoriesWithoutAPrompt(t *testing.T) {
+	cmd := command(t, "generate", "--json", "--max-new-tokens", "3")
+	out, err := cmd.Output() // standard input is the null device
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := results(t, string(out)); len(all) != 4 {
+		t.Errorf("%d stories", len(all))
+	}
+}
+
+// Results that a shell appends to the file that is resumed follow its last whole line.
+func TestResumeOntoItself(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	const done = `{"request_id":"line-1","finish_reason":"stop"}` + "\n"
+	if err := os.WriteFile(path, []byte(done+`{"request_id":"line-2","fin`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "generate", "--json", "--max-new-tokens", "1", "--requests", "-", "--resume", path)
+	cmd.Stdin, cmd.Stdout = strings.NewReader(`{"prompt_ids":[1]}`+"\n"+`{"prompt_ids":[2]}`), out
+	if err := errors.Join(cmd.Run(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := results(t, string(data))
+	if !strings.HasPrefix(string(data), done) || len(all) != 2 || all[1].RequestID != "line-2" {
+		t.Errorf("the file has %s", data)
+	}
+}
+
+// A long file is read only as fast as it is served, in bounded memory.
+func TestLongFile(t *testing.T) {
+	const count = 1000
+	padding := strings.Repeat(" ", 100_000)
+	path := filepath.Join(t.TempDir(), "requests.jsonl")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range count {
+		if _, err := fmt.Fprintf(file, `{"prompt_ids":[%d],"max_new_tokens":1,%s"temperature":0}`+"\n", i%2048, padding); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "generate", "--json", "--requests", path)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
+	}
+	seen := map[string]bool{}
+	for _, r := range results(t, string(out)) {
+		seen[r.RequestID] = true
+	}
+	if len(seen) != count || !seen["line-1"] || !seen[fmt.Sprintf("line-%d", count)] {
+		t.Errorf("%d results", len(seen))
+	}
+	checkMemory(t, cmd, 90<<20) // less than the file
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package test
+
+// buildFlags build the command like the tests.
+var buildFlags = []string{"-race"}
