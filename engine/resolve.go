@@ -38,16 +38,16 @@ func resolve(cfg Config) (plan, error) {
 		return p, fmt.Errorf("%w: neither Checkpoint nor Executor is set", ErrConfig)
 	}
 	for _, f := range []struct {
-		name     string
-		value    *int
-		fallback int
+		name          string
+		value         *int
+		fallback, top int
 	}{
-		{"threads", &p.threads, 0}, {"num_blocks", &p.blocks, 0}, {"max_context", &p.maxContext, 0},
-		{"page_size", &p.pageSize, defaultPageSize}, {"max_batch_tokens", &p.batchTokens, defaultBatchTokens},
-		{"max_requests_per_batch", &p.batchRows, defaultBatchRows}, {"max_queue_size", &p.queueSize, defaultQueueSize},
+		{"threads", &p.threads, 0, 1024}, {"num_blocks", &p.blocks, 0, 1 << 30}, {"max_context", &p.maxContext, 0, 1 << 30},
+		{"page_size", &p.pageSize, defaultPageSize, 4096}, {"max_batch_tokens", &p.batchTokens, defaultBatchTokens, 1 << 16},
+		{"max_requests_per_batch", &p.batchRows, defaultBatchRows, 1 << 16}, {"max_queue_size", &p.queueSize, defaultQueueSize, 1 << 30},
 	} {
-		if *f.value < 0 || *f.value > 1<<30 {
-			return p, fmt.Errorf("%w: %s is %d, must be from 0 (automatic) to %d", ErrConfig, f.name, *f.value, 1<<30)
+		if *f.value < 0 || *f.value > f.top {
+			return p, fmt.Errorf("%w: %s is %d, must be from 0 (automatic) to %d", ErrConfig, f.name, *f.value, f.top)
 		}
 		if *f.value == 0 {
 			*f.value = f.fallback

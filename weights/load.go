@@ -73,7 +73,7 @@ func match(cfg *model.Config, src Source) ([]model.Tensor, error) {
 	for _, w := range want {
 		t, ok := have[w.Name]
 		if !ok {
-			return nil, fmt.Errorf("%w: %s", ErrMissing, w.Name)
+			return nil, fmt.Errorf("%w: %s; the file is incomplete, or its configuration is of another model", ErrMissing, w.Name)
 		}
 		if err := check(t, w, src); err != nil {
 			return nil, err

@@ -23,6 +23,7 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	for _, n := range f.numbers() {
 		fs.IntVar(n.value, n.name, 0, n.usage)
 	}
+	fs.BoolVar(&f.config.Pin, "pin", true, "bind threads to CPUs, where the system can")
 	fs.Uint64Var(&f.config.Seed, "seed", 0, "seed of sampling; the same seed and request ids give the same tokens; 0: random")
 	complete(cmd, "compute", func() []string { return []string{"auto", "f32"} })
 }
