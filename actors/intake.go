@@ -80,7 +80,7 @@ func (a *intake) deliver(m *sched.Tokens) {
 		if o == nil {
 			continue
 		}
-		o.preemptions = int(it.Preemptions)
+		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
 		if len(it.IDs) > 0 {
 			o.sink.Tokens(it.IDs)
 		}

@@ -44,6 +44,7 @@ type Sink interface {
 type End struct {
 	Reason      Reason
 	Err         error // with ReasonFailed
+	Cached      int   // prompt tokens taken from shared blocks
 	Preemptions int
 }
 

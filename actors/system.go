@@ -25,6 +25,7 @@ type Options struct {
 	Executor executor.Executor // belongs to the System from now on
 	Sched    sched.Config
 	Limits   Limits
+	Key      uint64 // of the prefix cache's hashes
 	Log      zerolog.Logger
 }
 
@@ -70,7 +71,7 @@ func Start(o Options) *System {
 			return pid
 		}
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
-		p.blocks = name("blocks", &blocks{core: blockmgr.New(info.PageSize, blocksOf, o.Sched.MaxSlots)})
+		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p

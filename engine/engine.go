@@ -32,7 +32,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	e := &Engine{info: p.show(cfg, ex)}
-	e.system = actors.Start(actors.Options{Executor: ex, Sched: p.sched(ex.Info()), Limits: p.limits(ex.Info()), Log: cfg.Log})
+	e.system = actors.Start(actors.Options{Executor: ex, Sched: p.sched(ex.Info()), Limits: p.limits(ex.Info()), Key: rand.Uint64(), Log: cfg.Log})
 	return e, nil
 }
 

@@ -15,6 +15,8 @@ const (
 	defaultBatchTokens = 512
 	defaultBatchRows   = 64
 	defaultQueueSize   = 4096
+
+	safetyMargin = 0.15 // of the blocks, left free by new requests for the growth of running ones
 )
 
 // plan is a resolved Config.
@@ -69,7 +71,8 @@ func resolve(cfg Config) (plan, error) {
 // sched bounds the plans by what the executor can do.
 func (p plan) sched(info executor.Info) sched.Config {
 	return sched.Config{MaxTokens: min(p.batchTokens, info.MaxTokens), MaxSlots: min(p.batchRows, info.MaxSlots),
-		PageSize: info.PageSize, Blocks: scarcest(info), Depth: 1}
+		PageSize: info.PageSize, Blocks: scarcest(info), Depth: info.MaxOutstanding,
+		Margin: int(safetyMargin * float64(scarcest(info))), Sharing: true}
 }
 
 func (p plan) limits(info executor.Info) actors.Limits {

@@ -86,7 +86,7 @@ func (s *Stream) output(end *actors.End) Output {
 	return Output{
 		RequestID: s.id, PromptIDs: s.prompt, TokenIDs: s.tokens[:n:n],
 		FinishReason: end.Reason, Err: end.Err, Preemptions: end.Preemptions, Timing: s.timing,
-		Usage: Usage{PromptTokens: len(s.prompt), CompletionTokens: n},
+		Usage: Usage{PromptTokens: len(s.prompt), CompletionTokens: n, CachedTokens: end.Cached},
 	}
 }
 

@@ -44,11 +44,13 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 	s.gone = s.gone[:0]
 }
 
+// maxOffers bounds how many waiting requests are offered beside those that run.
+const maxOffers = 64
+
 // choose fills the candidates: decoding sequences, then started prompts, then the queue, each by age.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	tokens := int32(s.cfg.MaxTokens)
-	needed := int32(0)   // blocks that started ones ask for in this step
-	promised := int32(0) // blocks that they need to hold their prompt and one token more
+	needed := int32(0) // blocks that started ones ask for in this step
 	for _, q := range s.active {
 		if !q.decodes() || tokens == 0 {
 			continue
@@ -60,15 +62,10 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 		}
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
 		needed++
-		promised++
 	}
 	for _, q := range s.active {
-		if q.decodes() || q.want() <= 0 {
-			continue
-		}
-		promised += max(0, s.blocksFor(q.room())-q.blocks)
 		count := min(q.want(), tokens)
-		if count == 0 {
+		if q.decodes() || count <= 0 {
 			continue
 		}
 		tokens -= count
@@ -78,7 +75,10 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	if needed > int32(s.free) {
 		s.offerVictims(r)
 	}
-	s.admit(r, tokens, int32(s.free)-promised)
+	if tokens > 0 {
+		s.offer(r)
+	}
+	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
 }
@@ -91,22 +91,24 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
 	}
 }
 
-// admit offers waiting requests while tokens, slots and room (blocks) last. The
-// first that does not fit keeps its place: nothing younger passes it.
-func (s *Scheduler) admit(r *blockmgr.Reserve, tokens, room int32) {
-	for _, q := range s.queue {
-		need := s.blocksFor(q.room())
-		if tokens == 0 || len(s.slots) == 0 || need > room {
+// offer makes candidates of the oldest waiting requests, as far as slots last. One
+// that is not granted keeps its slot, and blocks keep what they know of it. While
+// the oldest lacks blocks, nothing younger is offered.
+func (s *Scheduler) offer(r *blockmgr.Reserve) {
+	for i, q := range s.queue {
+		if i == maxOffers || s.crowded && i > 0 {
 			return
 		}
-		room -= need
-		count := min(q.want(), tokens)
-		tokens -= count
-		q.state, q.slot = offered, s.slots[len(s.slots)-1]
-		s.slots = s.slots[:len(s.slots)-1]
-		s.bySlot[q.slot] = q
-		r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: 0, Want: count})
+		if q.state == waiting {
+			if len(s.slots) == 0 {
+				return
+			}
+			q.state, q.slot = offered, s.slots[len(s.slots)-1]
+			s.slots = s.slots[:len(s.slots)-1]
+			s.bySlot[q.slot] = q
+			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
+		}
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Want: q.want(), Room: q.room(), MayMatch: s.cfg.Sharing})
 	}
 }
 

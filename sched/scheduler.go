@@ -19,6 +19,9 @@ type Config struct {
 	PageSize  int // tokens of a block
 	Blocks    int // blocks of the scarcest cache group
 	Depth     int // batches in flight at most, 1 or 2
+	Margin    int // blocks that a new request leaves free for the growth of those that run
+
+	Sharing bool // requests may take each other's published blocks
 }
 
 // Scheduler is the state of all requests between intake and executor.
@@ -42,6 +45,7 @@ type Scheduler struct {
 
 	next, sent *blockmgr.Reserve // being filled; out or spare
 	out        bool              // sent is out
+	crowded    bool              // the oldest waiting request was refused for lack of blocks
 	sure       []*seq            // decode rows of sent that need no block
 	free       int               // blocks free when last told, a lower bound since
 	told       uint64            // the last step that blocks know to be done

@@ -184,6 +184,8 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
 		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
 		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
+		c.sharing = rapid.Bool().Draw(r, "sharing")
+		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
 		s.core.Resume()
 		capacity := c.page * c.blocks
@@ -193,7 +195,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 			case op < 4:
 				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
 				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
-				s.submit(k, prompt(p, int(k)), m)
+				s.submit(k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
 				k++
 			case op < 8:
 				s.step()

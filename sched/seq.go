@@ -35,7 +35,7 @@ type state uint8
 
 const (
 	waiting state = iota // in the queue, holds no cache
-	offered              // a candidate of the Reserve that is out, holds a slot
+	offered              // waiting, and known to blocks: holds a slot, but no cache
 	started              // holds a slot and cache, the executor knows it
 	leaving              // given up while a step was in flight: its tokens count, then it waits again
 	ended
@@ -59,6 +59,7 @@ type seq struct {
 	pending  int32         // tokens that steps in flight will sample
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
+	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }
 

@@ -38,12 +38,15 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-type simConfig struct{ page, blocks, slots, tokens, depth int }
+type simConfig struct {
+	page, blocks, slots, tokens, depth, margin int
+	sharing                                    bool
+}
 
 func newSim(t failer, c simConfig) *sim {
 	return &sim{t: t,
-		core:    New(Config{MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth}),
-		blocks:  blockmgr.New(c.page, []int{c.blocks}, c.slots),
+		core:    New(Config{MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
+		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
 		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth}),
 		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}}
 }
