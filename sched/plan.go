@@ -47,40 +47,63 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 // maxOffers bounds how many waiting requests are offered beside those that run.
 const maxOffers = 64
 
-// choose fills the candidates: decoding sequences, then started prompts, then the queue, each by age.
+// choose fills the candidates: decoding sequences, then started prompts, then the
+// queue, each in line; policy PrefillFirst turns the first two round.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
-	tokens := int32(s.cfg.MaxTokens)
-	needed := int32(0) // blocks that started ones ask for in this step
-	for _, q := range s.active {
-		if !q.decodes() || tokens == 0 {
-			continue
-		}
-		tokens--
-		if q.planned < q.blocks*int32(s.cfg.PageSize) {
-			s.sure = append(s.sure, q)
-			continue
-		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
-		needed++
+	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens)}
+	if s.cfg.Policy == PrefillFirst {
+		c.prompts()
+		c.decodes()
+	} else {
+		c.decodes()
+		c.prompts()
 	}
-	for _, q := range s.active {
-		count := min(q.want(), tokens)
-		if q.decodes() || count <= 0 {
-			continue
-		}
-		tokens -= count
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
-		needed += max(0, s.blocksFor(q.planned+count)-q.blocks)
-	}
-	if needed > int32(s.free) {
+	if c.needed > int32(s.free) {
 		s.offerVictims(r)
 	}
-	if tokens > 0 {
+	if c.tokens > 0 {
 		s.offer(r)
 	}
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
+}
+
+// choice is one choice of candidates among the started.
+type choice struct {
+	s      *Scheduler
+	r      *blockmgr.Reserve
+	tokens int32 // left of the step's
+	needed int32 // blocks asked for
+}
+
+// decodes gives every decoding sequence its token. Those that need no block for it are sure.
+func (c *choice) decodes() {
+	for _, q := range c.s.active {
+		if !q.decodes() || c.tokens == 0 {
+			continue
+		}
+		c.tokens--
+		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
+			c.s.sure = append(c.s.sure, q)
+			continue
+		}
+		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
+		c.needed++
+	}
+}
+
+// prompts gives started prompts chunks of what is left.
+func (c *choice) prompts() {
+	for _, q := range c.s.active {
+		count := min(q.want(), c.tokens)
+		if q.decodes() || count <= 0 {
+			continue
+		}
+		c.tokens -= count
+		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
+		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
+	}
 }
 
 // offerVictims lists whom the started ones may be given up for, the youngest first.

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -177,6 +178,68 @@ func TestFailedRowFailsItsRequestAlone(t *testing.T) {
 	s.check()
 }
 
+// A higher priority goes first, but not for ever: a request is passed by at most
+// AgePerLevel younger ones for each level between them.
+func TestPriorityAges(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
+	s.core.Resume()
+	s.submitAs(0, 1, prompt(3, 1), 2) // runs
+	s.submitAs(0, 2, prompt(3, 2), 2) // the one that is passed
+	for k := Key(3); k < 3+3*AgePerLevel; k++ {
+		s.submitAs(1, k, prompt(3, int(k)), 2)
+	}
+	s.drain()
+	s.check()
+	passed := slices.Index(s.order, Key(2)) - 1
+	if s.order[0] != 1 || passed < 1 || passed > AgePerLevel {
+		t.Errorf("passed by %d younger requests of a higher level, want 1 to %d", passed, AgePerLevel)
+	}
+}
+
+// With prefill_first a started prompt gets the whole step, and the decoding request
+// its token when the prompt is through.
+func TestPrefillFirst(t *testing.T) {
+	for policy, wait := range map[Policy]bool{FIFO: false, PrefillFirst: true} {
+		s := newSim(t, simConfig{page: 16, blocks: 64, slots: 4, tokens: 16, depth: 1, policy: policy})
+		s.core.Resume()
+		s.submit(1, prompt(3, 1), 40)
+		for len(s.got[1]) < 2 {
+			s.step()
+		}
+		s.submit(2, prompt(160, 2), 1)
+		for len(s.got[2]) == 0 {
+			s.step()
+		}
+		if got := len(s.got[1]); wait != (got < 8) {
+			t.Errorf("policy %d: the decoding request has %d tokens when the prompt of 160 is through", policy, got)
+		}
+		s.drain()
+		s.check()
+	}
+}
+
+// Thirty-two requests with one beginning that arrive together compute it once.
+func TestOneBeginningIsComputedOnce(t *testing.T) {
+	for depth := 1; depth <= 2; depth++ {
+		s := newSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 128, depth: depth, sharing: true})
+		s.core.Resume()
+		const common, own = 160, 20
+		for k := range Key(32) {
+			s.submit(1+k, append(prompt(common, 1), prompt(own, 2+int(k))...), 4)
+		}
+		s.drain()
+		s.check()
+		if s.computed > common+32*(own+4) {
+			t.Errorf("depth %d: %d tokens computed, the beginning of %d once and the rest is %d", depth, s.computed, common, common+32*(own+4))
+		}
+		for k, c := range s.cached {
+			if k > 1 && c != common {
+				t.Errorf("depth %d: request %d has %d cached tokens, want %d", depth, k, c, common)
+			}
+		}
+	}
+}
+
 // Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
 // the tokens it would get alone, and everything is given back.
 func TestAnyCompanySameTokens(t *testing.T) {
@@ -184,6 +247,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
 		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
 		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
+		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
 		c.sharing = rapid.Bool().Draw(r, "sharing")
 		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
@@ -195,7 +259,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 			case op < 4:
 				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
 				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
-				s.submit(k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
+				s.submitAs(int32(rapid.IntRange(-1, 1).Draw(r, "priority")), k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
 				k++
 			case op < 8:
 				s.step()

@@ -24,6 +24,7 @@ const (
 // Submit brings a request.
 type Submit struct {
 	Key      Key
+	Priority int32   // with policy Priority: higher goes first
 	IDs      []int32 // the prompt, at least one
 	MaxNew   int32   // at least 1
 	EOS      []int32 // ids that end it
@@ -45,6 +46,7 @@ const (
 // the prompt first. A step in flight will make pending more of them known.
 type seq struct {
 	key      Key
+	rank     int64 // place in line: smaller goes first; the key, but for priorities
 	state    state
 	ids      []int32
 	prompt   int32
