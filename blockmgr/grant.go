@@ -45,12 +45,12 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 // goOn serves a sequence that is started, if need be at the cost of others.
 func (w *round) goOn(s *slot, c *Candidate) error {
 	count := min(c.Want, w.left.Tokens)
-	need := w.missing(s, c.Position+count)
 	if c.MayPreempt {
-		if err := w.takeVictims(c, need); err != nil {
+		if err := w.takeVictims(c, s, c.Position+count); err != nil {
 			return err
 		}
 	}
+	need := w.missing(s, c.Position+count)
 	if short := need - (int32(w.Manager.room()) - w.held); short > 0 {
 		if c.MayPreempt {
 			w.held += need
@@ -64,23 +64,23 @@ func (w *round) goOn(s *slot, c *Candidate) error {
 	return nil
 }
 
-// takeVictims gives others up until need blocks are there or will be when the
+// takeVictims gives others up until s can write up to n tokens, now or when the
 // steps in flight end.
-func (w *round) takeVictims(c *Candidate, need int32) error {
-	for need > int32(w.Manager.room())-w.held+w.drainingBlocks() && w.nextVictim < len(w.r.Victims) {
+func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
+	for w.missing(s, n) > int32(w.Manager.room())-w.held+w.drainingBlocks() && w.nextVictim < len(w.r.Victims) {
 		v := w.r.Victims[w.nextVictim]
 		if v.Slot == c.Slot { // only what stands before it in the order of sacrifice
 			return nil
 		}
 		w.nextVictim++
-		s, err := w.at(v.Slot)
+		victim, err := w.at(v.Slot)
 		if err != nil {
 			return err
 		}
-		if !s.open || s.granted == w.r.Step {
+		if !victim.open || victim.granted == w.r.Step {
 			continue
 		}
-		w.promised -= w.missing(s, s.room)
+		w.promised -= w.missing(victim, victim.room)
 		if err := w.close(v.Slot, v.After); err != nil {
 			return err
 		}
@@ -138,16 +138,23 @@ func (w *round) refuse(c *Candidate, missing int32) {
 func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 	from := len(w.added)
 	start := c.Position + matched
+	if s.tail {
+		w.ownTail(s)
+	}
 	for g := range w.pools {
 		have := int32(len(s.tables[g]))
+		fresh := matched / w.page // blocks at the end that are new to the executor
+		if s.forked {
+			fresh = have
+		}
 		for n := w.blocksFor(start+count) - have; n > 0; n-- {
 			s.tables[g] = append(s.tables[g], w.take(g))
 		}
-		if first := have - matched/w.page; int32(len(s.tables[g])) > first { // matched blocks are new to the table too
+		if first := have - fresh; int32(len(s.tables[g])) > first {
 			w.added = append(w.added, Added{Group: int32(g), Index: first, Blocks: s.tables[g][first:]})
 		}
 	}
-	s.granted = w.r.Step
+	s.granted, s.forked = w.r.Step, false
 	w.left.Tokens -= count
 	w.left.Rows--
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})

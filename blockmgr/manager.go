@@ -55,6 +55,11 @@ func New(c Config) *Manager {
 func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 	out.reset(r.Step)
 	m.added = m.added[:0]
+	for _, f := range r.Forks {
+		if err := m.fork(f); err != nil {
+			return err
+		}
+	}
 	for _, d := range r.Done {
 		if err := m.done(d); err != nil {
 			return err
@@ -90,7 +95,7 @@ func (m *Manager) done(d Done) error {
 	if !s.open { // given up while the step ran
 		return nil
 	}
-	if m.missing(s, d.Written) > 0 {
+	if !m.covers(s, d.Written) {
 		return fmt.Errorf("%w: slot %d wrote %d positions, more than it owns blocks for", ErrProtocol, d.Slot, d.Written)
 	}
 	if !m.sharing {
@@ -168,13 +173,26 @@ func (m *Manager) unrefAll(g int, blocks []int32) {
 	}
 }
 
-// missing is the most blocks that s lacks in any group to hold n tokens.
+// missing is the most blocks that s lacks in any group to write up to n tokens.
 func (m *Manager) missing(s *slot, n int32) int32 {
 	most := int32(0)
 	for g := range m.pools {
 		most = max(most, m.blocksFor(n)-int32(len(s.tables[g])))
 	}
+	if m.sharesTail(s) {
+		most++ // for the copy of the last one
+	}
 	return most
+}
+
+// covers tells whether the tables of s reach n tokens.
+func (m *Manager) covers(s *slot, n int32) bool {
+	for g := range m.pools {
+		if m.blocksFor(n) > int32(len(s.tables[g])) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Manager) blocksFor(tokens int32) int32 { return (tokens + m.page - 1) / m.page }

@@ -4,13 +4,14 @@ package blockmgr
 type Slot = int32
 
 // Reserve is what the scheduler asks once a step. Manager applies it in this
-// order: Done, Release, Open, Candidates (which may take Victims).
+// order: Forks, Done, Release, Open, Candidates (which may take Victims).
 type Reserve struct {
 	Step       uint64 // the step being planned
 	Epoch      uint32 // weight epoch the step will compute with
 	DoneStep   uint64 // every step up to this one is done
 	Budget     Budget // what the candidates may use together
 	Margin     int32  // blocks that a new sequence leaves free for the growth of others
+	Forks      []Fork
 	Open       []Open
 	Done       []Done
 	Release    []Release
@@ -31,6 +32,14 @@ type Open struct {
 	Slot Slot
 	IDs  []int32
 	Salt uint64
+}
+
+// Fork makes Slot a second owner of Parent's blocks, which hold the same IDs, the
+// parent's prompt. The last one, if it is not full, is copied when Slot is first
+// granted a row.
+type Fork struct {
+	Slot, Parent Slot
+	IDs          []int32
 }
 
 // Done reports that a step wrote a slot's cache up to Written positions. Pages
@@ -83,7 +92,8 @@ type Reserved struct {
 	Waits     []Wait
 	Refused   []Refusal
 	Preempted []Preempted
-	Free      int // blocks free or idle now, of the scarcest group
+	Copies    []Copy // to be made before the step's rows
+	Free      int    // blocks free or idle now, of the scarcest group
 }
 
 // Grant lets a slot compute Count tokens from Start on. The Matched tokens before
@@ -101,6 +111,9 @@ type Added struct {
 	Group, Index int32
 	Blocks       []int32
 }
+
+// Copy says that block From of a group is copied to block To.
+type Copy struct{ Group, From, To int32 }
 
 // Wait says that the candidate's next page is being computed in slot On.
 type Wait struct{ Slot, On Slot }
@@ -120,11 +133,12 @@ type Preempted struct {
 
 // Reset empties r for reuse, keeping its memory.
 func (r *Reserve) Reset() {
+	clear(r.Forks)
 	clear(r.Open)
 	clear(r.Done)
-	*r = Reserve{Open: r.Open[:0], Done: r.Done[:0], Release: r.Release[:0], Candidates: r.Candidates[:0], Victims: r.Victims[:0]}
+	*r = Reserve{Forks: r.Forks[:0], Open: r.Open[:0], Done: r.Done[:0], Release: r.Release[:0], Candidates: r.Candidates[:0], Victims: r.Victims[:0]}
 }
 
 func (r *Reserved) reset(step uint64) {
-	*r = Reserved{Step: step, Grants: r.Grants[:0], Waits: r.Waits[:0], Refused: r.Refused[:0], Preempted: r.Preempted[:0]}
+	*r = Reserved{Step: step, Grants: r.Grants[:0], Waits: r.Waits[:0], Refused: r.Refused[:0], Preempted: r.Preempted[:0], Copies: r.Copies[:0]}
 }

@@ -125,9 +125,15 @@ func (m *Manager) evict(g int) {
 	p := &m.pools[g]
 	b := p.idle.oldest()
 	p.idle.remove(b)
-	n := p.node[b]
-	p.node[b] = nil
-	n.blocks[g] = -1
-	m.tree.drop(n)
+	m.unpublish(g, b)
 	p.free = append(p.free, b)
+}
+
+// unpublish makes a block private, if it is not.
+func (m *Manager) unpublish(g int, b int32) {
+	if n := m.pools[g].node[b]; n != nil {
+		m.pools[g].node[b] = nil
+		n.blocks[g] = -1
+		m.tree.drop(n)
+	}
 }

@@ -8,6 +8,8 @@ type slot struct {
 	granted uint64    // the step of its last grant
 	room    int32     // tokens that it was promised room for
 	tables  [][]int32 // per group
+	forked  bool      // the executor has not heard of the tables yet
+	tail    bool      // the last block of each table is another's too, and not full
 
 	salt     uint64
 	epoch    uint32

@@ -31,6 +31,10 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	for i := range rd.Grants {
 		s.granted(b, &rd.Grants[i])
 	}
+	for _, c := range rd.Copies {
+		s.drainUntil = b.Step // its source waits for this step
+		b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyFork, Group: c.Group, From: c.From, To: c.To})
+	}
 	s.crowded = false
 	for _, f := range rd.Refused {
 		if q := s.bySlot[f.Slot]; f.Missing > 0 && q.state == offered {
@@ -77,8 +81,7 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 			q.cached = g.Matched
 		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
-		b.Admit = append(b.Admit, executor.Admit{Slot: q.slot, IDs: q.ids, PromptLen: q.prompt,
-			Sampling: q.sampling, Seed: q.seed, Parent: executor.NoSlot})
+		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
 	}
 	for _, a := range g.New {
 		from := len(b.blocks)
@@ -87,6 +90,9 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		q.blocks = max(q.blocks, a.Index+int32(len(a.Blocks)))
 	}
 	s.addRow(b, q, g.Start, g.Count)
+	if q.children != nil && q.planned == q.prompt {
+		s.fork(b, q)
+	}
 }
 
 func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {

@@ -20,7 +20,7 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 		s.choose(r)
 	}
 	drains := s.told < s.drainUntil && s.told < s.done
-	if len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
+	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
 		return nil
 	}
 	r.Step, r.Epoch, r.DoneStep, s.told = s.step+1, s.epoch, s.done, s.done

@@ -100,15 +100,26 @@ func New(cfg Config) *Scheduler {
 
 // Submit queues a request behind all older ones.
 func (s *Scheduler) Submit(r Submit) error {
-	if len(r.IDs) == 0 || r.MaxNew < 1 || s.byKey[r.Key] != nil {
+	if len(r.IDs) == 0 || r.MaxNew < 1 || r.N < 0 || s.byKey[r.Key] != nil {
 		return fmt.Errorf("%w: request %d has no tokens, no room, or a key in use", ErrProtocol, r.Key)
 	}
-	q := &seq{key: r.Key, rank: s.rank(r), ids: r.IDs, prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
-	s.byKey[q.key] = q
+	q := s.add(r, 0)
 	s.queue = insert(s.queue, q)
+	for child := int32(1); child < r.N; child++ {
+		c := s.add(r, child)
+		c.state, c.parent = unborn, q
+		q.children = append(q.children, c)
+	}
 	s.fresh = true
 	return nil
+}
+
+// add makes sequence number child of a request.
+func (s *Scheduler) add(r Submit, child int32) *seq {
+	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
+		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+	s.byKey[q.key] = q
+	return q
 }
 
 // rank is a request's place in line.
@@ -153,8 +164,11 @@ func (s *Scheduler) end(q *seq) {
 		s.active = remove(s.active, q)
 	case leaving:
 		s.leaving = remove(s.leaving, q)
+	case unborn:
+		q.parent.children = slices.DeleteFunc(q.parent.children, func(c *seq) bool { return c == q })
 	}
 	delete(s.byKey, q.key)
+	s.orphan(q)
 	if q.slot != executor.NoSlot {
 		s.gone = append(s.gone, q)
 	}

@@ -240,6 +240,63 @@ func TestOneBeginningIsComputedOnce(t *testing.T) {
 	}
 }
 
+// Four sequences of one prompt hold its full blocks together, and a copy of the
+// last one if it is not full (field report B5: 4 + 4 blocks for 64 tokens, 3 + 4
+// for 60). A prompt of one token forks too.
+func TestForksShareTheirPrompt(t *testing.T) {
+	for _, c := range []struct{ prompt, used, copies int }{{64, 8, 0}, {60, 7, 3}, {1, 4, 3}} {
+		for depth := 1; depth <= 2; depth++ {
+			s := newSim(t, simConfig{page: 16, blocks: 64, slots: 8, tokens: 64, depth: depth, sharing: true})
+			s.core.Resume()
+			s.submitN(4, 1, prompt(c.prompt, 1), 6)
+			for len(s.got[4]) < 4 {
+				s.step()
+			}
+			if used := 64 - s.answer.Free; used != c.used {
+				t.Errorf("prompt of %d, depth %d: %d blocks are in use, want %d", c.prompt, depth, used, c.used)
+			}
+			if s.copies != c.copies {
+				t.Errorf("prompt of %d, depth %d: %d blocks copied, want %d", c.prompt, depth, s.copies, c.copies)
+			}
+			if s.computed > int32(c.prompt+4*6) {
+				t.Errorf("prompt of %d, depth %d: %d tokens computed: the prompt was computed more than once", c.prompt, depth, s.computed)
+			}
+			s.drain()
+			s.check()
+		}
+	}
+}
+
+// Without slots or blocks for all, forks still finish, each with its own number.
+func TestForksWhenRoomIsShort(t *testing.T) {
+	for _, c := range []simConfig{{page: 4, blocks: 6, slots: 8, tokens: 16, depth: 1}, {page: 4, blocks: 64, slots: 2, tokens: 16, depth: 2}} {
+		s := newSim(t, c)
+		s.core.Resume()
+		s.submitN(5, 1, prompt(11, 1), 8)
+		s.submit(6, prompt(9, 2), 8)
+		s.drain()
+		s.check()
+	}
+}
+
+// A cancelled parent takes nobody with it by itself: who cancels a request cancels its keys.
+func TestCancelAParentBeforeAndAfterItForks(t *testing.T) {
+	for at := range 12 {
+		s := newSim(t, simConfig{page: 4, blocks: 64, slots: 8, tokens: 6, depth: 2})
+		s.core.Resume()
+		s.submitN(3, 1, prompt(13, 1), 6)
+		for range at {
+			s.step()
+		}
+		s.cancel(1)
+		if at%2 == 1 {
+			s.cancel(3)
+		}
+		s.drain()
+		s.check()
+	}
+}
+
 // Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
 // the tokens it would get alone, and everything is given back.
 func TestAnyCompanySameTokens(t *testing.T) {
@@ -261,6 +318,11 @@ func TestAnyCompanySameTokens(t *testing.T) {
 				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
 				s.submitAs(int32(rapid.IntRange(-1, 1).Draw(r, "priority")), k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
 				k++
+			case op == 4:
+				forks := rapid.IntRange(2, 4).Draw(r, "forks")
+				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
+				s.submitN(forks, k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new"))
+				k += Key(forks)
 			case op < 8:
 				s.step()
 			case op == 8:

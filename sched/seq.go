@@ -24,6 +24,7 @@ const (
 // Submit brings a request.
 type Submit struct {
 	Key      Key
+	N        int32   // sequences of the prompt, under the keys from Key on; 0 is 1
 	Priority int32   // with policy Priority: higher goes first
 	IDs      []int32 // the prompt, at least one
 	MaxNew   int32   // at least 1
@@ -39,6 +40,7 @@ const (
 	offered              // waiting, and known to blocks: holds a slot, but no cache
 	started              // holds a slot and cache, the executor knows it
 	leaving              // given up while a step was in flight: its tokens count, then it waits again
+	unborn               // waits for its parent's last chunk, to sample from its logits
 	ended
 )
 
@@ -54,6 +56,9 @@ type seq struct {
 	eos      []int32
 	sampling sampling.Params
 	seed     uint64
+	child    int32  // number within its request
+	parent   *seq   // of a child that is unborn
+	children []*seq // unborn
 
 	slot     executor.Slot // NoSlot while it waits
 	blocks   int32         // owned, per group

@@ -29,6 +29,7 @@ type sim struct {
 	order    []Key // in order of ending
 	cached   map[Key]int32
 	computed int32 // tokens in all rows
+	copies   int   // of blocks
 }
 
 // failer is what testing.T and rapid.T share.
@@ -55,6 +56,17 @@ func newSim(t failer, c simConfig) *sim {
 
 func (s *sim) submit(k Key, prompt []int32, maxNew int, eos ...int32) {
 	s.submitAs(0, k, prompt, maxNew, eos...)
+}
+
+// submitN submits n sequences of one prompt under the keys from k on.
+func (s *sim) submitN(n int, k Key, prompt []int32, maxNew int) {
+	for i := range Key(n) {
+		s.prompts[k+i], s.limits[k+i] = slices.Clone(prompt), maxNew
+	}
+	if err := s.core.Submit(Submit{Key: k, N: int32(n), IDs: slices.Clone(prompt), MaxNew: int32(maxNew)}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.plan()
 }
 
 func (s *sim) submitAs(priority int32, k Key, prompt []int32, maxNew int, eos ...int32) {
@@ -103,6 +115,7 @@ func (s *sim) answerReserve() {
 		for _, row := range b.Rows {
 			s.computed += row.Count
 		}
+		s.copies += len(b.Copies)
 	}
 	s.plan()
 }
