@@ -42,5 +42,5 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	if maxNew == 0 || maxNew > room {
 		maxNew = room
 	}
-	return &sched.Submit{Key: key, IDs: r.IDs, MaxNew: int32(maxNew), EOS: r.EOS, Sampling: r.Sampling, Seed: r.Seed}, nil
+	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), EOS: r.EOS, Sampling: r.Sampling, Seed: r.Seed}, nil
 }

@@ -27,6 +27,8 @@ type Submit struct {
 	Sampling sampling.Params
 	Seed     uint64
 	Sink     Sink
+	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
+	Priority int32
 	Reply    chan<- error
 }
 

@@ -16,6 +16,7 @@ type open struct {
 	sink        Sink
 	cached      int
 	preemptions int
+	children    []*open // end with it when it is cancelled
 }
 
 func newTable() *table {

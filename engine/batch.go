@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -23,13 +24,19 @@ type Progress struct {
 const queueRetry = 5 * time.Millisecond
 
 // GenerateBatch runs requests together and returns their outputs in the order
-// given; nothing is started for none. It waits where the engine's queue is full. A
-// request that is refused or fails has its error in its own Output; the others go
-// on. When ctx ends, all are cancelled and returned with what they have, and its error.
+// given, for a request with N above 1 one after the other; nothing is started for
+// none. It waits where the engine's queue is full. A request that is refused or
+// fails has its error in its own Output; the others go on. When ctx ends, all are
+// cancelled and returned with what they have, and its error.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
-	outs := make([]Output, len(requests))
-	ended := make(chan int, len(requests)) // room for all: nobody waits to report
-	p := Progress{Total: len(requests)}
+	at := make([]int, len(requests)) // where a request's outputs begin
+	p := Progress{}
+	for i, r := range requests {
+		at[i] = p.Total
+		p.Total += max(1, r.N)
+	}
+	outs := make([]Output, p.Total)
+	ended := make(chan int, p.Total) // room for all: nobody waits to report
 	next, open := 0, 0
 	for p.Done < p.Total {
 		for next < len(requests) {
@@ -37,18 +44,24 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 			if errors.Is(err, ErrQueueFull) { // one of ours will make room
 				break
 			}
-			open++
-			i := next
-			next++
-			if err != nil {
-				outs[i] = refused(requests[i], err)
-				ended <- i
-				continue
+			first, n := at[next], max(1, requests[next].N)
+			open += n
+			for i := range n {
+				if err != nil {
+					outs[first+i] = refused(requests[next], i, err)
+					ended <- first + i
+					continue
+				}
+				stream := s
+				if i > 0 {
+					stream = s.children[i-1]
+				}
+				go func() {
+					outs[first+i] = stream.Wait(ctx)
+					ended <- first + i
+				}()
 			}
-			go func() {
-				outs[i] = s.Wait(ctx)
-				ended <- i
-			}()
+			next++
 		}
 		i := <-ended
 		open--
@@ -76,9 +89,13 @@ func (e *Engine) addPatiently(ctx context.Context, r Request, wait bool) (*Strea
 	}
 }
 
-// refused is the output of a request that was never accepted.
-func refused(r Request, err error) Output {
-	out := Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
+// refused is the output of sequence n of a request that was never accepted.
+func refused(r Request, n int, err error) Output {
+	id := r.ID
+	if id != "" && n > 0 {
+		id += "/" + strconv.Itoa(n)
+	}
+	out := Output{RequestID: id, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		out.FinishReason, out.Err = FinishCancelled, nil
 	}

@@ -39,6 +39,12 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 // Info is the configuration in force.
 func (e *Engine) Info() Info { return e.info }
 
+// Bounds of a request.
+const (
+	maxSequences = 128
+	maxPriority  = 100
+)
+
 // AddRequest submits a request and returns its stream. A request that can never
 // be served, or not now, is refused at once with a typed error, before anything is
 // queued. When ctx ends before the answer, the request is cancelled.
@@ -57,11 +63,20 @@ func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
 	if r.MaxNewTokens > 0 {
 		room = min(room, r.MaxNewTokens)
 	}
+	if r.N < 0 || r.N > maxSequences || r.Priority < -maxPriority || r.Priority > maxPriority {
+		return nil, fmt.Errorf("request %q: %w: n is %d, at most %d are; priority is %d, from %d to %d are", r.ID, ErrParams, r.N, maxSequences, r.Priority, -maxPriority, maxPriority)
+	}
 	ids := slices.Clone(r.PromptIDs)
 	s := newStream(r.ID, ids, room, e.Cancel)
+	var children []actors.Sink
+	for i := 1; i < r.N; i++ {
+		child := newStream(r.ID+"/"+strconv.Itoa(i), ids, room, e.Cancel)
+		s.children = append(s.children, child)
+		children = append(children, sink{child})
+	}
 	reply := make(chan error, 1)
 	e.system.Submit(&actors.Submit{ID: r.ID, IDs: ids, MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
-		Sampling: r.Sampling, Seed: e.seed(r), Sink: sink{s}, Reply: reply})
+		Sampling: r.Sampling, Seed: e.seed(r), Sink: sink{s}, Children: children, Priority: int32(r.Priority), Reply: reply})
 	select {
 	case err := <-reply:
 		if err != nil {

@@ -21,6 +21,8 @@ type Stream struct {
 	room   int // most tokens that can come
 	cancel func(id string)
 
+	children []*Stream
+
 	tokens   []int32
 	count    atomic.Int64
 	ended    atomic.Pointer[actors.End]
@@ -36,6 +38,9 @@ func newStream(id string, prompt []int32, room int, cancel func(string)) *Stream
 
 // ID is the request's id.
 func (s *Stream) ID() string { return s.id }
+
+// Children are the streams of the other sequences of a request with N above 1.
+func (s *Stream) Children() []*Stream { return s.children }
 
 // Recv waits for news: new tokens, the end, or both in one Chunk. After the final
 // one it answers io.EOF. A context that ends only ends the wait, not the request.
