@@ -59,7 +59,7 @@ func (w *round) ownTail(s *slot) {
 		}
 		own := w.take(g)
 		w.draining = append(w.draining, drain{after: w.r.Step, group: int32(g), blocks: []int32{*last}})
-		w.out.Copies = append(w.out.Copies, Copy{Group: int32(g), From: *last, To: own})
+		w.out.Copies = append(w.out.Copies, Copy{Slot: s.number, Group: int32(g), From: *last, To: own})
 		*last = own
 	}
 }

@@ -112,8 +112,12 @@ type Added struct {
 	Blocks       []int32
 }
 
-// Copy says that block From of a group is copied to block To.
-type Copy struct{ Group, From, To int32 }
+// Copy says that block From of a group is copied to block To for a slot's grant.
+// From drains until the step is done, even if the copy is not made.
+type Copy struct {
+	Slot            Slot
+	Group, From, To int32
+}
 
 // Wait says that the candidate's next page is being computed in slot On.
 type Wait struct{ Slot, On Slot }

@@ -9,7 +9,7 @@ import (
 )
 
 // Reserved takes the answer of blocks and returns the Batch to hand over, nil when
-// no row came of it.
+// no row came of it and no block drains until its step is done.
 func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	if !s.out || rd.Step != s.step+1 {
 		return nil, fmt.Errorf("%w: an answer for step %d, which was not asked", ErrProtocol, rd.Step)
@@ -32,7 +32,10 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 		s.granted(b, &rd.Grants[i])
 	}
 	for _, c := range rd.Copies {
-		s.drainUntil = b.Step // its source waits for this step
+		s.drainUntil = b.Step                // its source waits for this step
+		if s.bySlot[c.Slot].state == ended { // cancelled since: its blocks do not wait for this step
+			continue
+		}
 		b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyFork, Group: c.Group, From: c.From, To: c.To})
 	}
 	s.crowded = false
@@ -41,7 +44,7 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 			s.crowded = true
 		}
 	}
-	if len(b.Rows) == 0 && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
+	if len(b.Rows)+len(rd.Copies) == 0 && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
 		return nil, nil
 	}
