@@ -4,14 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/cbactor/cbactor/executor"
 )
 
 func TestOneRequestRunsAlone(t *testing.T) {
-	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 1})
-	s.core.Resume()
+	s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 1})
 	s.submit(1, prompt(40, 1), 20)
 	s.drain()
 	s.check()
@@ -31,8 +28,7 @@ func TestNothingIsPlannedBeforeResume(t *testing.T) {
 }
 
 func TestPauseHoldsRequestsWhereTheyAre(t *testing.T) {
-	s := newSim(t, simConfig{page: 4, blocks: 32, slots: 4, tokens: 16, depth: 2})
-	s.core.Resume()
+	s := resumedSim(t, simConfig{page: 4, blocks: 32, slots: 4, tokens: 16, depth: 2})
 	s.submit(1, prompt(9, 1), 12)
 	s.submit(2, prompt(30, 2), 5)
 	for range 9 {
@@ -53,83 +49,10 @@ func TestPauseHoldsRequestsWhereTheyAre(t *testing.T) {
 	s.check()
 }
 
-// A prompt is prefilled beside running decodes: the decoding request gets one token
-// in every step (field report A2).
-func TestDecodeGoesOnBesideLongPrompts(t *testing.T) {
-	s := newSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 64, depth: 1})
-	s.core.Resume()
-	s.submit(1, prompt(5, 1), 200)
-	for len(s.got[1]) < 3 {
-		s.step()
-	}
-	for k := range 20 {
-		s.submit(Key(2+k), prompt(256, 2+k), 1)
-	}
-	for len(s.order) < 20 {
-		before, at := len(s.got[1]), s.core.Step()
-		s.step()
-		if len(s.got[1])-before > 1 {
-			t.Fatal("two tokens in one step")
-		}
-		if gained := len(s.got[1]); gained+3 < int(at) {
-			t.Fatalf("after %d steps the decoding request has %d tokens", at, gained)
-		}
-	}
-	if at := s.core.Step(); at < 82 || at > 110 {
-		t.Errorf("20 prompts of 256 beside one decode took %d steps, want 82 to 110", at)
-	}
-	s.drain()
-	s.check()
-}
-
-// Requests join and leave at every step: a full house of decoders does not shut a new prompt out.
-func TestPromptProgressesBesideFullHouse(t *testing.T) {
-	s := newSim(t, simConfig{page: 16, blocks: 1024, slots: 64, tokens: 64, depth: 1})
-	s.core.Resume()
-	for k := range 63 {
-		s.submit(Key(1+k), prompt(1, k), 60)
-	}
-	for len(s.got[63]) < 2 {
-		s.step()
-	}
-	at := s.core.Step()
-	s.submit(64, prompt(40, 64), 1)
-	for len(s.got[64]) == 0 {
-		s.step()
-	}
-	if took := s.core.Step() - at; took > 42 {
-		t.Errorf("a prompt of 40 beside 63 decoders took %d steps, want at most 42", took)
-	}
-	s.drain()
-	s.check()
-}
-
-// Two requests that together outgrow the cache: the younger is given up once, keeps
-// its tokens and comes back before a later one starts (field report A4).
-func TestYoungerIsGivenUpAndComesBackFirst(t *testing.T) {
-	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 8, tokens: 128, depth: 1})
-	s.core.Resume()
-	s.submit(1, prompt(60, 1), 32)
-	s.submit(2, prompt(60, 2), 32)
-	for s.core.Step() < 8 {
-		s.step()
-	}
-	s.submit(3, prompt(40, 3), 4)
-	s.drain()
-	s.check()
-	if s.preempt[1] != 0 || s.preempt[2] != 1 {
-		t.Errorf("given up %d and %d times, want 0 and 1", s.preempt[1], s.preempt[2])
-	}
-	if s.order[0] != 1 || s.order[1] != 2 && s.order[2] != 2 {
-		t.Errorf("ended in order %v", s.order)
-	}
-}
-
 func TestCancelWhereverItIs(t *testing.T) {
 	for depth := 1; depth <= 2; depth++ {
 		for at := range 40 {
-			s := newSim(t, simConfig{page: 4, blocks: 12, slots: 3, tokens: 8, depth: depth})
-			s.core.Resume()
+			s := resumedSim(t, simConfig{page: 4, blocks: 12, slots: 3, tokens: 8, depth: depth})
 			for k := Key(1); k <= 5; k++ {
 				s.submit(k, prompt(int(k)*3, int(k)), 10)
 			}
@@ -141,19 +64,6 @@ func TestCancelWhereverItIs(t *testing.T) {
 			s.cancel(99)
 			s.drain()
 			s.check()
-		}
-	}
-}
-
-func TestEndOfSequenceIsTheLastToken(t *testing.T) {
-	want := executor.EchoRef(prompt(6, 1), 10, 50021, 1)
-	for depth := 1; depth <= 2; depth++ {
-		s := newSim(t, simConfig{page: 4, blocks: 12, slots: 3, tokens: 8, depth: depth})
-		s.core.Resume()
-		s.submit(1, prompt(6, 1), 10, want[3])
-		s.drain()
-		if s.ends[1] != Stop || len(s.got[1]) != 4 || s.got[1][3] != want[3] {
-			t.Errorf("depth %d: ended %v with %v, want %v", depth, s.ends[1], s.got[1], want[:4])
 		}
 	}
 }
@@ -170,23 +80,22 @@ func TestFailedRowFailsItsRequestAlone(t *testing.T) {
 	s.core.Resume()
 	s.submit(1, prompt(5, 1), 8)
 	s.submit(2, prompt(5, 2), 8)
+	s.all[2].want, s.all[2].wantEnd = s.all[2].want[:3], Failed
 	s.drain()
-	if s.ends[2] != Failed || len(s.got[2]) != 3 {
-		t.Errorf("ended %v with %d tokens, want a failure after 3", s.ends[2], len(s.got[2]))
+	if s.all[2].end != Failed || len(s.all[2].got) != 3 {
+		t.Errorf("ended %v with %d tokens, want a failure after 3", s.all[2].end, len(s.all[2].got))
 	}
-	delete(s.prompts, 2)
 	s.check()
 }
 
 // A higher priority goes first, but not for ever: a request is passed by at most
 // AgePerLevel younger ones for each level between them.
 func TestPriorityAges(t *testing.T) {
-	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
-	s.core.Resume()
-	s.submitAs(0, 1, prompt(3, 1), 2) // runs
-	s.submitAs(0, 2, prompt(3, 2), 2) // the one that is passed
+	s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
+	s.submit(1, prompt(3, 1), 2) // runs
+	s.submit(2, prompt(3, 2), 2) // the one that is passed
 	for k := Key(3); k < 3+3*AgePerLevel; k++ {
-		s.submitAs(1, k, prompt(3, int(k)), 2)
+		s.send(Submit{Priority: 1, Key: k, IDs: prompt(3, int(k)), MaxNew: 2})
 	}
 	s.drain()
 	s.check()
@@ -196,45 +105,22 @@ func TestPriorityAges(t *testing.T) {
 	}
 }
 
-// With prefill_first a started prompt gets the whole step, and the decoding request
-// its token when the prompt is through.
-func TestPrefillFirst(t *testing.T) {
-	for policy, wait := range map[Policy]bool{FIFO: false, PrefillFirst: true} {
-		s := newSim(t, simConfig{page: 16, blocks: 64, slots: 4, tokens: 16, depth: 1, policy: policy})
-		s.core.Resume()
-		s.submit(1, prompt(3, 1), 40)
-		for len(s.got[1]) < 2 {
-			s.step()
-		}
-		s.submit(2, prompt(160, 2), 1)
-		for len(s.got[2]) == 0 {
-			s.step()
-		}
-		if got := len(s.got[1]); wait != (got < 8) {
-			t.Errorf("policy %d: the decoding request has %d tokens when the prompt of 160 is through", policy, got)
-		}
-		s.drain()
-		s.check()
-	}
-}
-
 // Thirty-two requests with one beginning that arrive together compute it once.
 func TestOneBeginningIsComputedOnce(t *testing.T) {
 	for depth := 1; depth <= 2; depth++ {
-		s := newSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 128, depth: depth, sharing: true})
-		s.core.Resume()
+		s := resumedSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 128, depth: depth, sharing: true})
 		const common, own = 160, 20
 		for k := range Key(32) {
 			s.submit(1+k, append(prompt(common, 1), prompt(own, 2+int(k))...), 4)
 		}
 		s.drain()
 		s.check()
-		if s.computed > common+32*(own+4) {
-			t.Errorf("depth %d: %d tokens computed, the beginning of %d once and the rest is %d", depth, s.computed, common, common+32*(own+4))
+		if n := s.computed(); n > common+32*(own+4) {
+			t.Errorf("depth %d: %d tokens computed, the beginning of %d once and the rest is %d", depth, n, common, common+32*(own+4))
 		}
-		for k, c := range s.cached {
-			if k > 1 && c != common {
-				t.Errorf("depth %d: request %d has %d cached tokens, want %d", depth, k, c, common)
+		for k, o := range s.all {
+			if k > 1 && o.cached != common {
+				t.Errorf("depth %d: request %d has %d cached tokens, want %d", depth, k, o.cached, common)
 			}
 		}
 	}
@@ -246,10 +132,9 @@ func TestOneBeginningIsComputedOnce(t *testing.T) {
 func TestForksShareTheirPrompt(t *testing.T) {
 	for _, c := range []struct{ prompt, used, copies int }{{64, 8, 0}, {60, 7, 3}, {1, 4, 3}} {
 		for depth := 1; depth <= 2; depth++ {
-			s := newSim(t, simConfig{page: 16, blocks: 64, slots: 8, tokens: 64, depth: depth, sharing: true})
-			s.core.Resume()
-			s.submitN(4, 1, prompt(c.prompt, 1), 6)
-			for len(s.got[4]) < 4 {
+			s := resumedSim(t, simConfig{page: 16, blocks: 64, slots: 8, tokens: 64, depth: depth, sharing: true})
+			s.send(Submit{N: 4, Key: 1, IDs: prompt(c.prompt, 1), MaxNew: 6})
+			for len(s.all[4].got) < 4 {
 				s.step()
 			}
 			if used := 64 - s.answer.Free; used != c.used {
@@ -258,8 +143,8 @@ func TestForksShareTheirPrompt(t *testing.T) {
 			if s.copies != c.copies {
 				t.Errorf("prompt of %d, depth %d: %d blocks copied, want %d", c.prompt, depth, s.copies, c.copies)
 			}
-			if s.computed > int32(c.prompt+4*6) {
-				t.Errorf("prompt of %d, depth %d: %d tokens computed: the prompt was computed more than once", c.prompt, depth, s.computed)
+			if n := s.computed(); n > int32(c.prompt+4*6) {
+				t.Errorf("prompt of %d, depth %d: %d tokens computed: the prompt was computed more than once", c.prompt, depth, n)
 			}
 			s.drain()
 			s.check()
@@ -270,9 +155,8 @@ func TestForksShareTheirPrompt(t *testing.T) {
 // Without slots or blocks for all, forks still finish, each with its own number.
 func TestForksWhenRoomIsShort(t *testing.T) {
 	for _, c := range []simConfig{{page: 4, blocks: 6, slots: 8, tokens: 16, depth: 1}, {page: 4, blocks: 64, slots: 2, tokens: 16, depth: 2}} {
-		s := newSim(t, c)
-		s.core.Resume()
-		s.submitN(5, 1, prompt(11, 1), 8)
+		s := resumedSim(t, c)
+		s.send(Submit{N: 5, Key: 1, IDs: prompt(11, 1), MaxNew: 8})
 		s.submit(6, prompt(9, 2), 8)
 		s.drain()
 		s.check()
@@ -282,9 +166,8 @@ func TestForksWhenRoomIsShort(t *testing.T) {
 // A cancelled parent takes nobody with it by itself: who cancels a request cancels its keys.
 func TestCancelAParentBeforeAndAfterItForks(t *testing.T) {
 	for at := range 12 {
-		s := newSim(t, simConfig{page: 4, blocks: 64, slots: 8, tokens: 6, depth: 2})
-		s.core.Resume()
-		s.submitN(3, 1, prompt(13, 1), 6)
+		s := resumedSim(t, simConfig{page: 4, blocks: 64, slots: 8, tokens: 6, depth: 2})
+		s.send(Submit{N: 3, Key: 1, IDs: prompt(13, 1), MaxNew: 6})
 		for range at {
 			s.step()
 		}
@@ -297,127 +180,45 @@ func TestCancelAParentBeforeAndAfterItForks(t *testing.T) {
 	}
 }
 
-// Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
-// the tokens it would get alone, and everything is given back.
-func TestAnyCompanySameTokens(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
-		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
-		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
-		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
-		c.sharing = rapid.Bool().Draw(r, "sharing")
-		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
-		s := newSim(r, c)
-		s.core.Resume()
-		capacity := c.page * c.blocks
-		n := rapid.IntRange(1, 12).Draw(r, "requests")
-		for k := Key(1); int(k) <= n; {
-			switch op := rapid.IntRange(0, 9).Draw(r, "op"); {
-			case op < 4:
-				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
-				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
-				s.submitAs(int32(rapid.IntRange(-1, 1).Draw(r, "priority")), k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
-				k++
-			case op == 4:
-				forks := rapid.IntRange(2, 4).Draw(r, "forks")
-				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
-				s.submitN(forks, k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new"))
-				k += Key(forks)
-			case op < 8:
-				s.step()
-			case op == 8:
-				s.cancel(Key(rapid.IntRange(1, n).Draw(r, "cancel")))
-			default:
-				s.core.Pause()
-				s.step()
-				s.core.Resume()
-				s.plan()
-			}
+// B5 (vllm#14326): four sequences of one prompt, all cancelled after five tokens, a
+// thousand times: nothing is left of any of them.
+func TestThousandCancelledForks(t *testing.T) {
+	s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 2, sharing: true})
+	for round := range Key(1000) {
+		k := 1 + 4*round
+		s.send(Submit{N: 4, Key: k, IDs: prompt(60+int(round%5), int(round)), MaxNew: 9})
+		for len(s.all[k+3].got) < 5 {
+			s.step()
+		}
+		for i := range Key(4) {
+			s.cancel(k + i)
 		}
 		s.drain()
-		s.check()
-	})
+	}
+	s.check()
 }
 
-// fullHouse is a scheduler with n sequences decoding, whose steps are run without
-// an executor: every row's token is 7. A sequence that ends makes room for a new one.
-type fullHouse struct {
-	*sim
-	res    executor.Result
-	tokens Tokens
-	next   Key
-	prompt []int32
-	maxNew int32
-}
-
-func newFullHouse(t failer, n, maxNew int) *fullHouse {
-	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
-	h.core.Resume()
-	for range n {
-		h.join()
+// C4 (lmdeploy#1788): 500 requests, each cancelled after one to three of its tokens;
+// a normal one runs afterwards as it did before.
+func TestManyCancelledRequestsLeaveNothing(t *testing.T) {
+	s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 4, tokens: 64, depth: 2})
+	normal := func(k Key) uint64 {
+		before := s.core.Step()
+		s.submit(k, prompt(40, 1), 8)
+		s.drain()
+		return s.core.Step() - before
 	}
-	h.asked = h.core.Plan()
-	return h
-}
-
-func (h *fullHouse) join() {
-	h.next++
-	if err := h.core.Submit(Submit{Key: h.next, IDs: h.prompt, MaxNew: h.maxNew}); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-func (h *fullHouse) step() {
-	if err := h.blocks.Reserve(h.asked, &h.answer); err != nil {
-		h.t.Fatal(err)
-	}
-	b, err := h.core.Reserved(&h.answer)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if b != nil {
-		h.res.Reset()
-		h.res.Step = b.Step
-		for i := range b.Rows {
-			row := h.res.Add(b.Rows[i].Slot)
-			row.Tokens = append(row.Tokens, 7)
+	first := normal(1)
+	for k := Key(2); k < 502; k++ {
+		s.submit(k, prompt(20, int(k)), 50)
+		for len(s.all[k].got) < 1+int(k%3) {
+			s.step()
 		}
-		h.tokens.Reset()
-		if err := h.core.StepDone(&h.res, &h.tokens); err != nil {
-			h.t.Fatal(err)
-		}
-		for i := range h.tokens.Items {
-			if h.tokens.Items[i].Finish != Running {
-				h.join()
-			}
-		}
+		s.cancel(k)
 	}
-	if h.asked = h.core.Plan(); h.asked == nil {
-		h.t.Fatal("nothing to plan")
+	s.drain()
+	if last := normal(502); last != first {
+		t.Errorf("a request took %d steps at first and %d after the others", first, last)
 	}
-}
-
-func TestSteadyStepAllocatesNothing(t *testing.T) {
-	h := newFullHouse(t, 64, 400)
-	for h.next < 3*64 { // two rounds bring tables and lists to their size
-		h.step()
-	}
-	for range 10 {
-		h.step()
-	}
-	if n := testing.AllocsPerRun(300, h.step); n > 0 {
-		t.Errorf("a step allocates %v times", n)
-	}
-}
-
-// BenchmarkStep256 is planning, books and tokens of a step of 256 decoding sequences with 32k blocks.
-func BenchmarkStep256(b *testing.B) {
-	h := newFullHouse(b, 256, 3000)
-	for range 100 {
-		h.step()
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		h.step()
-	}
+	s.check()
 }

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/cbactor/cbactor/blockmgr"
@@ -9,27 +8,29 @@ import (
 )
 
 // sim runs the scheduler with the real books and the ECHO executor, in one
-// goroutine: every message of a step is a call, and the test says when each arrives.
+// goroutine: every message of a step is a call, and the test says when each
+// arrives. What can be judged from outside is judged after every message.
 type sim struct {
 	t      failer
+	config simConfig
 	core   *Scheduler
-	blocks *blockmgr.Manager
+	books  *blockmgr.Manager
 	echo   *executor.Echo
+	ledger *ledger
+	bug    bug // planted, none by default
 
-	asked   *blockmgr.Reserve // sent to blocks, not answered
-	answer  blockmgr.Reserved
-	running []*executor.Batch
+	asked    *blockmgr.Reserve // sent to the books, not answered
+	decoding []*seq            // when it was asked
+	oldest   *seq              // of the started, if it was decoding and nothing in flight, else nil
+	news     bool              // something happened since it was asked
+	answer   blockmgr.Reserved
+	running  []*executor.Batch // handed over, oldest first
+	handed   *executor.Batch   // by the last answer, nil: none
+	tokens   Tokens            // of the last result
 
-	prompts  map[Key][]int32
-	got      map[Key][]int32
-	ends     map[Key]Finish
-	limits   map[Key]int
-	dropped  map[Key]bool
-	preempt  map[Key]int32
-	order    []Key // in order of ending
-	cached   map[Key]int32
-	computed int32 // tokens in all rows
-	copies   int   // of blocks
+	all    map[Key]*outcome
+	order  []Key // in order of ending
+	copies int   // of blocks
 }
 
 // failer is what testing.T and rapid.T share.
@@ -44,108 +45,155 @@ type simConfig struct {
 	page, blocks, slots, tokens, depth, margin int
 	sharing                                    bool
 	policy                                     Policy
+	failing                                    bool // some rows fail, see fails
 }
 
 func newSim(t failer, c simConfig) *sim {
-	return &sim{t: t,
-		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
-		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
-		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth}),
-		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}, cached: map[Key]int32{}}
+	var fail func([]int32) error
+	if c.failing {
+		fail = fails
+	}
+	return &sim{t: t, config: c,
+		core:   New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
+		books:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
+		echo:   executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth, Fail: fail}),
+		ledger: newLedger(t, c.page, c.blocks),
+		all:    map[Key]*outcome{}}
 }
 
+// resumedSim is a sim that plans from the start.
+func resumedSim(t failer, c simConfig) *sim {
+	s := newSim(t, c)
+	s.core.Resume()
+	return s
+}
+
+// submit sends a request for one sequence.
 func (s *sim) submit(k Key, prompt []int32, maxNew int, eos ...int32) {
-	s.submitAs(0, k, prompt, maxNew, eos...)
+	s.send(Submit{Key: k, IDs: prompt, MaxNew: int32(maxNew), EOS: eos})
 }
 
-// submitN submits n sequences of one prompt under the keys from k on.
-func (s *sim) submitN(n int, k Key, prompt []int32, maxNew int) {
-	for i := range Key(n) {
-		s.prompts[k+i], s.limits[k+i] = slices.Clone(prompt), maxNew
+func (s *sim) send(r Submit) {
+	for child := range max(r.N, 1) {
+		s.all[r.Key+Key(child)] = alone(r, child, s.config.failing)
 	}
-	if err := s.core.Submit(Submit{Key: k, N: int32(n), IDs: slices.Clone(prompt), MaxNew: int32(maxNew)}); err != nil {
-		s.t.Fatal(err)
-	}
-	s.plan()
-}
-
-func (s *sim) submitAs(priority int32, k Key, prompt []int32, maxNew int, eos ...int32) {
-	s.prompts[k], s.limits[k] = slices.Clone(prompt), maxNew
-	if err := s.core.Submit(Submit{Key: k, Priority: priority, IDs: slices.Clone(prompt), MaxNew: int32(maxNew), EOS: eos}); err != nil {
+	r.IDs, s.news = slices.Clone(r.IDs), true
+	if err := s.core.Submit(r); err != nil {
 		s.t.Fatal(err)
 	}
 	s.plan()
 }
 
 func (s *sim) cancel(k Key) {
-	if s.ends[k] == Running && s.prompts[k] != nil {
-		s.dropped[k] = true
+	if o := s.all[k]; o != nil && o.end == Running {
+		o.dropped = true
 	}
+	s.news = true
 	s.core.Cancel(k)
 	s.plan()
 }
 
-func (s *sim) plan() {
-	if r := s.core.Plan(); r != nil {
-		if s.asked != nil {
-			s.t.Fatal("two Reserves are out")
-		}
-		s.asked = r
-	}
+func (s *sim) pause() {
+	s.core.Pause()
+	s.plan()
 }
 
-// answerReserve lets blocks answer, and hands over what comes of it.
+func (s *sim) resume() {
+	s.news = true
+	s.core.Resume()
+	s.plan()
+}
+
+// plan asks for the next plan, as the actor does after every event.
+func (s *sim) plan() {
+	s.t.Helper()
+	r := s.core.Plan()
+	if r == nil {
+		s.atRest()
+		return
+	}
+	if s.asked != nil {
+		s.t.Fatal("two Reserves are out")
+	}
+	s.asked = r
+	s.watch(r)
+}
+
+// answerReserve lets the books answer, and hands over what comes of it.
 func (s *sim) answerReserve() {
-	if err := s.blocks.Reserve(s.asked, &s.answer); err != nil {
+	s.t.Helper()
+	s.reserved()
+	s.plan()
+}
+
+func (s *sim) reserved() {
+	s.t.Helper()
+	s.bug.spoilQuestion(s.asked)
+	if err := s.books.Reserve(s.asked, &s.answer); err != nil {
 		s.t.Fatal(err)
 	}
+	if err := s.books.Check(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.bug.spoilAnswer(&s.answer)
+	s.ledger.answered(s.asked, &s.answer)
 	s.asked = nil
-	if err := s.blocks.Check(); err != nil {
-		s.t.Fatal(err)
-	}
+	free := s.core.free
 	b, err := s.core.Reserved(&s.answer)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if b != nil {
-		if err := s.echo.Start(b); err != nil {
-			s.t.Fatal(err)
-		}
-		s.running = append(s.running, b)
-		for _, row := range b.Rows {
-			s.computed += row.Count
-		}
-		s.copies += len(b.Copies)
+	if s.handed = b; b != nil {
+		s.handOver(b)
 	}
-	s.plan()
+	s.nobodyLeftOut()
+	s.news = s.news || b != nil || s.answer.Free > free
+}
+
+func (s *sim) handOver(b *executor.Batch) {
+	s.t.Helper()
+	if err := s.echo.Start(b); err != nil {
+		s.t.Fatal(err)
+	}
+	s.ledger.handed(b)
+	if s.running = append(s.running, b); len(s.running) > s.config.depth {
+		s.t.Fatalf("%d batches are in flight", len(s.running))
+	}
+	for _, row := range b.Rows {
+		s.all[s.core.bySlot[row.Slot].key].computed += row.Count
+	}
+	s.copies += len(b.Copies)
 }
 
 // finishStep runs the oldest batch and delivers its tokens.
 func (s *sim) finishStep() {
+	s.t.Helper()
 	var res executor.Result
 	if err := s.echo.Finish(&res); err != nil {
 		s.t.Fatal(err)
 	}
-	s.running = s.running[1:]
-	var tokens Tokens
-	if err := s.core.StepDone(&res, &tokens); err != nil {
+	s.running, s.news = s.running[1:], true
+	s.ledger.done(res.Step)
+	s.tokens.Reset()
+	if err := s.core.StepDone(&res, &s.tokens); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, it := range tokens.Items {
-		if s.ends[it.Key] != Running || s.dropped[it.Key] {
-			s.t.Fatalf("request %d gets something after its end", it.Key)
-		}
-		s.got[it.Key] = append(s.got[it.Key], it.IDs...)
-		s.ends[it.Key], s.preempt[it.Key], s.cached[it.Key] = it.Finish, it.Preemptions, it.Cached
-		if it.Finish != Running {
+	s.bug.spoilTokens(s.core, &s.tokens)
+	for _, it := range s.tokens.Items {
+		if s.all[it.Key].take(it) {
 			s.order = append(s.order, it.Key)
+		}
+		if err := s.all[it.Key].wrong; err != nil {
+			s.t.Fatalf("request %d %v", it.Key, err)
 		}
 	}
 	s.plan()
 }
 
-// step moves on by one message, the answer of blocks before the result of a step; false: nothing to do.
+// step moves on by one message, the answer of the books before the result of a
+// step; false: nothing is on the way.
 func (s *sim) step() bool {
+	s.t.Helper()
 	switch {
 	case s.asked != nil:
 		s.answerReserve()
@@ -157,52 +205,19 @@ func (s *sim) step() bool {
 	return true
 }
 
+// computed is the number of tokens in all rows.
+func (s *sim) computed() (n int32) {
+	for _, o := range s.all {
+		n += o.computed
+	}
+	return n
+}
+
 func (s *sim) drain() {
+	s.t.Helper()
 	for n := 0; s.step(); n++ {
 		if n > 1_000_000 {
 			s.t.Fatal("the scheduler does not come to rest")
 		}
 	}
-}
-
-// check holds what came out against the plain function, and wants everything given back.
-func (s *sim) check() {
-	s.t.Helper()
-	for k, prompt := range s.prompts {
-		want := executor.EchoRef(prompt, s.limits[k], 50021, 1)
-		if s.dropped[k] {
-			if !slices.Equal(s.got[k], want[:len(s.got[k])]) {
-				s.t.Errorf("request %d, cancelled: got %v, want a start of %v", k, s.got[k], want)
-			}
-			continue
-		}
-		if s.ends[k] != Length || !slices.Equal(s.got[k], want) {
-			s.t.Errorf("request %d ended %v with %v, want %v", k, s.ends[k], s.got[k], want)
-		}
-	}
-	waiting, started := s.core.Load()
-	if waiting+started != 0 || !s.core.Quiet() {
-		s.t.Errorf("%d requests wait and %d are started at the end", waiting, started)
-	}
-	if len(s.core.slots) != s.core.cfg.MaxSlots {
-		s.t.Errorf("%d of %d slots are free at the end", len(s.core.slots), s.core.cfg.MaxSlots)
-	}
-	if s.answer.Free != s.core.cfg.Blocks {
-		s.t.Errorf("%d of %d blocks are free at the end", s.answer.Free, s.core.cfg.Blocks)
-	}
-	if len(s.core.byKey) != 0 {
-		s.t.Errorf("%d keys are left at the end", len(s.core.byKey))
-	}
-}
-
-func prompt(n, salt int) []int32 {
-	p := make([]int32, n)
-	for i := range p {
-		p[i] = int32((i*7919 + salt*104729 + 17) % 50021)
-	}
-	return p
-}
-
-func (c simConfig) String() string {
-	return fmt.Sprintf("page %d, %d blocks, %d slots, %d tokens, depth %d", c.page, c.blocks, c.slots, c.tokens, c.depth)
 }

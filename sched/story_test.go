@@ -1,0 +1,221 @@
+package sched
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// TestStories plays the scenarios under testdata. A scenario is told in blocks of
+// lines, each a thing that happens; below them stands what came of it. It begins
+// with "engine" and finishes with "end", which lets everything come to its end and
+// holds it against the plain function. "go test -rewrite" writes what came of it.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			var s story
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+				t.Helper()
+				s.said.Reset()
+				for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
+					s.play(t, line)
+				}
+				return s.said.String()
+			})
+			if s.sim != nil {
+				t.Error("the last scenario has no end")
+			}
+		})
+	}
+}
+
+// story is a scenario on its way.
+type story struct {
+	*sim // nil: between two
+	said strings.Builder
+}
+
+// play lets the thing of one line happen.
+func (s *story) play(t *testing.T, line string) {
+	t.Helper()
+	verb, args, err := datadriven.ParseLine(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := words{t, args}
+	switch {
+	case verb == "":
+		return
+	case (verb == "engine") != (s.sim == nil):
+		t.Fatalf("%q: a scenario begins with engine and finishes with end", line)
+	case verb == "engine":
+		s.sim = newSim(t, w.engine())
+		s.core.Resume()
+		return
+	}
+	s.t = t
+	switch verb {
+	case "submit":
+		for k := w.subject(); k <= Key(w.number("through", int(w.subject()))); k++ {
+			s.send(w.submit(s, k))
+		}
+	case "cancel":
+		s.cancel(w.subject())
+	case "pause":
+		s.pause()
+	case "resume":
+		s.resume()
+	case "answer":
+		if s.asked == nil {
+			t.Fatal("the books are asked nothing")
+		}
+		s.reserved()
+		s.tellPlan()
+		s.plan()
+	case "result":
+		s.result(true)
+	case "step":
+		for range max(1, w.number("times", 1)) {
+			s.oneStep(true)
+		}
+	case "until":
+		s.until(w)
+	case "tables":
+		s.tellTables()
+	case "end":
+		s.drain()
+		s.check()
+		s.tellEnds()
+		s.sim = nil
+	default:
+		t.Fatalf("%q: nobody knows how to %s", line, verb)
+	}
+}
+
+// oneStep goes on until a batch is handed over, or no further one can be: first the
+// answers arrive that are on the way, then a result, then the answers to what comes
+// of it.
+func (s *story) oneStep(tell bool) {
+	at := s.core.Step()
+	s.answers(tell)
+	if s.core.Step() == at {
+		s.result(tell)
+		s.answers(tell)
+	}
+}
+
+func (s *story) answers(tell bool) {
+	for s.asked != nil {
+		s.reserved()
+		if tell {
+			s.tellPlan()
+		}
+		s.plan()
+	}
+}
+
+func (s *story) result(tell bool) {
+	if len(s.running) == 0 {
+		s.t.Fatal("no step is in flight")
+	}
+	s.finishStep()
+	if tell {
+		s.tellTokens()
+	}
+}
+
+// until lets steps go by: until a sequence has tokens or ends, or to a step.
+func (s *story) until(w words) {
+	has, step := w.number("has", 0), w.number("step", 0)
+	for n := 0; ; n++ {
+		o := s.all[w.subject()]
+		if o != nil && (w.flag("ends") && o.end != Running || has > 0 && len(o.got) >= has) || step > 0 && s.core.Step() >= uint64(step) {
+			break
+		}
+		if n > 100_000 {
+			s.t.Fatal("that never happens")
+		}
+		s.oneStep(false)
+	}
+	s.tellState()
+}
+
+// words are the arguments of a line.
+type words struct {
+	t    *testing.T
+	args []datadriven.CmdArg
+}
+
+// subject is the key that the line is about, 0: none.
+func (w words) subject() Key {
+	if len(w.args) == 0 {
+		return 0
+	}
+	k, err := strconv.ParseUint(w.args[0].Key, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return Key(k)
+}
+
+func (w words) flag(name string) bool {
+	return slices.ContainsFunc(w.args, func(a datadriven.CmdArg) bool { return a.Key == name })
+}
+
+func (w words) text(name, otherwise string) string {
+	for _, a := range w.args {
+		if a.Key == name {
+			return a.SingleVal(w.t)
+		}
+	}
+	return otherwise
+}
+
+func (w words) number(name string, otherwise int) int {
+	w.t.Helper()
+	n, err := strconv.Atoi(w.text(name, strconv.Itoa(otherwise)))
+	if err != nil {
+		w.t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// engine is by default that of the field reports.
+func (w words) engine() simConfig {
+	policies := map[string]Policy{"fifo": FIFO, "prefill_first": PrefillFirst, "priority": Priority}
+	policy, ok := policies[w.text("policy", "fifo")]
+	if !ok {
+		w.t.Fatalf("there is no policy %s", w.text("policy", ""))
+	}
+	return simConfig{page: w.number("page", 16), blocks: w.number("blocks", 8), slots: w.number("slots", 8), tokens: w.number("tokens", 64),
+		depth: w.number("depth", 1), margin: w.number("margin", 0), sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy}
+}
+
+// submit is a request whose prompt is the beginning of a text, or all that another
+// request was and brought, and tokens of its own behind it. Several sequences
+// sample by their numbers, else they were equal.
+func (w words) submit(s *story, k Key) Submit {
+	ids := prompt(w.number("prompt", 0), w.number("text", int(k)))
+	if before := Key(w.number("after", 0)); before > 0 {
+		ids = append(s.all[before].prompt, s.all[before].got...)
+	}
+	ids = append(ids, prompt(w.number("own", 0), 1000+int(k))...)
+	r := Submit{Key: k, N: int32(w.number("n", 1)), IDs: ids, MaxNew: int32(w.number("new", 1)), Priority: int32(w.number("priority", 0))}
+	if r.N > 1 {
+		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
+	}
+	if eos := w.number("eos", 0); eos > 0 {
+		r.EOS = alone(r, 0, s.config.failing).want[eos-1:][:1]
+	}
+	return r
+}
