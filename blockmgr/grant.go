@@ -173,18 +173,27 @@ func (m *Manager) take(g int) int32 {
 	return b
 }
 
-// drainingBlocks is what will have room in every group when the steps in flight end.
+// drainingBlocks is what will have room in every group when the steps in flight end:
+// the blocks that nothing but drains refers to.
 func (m *Manager) drainingBlocks() int32 {
 	least := int32(-1)
 	for g := range m.pools {
+		p := &m.pools[g]
 		n := int32(0)
 		for _, d := range m.draining {
 			if d.group != int32(g) {
 				continue
 			}
 			for _, b := range d.blocks {
-				if m.pools[g].refs[b] == 1 {
+				if p.drains[b]++; p.drains[b] == p.refs[b] {
 					n++
+				}
+			}
+		}
+		for _, d := range m.draining {
+			if d.group == int32(g) {
+				for _, b := range d.blocks {
+					p.drains[b] = 0
 				}
 			}
 		}

@@ -6,10 +6,12 @@ type pool struct {
 	idle lru
 	refs []int32 // tables and drains that hold a block
 	node []*node // what a block is published as; nil: private
+
+	drains []int32 // all 0: where drainingBlocks counts
 }
 
 func newPool(n int) pool {
-	p := pool{free: make([]int32, n), idle: newLRU(n), refs: make([]int32, n), node: make([]*node, n)}
+	p := pool{free: make([]int32, n), idle: newLRU(n), refs: make([]int32, n), node: make([]*node, n), drains: make([]int32, n)}
 	for i := range p.free {
 		p.free[i] = int32(n - 1 - i)
 	}
