@@ -7,8 +7,6 @@ type round struct {
 	out        *Reserved
 	left       Budget
 	held       int32 // blocks that a refused candidate waits for: later ones leave them alone
-	promised   int32 // blocks that started sequences still need for what they were promised
-	running    bool  // some sequence is started
 	full       bool  // a new sequence was refused: no later one passes it
 	nextVictim int
 }
@@ -16,12 +14,6 @@ type round struct {
 // grantAll walks the candidates in order.
 func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 	w := round{Manager: m, r: r, out: out, left: r.Budget}
-	for i := range m.slots {
-		if s := &m.slots[i]; s.open && s.started {
-			w.promised += m.missing(s, s.room)
-			w.running = true
-		}
-	}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		s, err := m.at(c.Slot)
@@ -58,9 +50,7 @@ func (w *round) goOn(s *slot, c *Candidate) error {
 		w.refuse(c, short)
 		return nil
 	}
-	w.promised -= w.missing(s, s.room)
 	w.grant(s, c, 0, count)
-	w.promised += w.missing(s, s.room)
 	return nil
 }
 
@@ -80,7 +70,6 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 		if !victim.open || victim.granted == w.r.Step {
 			continue
 		}
-		w.promised -= w.missing(victim, victim.room)
 		if err := w.close(v.Slot, v.After); err != nil {
 			return err
 		}
@@ -113,10 +102,7 @@ func (w *round) start(s *slot, c *Candidate) {
 	w.adopt(s)
 	matched := int32(len(w.found)) * w.page
 	count := min(c.Want-matched, w.left.Tokens)
-	want := w.missing(s, max(c.Room, matched+count)) + w.promised
-	if w.running {
-		want += w.r.Margin
-	}
+	want := w.missing(s, max(c.Room, matched+count)) + w.promised()
 	if short := want - (int32(w.Manager.room()) - w.held); short > 0 {
 		w.abandon(s)
 		w.full = true
@@ -124,10 +110,24 @@ func (w *round) start(s *slot, c *Candidate) {
 		return
 	}
 	s.started, s.room = true, c.Room
-	w.running = true
 	w.grant(s, c, matched, count)
-	w.promised += w.missing(s, s.room)
 	w.announce(s)
+}
+
+// promised is what is left alone for the sequences that are started: the blocks that
+// they lack for the room they were promised, and the margin for their growth.
+func (w *round) promised() (n int32) {
+	running := false
+	for i := range w.slots {
+		if s := &w.slots[i]; s.open && s.started {
+			n += w.missing(s, s.room)
+			running = true
+		}
+	}
+	if running {
+		n += w.r.Margin
+	}
+	return n
 }
 
 func (w *round) refuse(c *Candidate, missing int32) {
