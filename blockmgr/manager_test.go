@@ -108,13 +108,14 @@ func TestTheYoungestTakesNobody(t *testing.T) {
 }
 
 // While a victim's blocks drain, they are kept for whom it was taken: the candidate is
-// refused for now, no second victim is taken, and a later candidate gets nothing of it.
+// refused for now, no second victim is taken, and a later candidate gets nothing, not
+// even the block that is free.
 func TestDrainingBlocksOfAVictimAreKept(t *testing.T) {
-	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{4}, Slots: 4})}
-	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}}})
-	ask := Reserve{Step: 2, Open: open(2), Candidates: []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}, {Slot: 2, Want: 1}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}}
+	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{6}, Slots: 4})}
+	b.reserve(Reserve{Step: 1, Open: open(0, 1, 2), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}, {Slot: 2, Want: 1}}})
+	ask := Reserve{Step: 2, Open: open(3), Candidates: []Candidate{{Slot: 0, Position: 2, Want: 2, MayPreempt: true}, {Slot: 3, Want: 1}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 2, After: 1}, {Slot: 0, After: 1}}}
 	out := b.reserve(ask)
-	if len(out.Preempted) != 1 || len(out.Grants) != 0 || len(out.Refused) != 2 {
+	if len(out.Preempted) != 1 || out.Preempted[0].Slot != 1 || len(out.Grants) != 0 || len(out.Refused) != 2 || out.Refused[0] != (Refusal{Slot: 0, Missing: 1}) {
 		t.Fatalf("while step 1 runs: %+v", out)
 	}
 	ask.Open, ask.DoneStep, ask.Victims = nil, 1, nil
@@ -135,13 +136,20 @@ func TestARowGrantedInAStepIsNoVictimInIt(t *testing.T) {
 
 func TestBrokenProtocolIsRefused(t *testing.T) {
 	for name, r := range map[string]Reserve{
-		"no such slot":            {Open: open(9)},
-		"opened twice":            {Open: open(0)},
-		"released but not open":   {Release: []Release{{Slot: 1}}},
-		"wrote more than it owns": {Done: []Done{{Slot: 0, Written: 5}}},
-		"negative slot":           {Candidates: []Candidate{{Slot: -1}}},
+		"no such slot":             {Open: open(9)},
+		"opened twice":             {Open: open(0)},
+		"released but not open":    {Release: []Release{{Slot: 1}}},
+		"wrote more than it owns":  {Done: []Done{{Slot: 0, Written: 5}}},
+		"negative slot":            {Candidates: []Candidate{{Slot: -1}}},
+		"fork of a closed slot":    {Forks: []Fork{{Slot: 1, Parent: 2, IDs: textOf(1, 3)}}},
+		"fork of no slot":          {Forks: []Fork{{Slot: 1, Parent: 9, IDs: textOf(1, 3)}}},
+		"fork of more than it has": {Forks: []Fork{{Slot: 1, Parent: 0, IDs: textOf(1, 5)}}},
+		"fork into an open slot":   {Forks: []Fork{{Slot: 0, Parent: 0, IDs: textOf(1, 3)}}},
+		"done of no slot":          {Done: []Done{{Slot: 7}}},
+		"released twice":           {Release: []Release{{Slot: 0}, {Slot: 0}}},
+		"victim of no slot":        {Budget: Budget{Tokens: 99, Rows: 9}, Candidates: []Candidate{{Slot: 0, Position: 3, Want: 9, MayPreempt: true}}, Victims: []Victim{{Slot: 5}}},
 	} {
-		b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{2}, Slots: 2})}
+		b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{2}, Slots: 3})}
 		b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 3}}})
 		if err := b.Reserve(&r, &b.out); !errors.Is(err, ErrProtocol) {
 			t.Errorf("%s: %v", name, err)
@@ -207,4 +215,27 @@ func TestRandomStepsLoseNoBlock(t *testing.T) {
 			r.Errorf("%d blocks are free at the end, want %d", out.Free, want)
 		}
 	})
+}
+
+// Check finds what is wrong with the books.
+func TestCheckFindsWrongBooks(t *testing.T) {
+	for name, spoil := range map[string]func(*Manager){
+		"a lost block":                  func(m *Manager) { m.pools[0].free = m.pools[0].free[1:] },
+		"a block in two places":         func(m *Manager) { m.pools[0].free = append(m.pools[0].free, m.slots[0].tables[0][0]) },
+		"a reference too few":           func(m *Manager) { m.pools[0].refs[m.slots[0].tables[0][0]]-- },
+		"an idle block that is private": func(m *Manager) { m.pools[0].node[m.pools[0].idle.oldest()] = nil },
+		"an idle block too many":        func(m *Manager) { m.pools[0].idle.count++ },
+		"a node that names another's block": func(m *Manager) {
+			m.pools[0].node[m.pools[0].idle.oldest()].blocks[0] = m.slots[0].tables[0][0]
+		},
+	} {
+		b := &books{t: t, Manager: New(sharing(4, 8, 2))}
+		b.prefill(1, 1, 0, textOf(2, 5))
+		b.reserve(Reserve{Step: 2, DoneStep: 1, Release: []Release{{Slot: 1, After: 1}}})
+		b.prefill(3, 0, 0, textOf(1, 5))
+		spoil(b.Manager)
+		if b.Check() == nil {
+			t.Errorf("%s: nothing found", name)
+		}
+	}
 }

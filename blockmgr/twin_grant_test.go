@@ -1,0 +1,198 @@
+package blockmgr
+
+import "slices"
+
+// reserve is Manager.Reserve.
+func (t *twin) reserve(r *Reserve) *Reserved {
+	for _, f := range r.Forks {
+		t.fork(f)
+	}
+	for _, d := range r.Done {
+		t.report(d)
+	}
+	t.stepsDone(r.DoneStep)
+	for _, rel := range r.Release {
+		t.close(rel.Slot, rel.After)
+	}
+	for _, o := range r.Open {
+		t.open(o.Slot, o.IDs, o.Salt)
+	}
+	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget}
+	for _, c := range r.Candidates {
+		switch s := t.slots[c.Slot]; {
+		case s == nil || w.left.Tokens == 0 || w.left.Rows == 0:
+			w.refuse(c, 0)
+		case s.started:
+			w.goOn(s, c)
+		default:
+			w.start(s, c)
+		}
+	}
+	w.out.Free = int(t.room())
+	return w.out
+}
+
+// twinRound is the walk over the candidates.
+type twinRound struct {
+	*twin
+	r       *Reserve
+	out     *Reserved
+	left    Budget
+	kept    int32 // blocks that a refused candidate waits for
+	full    bool
+	victims int // looked at
+}
+
+func (w *twinRound) refuse(c Candidate, missing int32) {
+	w.out.Refused = append(w.out.Refused, Refusal{c.Slot, missing})
+}
+
+// goOn serves a started sequence, at the cost of victims if it may.
+func (w *twinRound) goOn(s *twinSlot, c Candidate) {
+	count := min(c.Want, w.left.Tokens)
+	for c.MayPreempt && w.missing(s, c.Position+count) > w.room()-w.kept+w.toCome() && w.victims < len(w.r.Victims) {
+		v := w.r.Victims[w.victims]
+		if v.Slot == c.Slot {
+			break
+		}
+		w.victims++
+		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step {
+			w.close(v.Slot, v.After)
+			w.out.Preempted = append(w.out.Preempted, Preempted{v.Slot, v.How})
+		}
+	}
+	need := w.missing(s, c.Position+count)
+	if need > w.room()-w.kept {
+		w.refuse(c, need-(w.room()-w.kept))
+		if c.MayPreempt {
+			w.kept += need
+		}
+		return
+	}
+	w.grant(s, c, 0, count)
+}
+
+// toCome is how many blocks will have room, in every group, when all drains end.
+func (w *twinRound) toCome() int32 {
+	least := int32(1 << 30)
+	for g := range w.blocks {
+		n := int32(0)
+		for _, b := range w.held(g) {
+			drains := 0
+			for _, d := range w.draining {
+				if d.group == g && slices.Contains(d.blocks, b) {
+					drains++
+				}
+			}
+			if drains > 0 && drains == w.holders(g, b) {
+				n++
+			}
+		}
+		least = min(least, n)
+	}
+	return least
+}
+
+// promised is what started sequences still need for the room they were promised.
+func (w *twinRound) promised() (n int32) {
+	for _, s := range w.slots {
+		if s != nil && s.started {
+			n += w.missing(s, s.room)
+		}
+	}
+	return n
+}
+
+// start lets a new sequence in, with the longest published beginning of its tokens.
+func (w *twinRound) start(s *twinSlot, c Candidate) {
+	if w.full {
+		w.refuse(c, 0)
+		return
+	}
+	s.epoch = w.r.Epoch
+	found := int32(0)
+	if w.sharing && c.MayMatch {
+		most := (s.prompt - 1) / w.page
+		for found < most && !slices.ContainsFunc(w.groups(), func(g int) bool { return w.find(g, s, found+1) == nil }) {
+			found++
+		}
+		if found < most {
+			if on := w.computing(s, found); on != nil {
+				w.out.Waits = append(w.out.Waits, Wait{c.Slot, on.slot})
+				return
+			}
+		}
+	}
+	for page := range found {
+		for g := range w.blocks {
+			b := w.find(g, s, page+1)
+			w.idle[g] = slices.DeleteFunc(w.idle[g], func(o *twinBlock) bool { return o == b })
+			s.tables[g] = append(s.tables[g], b)
+		}
+	}
+	count := min(c.Want-found*w.page, w.left.Tokens)
+	want := w.missing(s, max(c.Room, found*w.page+count)) + w.promised()
+	if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
+		want += w.r.Margin
+	}
+	if short := want - (w.room() - w.kept); short > 0 {
+		for g, table := range s.tables { // what it found counts as just used
+			s.tables[g] = nil
+			w.dropped(g, table)
+		}
+		w.full = true
+		w.refuse(c, short)
+		return
+	}
+	s.started, s.unheard, s.room, s.published = true, true, c.Room, found
+	w.grant(s, c, found*w.page, count)
+	w.announce(s)
+}
+
+func (t *twin) groups() (all []int) {
+	for g := range t.blocks {
+		all = append(all, g)
+	}
+	return all
+}
+
+// grant gives s the blocks for count tokens behind those that were found.
+func (w *twinRound) grant(s *twinSlot, c Candidate, matched, count int32) {
+	start := c.Position + matched
+	g := Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count}
+	if s.tail {
+		w.ownTail(s)
+	}
+	for i := range w.blocks {
+		first := int32(len(s.tables[i]))
+		if s.unheard {
+			first = 0
+		}
+		for int32(len(s.tables[i])) < w.pagesOf(start+count) {
+			s.tables[i] = append(s.tables[i], w.take(i))
+		}
+		if n := int32(len(s.tables[i])) - first; n > 0 {
+			g.New = append(g.New, Added{Group: int32(i), Index: first, Blocks: make([]int32, n)})
+		}
+	}
+	s.unheard, s.granted = false, w.r.Step
+	w.left.Tokens -= count
+	w.left.Rows--
+	w.out.Grants = append(w.out.Grants, g)
+}
+
+// ownTail copies the last block where another holds it too. A block that s takes
+// over alone is not what it was published as, once s writes there.
+func (w *twinRound) ownTail(s *twinSlot) {
+	s.tail = false
+	for g, table := range s.tables {
+		last := table[len(table)-1]
+		if w.holders(g, last) == 1 {
+			last.text = nil
+			continue
+		}
+		table[len(table)-1] = w.take(g)
+		w.draining = append(w.draining, twinDrain{w.r.Step, g, []*twinBlock{last}})
+		w.out.Copies = append(w.out.Copies, Copy{Slot: s.slot, Group: int32(g), From: last.number})
+	}
+}
