@@ -1,6 +1,7 @@
 package blockmgr
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -46,7 +47,7 @@ func (a *against) step(r *Reserve) error {
 		return err
 	}
 	a.bug.spoilBooks(a.manager, &a.out)
-	if err := a.manager.Check(); err != nil && !a.bug.unchecked {
+	if err := errors.Join(a.manager.Check(), a.manager.checkTree()); err != nil && !a.bug.unchecked {
 		return err
 	}
 	if err := a.compare(want); err != nil {

@@ -155,6 +155,11 @@ func TestBrokenProtocolIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	b := &books{t: t, Manager: New(sharing(4, 2, 1))}
+	b.reserve(Reserve{Step: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 3)}}, Candidates: []Candidate{{Slot: 0, Want: 3}}})
+	if err := b.Reserve(&Reserve{Done: []Done{{Slot: 0, Written: 4}}}, &b.out); !errors.Is(err, ErrProtocol) {
+		t.Errorf("wrote a token that is not known: %v", err)
+	}
 }
 
 // Random steps with random victims, draining and several groups: no block is lost or

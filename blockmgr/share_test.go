@@ -181,13 +181,32 @@ func TestCollidingHashesAreToldApart(t *testing.T) {
 			t.Errorf("found %+v, want %+v", got, want)
 		}
 	}
-	if n := tr.find(1, b, 0, 0, []int32{3, 4}); n != nil {
-		t.Errorf("found %+v under the wrong parent", n)
+	for _, n := range []*node{tr.find(1, b, 0, 0, []int32{3, 4}), tr.find(1, nil, 1, 0, []int32{1, 2}), tr.find(1, nil, 0, 1, []int32{1, 2})} {
+		if n != nil {
+			t.Errorf("found %+v under the wrong parent, salt or epoch", n)
+		}
 	}
 	tr.drop(b)
 	tr.drop(c)
 	if tr.find(1, nil, 0, 0, []int32{1, 2}) != nil || len(tr.index) != 0 {
 		t.Error("a parent without blocks and children is kept")
+	}
+}
+
+// Nor does anybody wait for a page of other tokens, another salt or epoch.
+func TestNobodyWaitsForACollision(t *testing.T) {
+	for _, c := range []struct {
+		text  int
+		salt  uint64
+		epoch uint32
+	}{{2, 0, 1}, {1, 1, 1}, {1, 0, 2}} {
+		b := &books{t: t, Manager: New(sharing(4, 16, 2))}
+		b.reserve(Reserve{Step: 1, Epoch: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 9)}}, Candidates: []Candidate{{Slot: 0, Want: 1, Room: 9, MayMatch: true}}})
+		b.ahead[extend(b.tree.root(c.salt, c.epoch), textOf(c.text, 4))] = &b.slots[0]
+		out := b.reserve(Reserve{Step: 2, Epoch: c.epoch, Open: []Open{{Slot: 1, IDs: textOf(c.text, 9), Salt: c.salt}}, Candidates: []Candidate{{Slot: 1, Want: 9, Room: 9, MayMatch: true}}})
+		if len(out.Grants) != 1 {
+			t.Errorf("text %d, salt %d, epoch %d: %+v", c.text, c.salt, c.epoch, out)
+		}
 	}
 }
 
