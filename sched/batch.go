@@ -73,7 +73,7 @@ func (s *Scheduler) newBatch() *batch {
 // granted gives a slot its new blocks and its row.
 func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 	q := s.bySlot[g.Slot]
-	if q == nil || q.state == ended { // cancelled since: its release is on the way
+	if q.state == ended { // cancelled since: its release is on the way
 		return
 	}
 	if q.state == offered {
@@ -112,7 +112,6 @@ func (s *Scheduler) giveUp(q *seq) {
 	if q.state == ended { // cancelled since; blocks closed the slot already: no second release
 		s.gone = slices.DeleteFunc(s.gone, func(o *seq) bool { return o == q })
 		s.retire = append(s.retire, q.slot)
-		q.slot = executor.NoSlot
 		return
 	}
 	s.drainUntil = max(s.drainUntil, q.lastStep)
