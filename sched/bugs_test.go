@@ -75,7 +75,7 @@ func matchAll() bug {
 	}}
 }
 
-// matchTooFar takes a page more than was found for computed.
+// matchTooFar takes one token more than was found for computed.
 func matchTooFar() bug {
 	return bug{answer: func(r *blockmgr.Reserved) {
 		for i := range r.Grants {
