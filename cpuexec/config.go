@@ -35,6 +35,9 @@ type Config struct {
 	// pool. 0: New asks MemoryLimit, Plan knows no bound.
 	MemoryLimit int64
 
+	// MaxMemory is what the executor may take in bytes, all of Memory. 0: no bound.
+	MaxMemory int64
+
 	// Kernels names an instruction set: avx512, avx2, generic. "": what the
 	// environment's CBACTOR_CPU says, else the fastest.
 	Kernels string
@@ -51,6 +54,9 @@ type Config struct {
 
 // processCPUs is read before anybody changes it: New does.
 var processCPUs = runtime.GOMAXPROCS(0)
+
+// CPUs is how many the process may use.
+func CPUs() int { return processCPUs }
 
 // withDefaults fills in and checks what does not need the weights.
 func (c Config) withDefaults() (Config, error) {
@@ -79,8 +85,8 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
 		}
 	}
-	if c.MemoryLimit < 0 {
-		return c, fmt.Errorf("%w: MemoryLimit is %d, must not be negative", ErrConfig, c.MemoryLimit)
+	if c.MemoryLimit < 0 || c.MaxMemory < 0 {
+		return c, fmt.Errorf("%w: MemoryLimit is %d, MaxMemory %d: they must not be negative", ErrConfig, c.MemoryLimit, c.MaxMemory)
 	}
 	return c, nil
 }

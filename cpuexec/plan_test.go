@@ -45,21 +45,35 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 func TestPlanBlocks(t *testing.T) {
 	m, _ := loadModel(t, "tiny")
 	const block = 6 * 2 * 2 * 32 * 32 * 4
+	five, err := Plan(Config{Model: m, NumBlocks: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		cfg  Config
 		want int
+		by   Bound
 	}{
-		{"given", Config{NumBlocks: 7}, 7},
-		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9},
-		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5},
-		{"default", Config{}, 32 * 1024 / 32},
+		{"given", Config{NumBlocks: 7}, 7, ByNumBlocks},
+		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9, ByUse},
+		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5, ByQuarter},
+		{"what may be taken", Config{MaxMemory: five.Total()}, 5, ByMaxMemory},
+		{"a byte less", Config{MaxMemory: five.Total() - 1}, 4, ByMaxMemory},
+		{"a block more", Config{MaxMemory: five.Total() + block}, 6, ByMaxMemory},
+		{"default", Config{}, 32 * 1024 / 32, ByUse},
 	} {
 		c.cfg.Model = m
 		p, err := Plan(c.cfg)
-		if err != nil || p.Blocks != c.want || p.BlockBytes != block {
-			t.Errorf("%s: %d blocks of %d bytes, want %d of %d (%v)", c.name, p.Blocks, p.BlockBytes, c.want, block, err)
+		if err != nil || p.Blocks != c.want || p.BlockBytes != block || p.Bound != c.by {
+			t.Errorf("%s: %d blocks of %d bytes by %q, want %d of %d by %q (%v)", c.name, p.Blocks, p.BlockBytes, p.Bound, c.want, block, c.by, err)
 		}
+		if c.cfg.MaxMemory > 0 && p.Total() > c.cfg.MaxMemory {
+			t.Errorf("%s: %d bytes, %d may be taken", c.name, p.Total(), c.cfg.MaxMemory)
+		}
+	}
+	if _, err := Plan(Config{Model: m, MaxMemory: 1}); !errors.Is(err, ErrMemory) {
+		t.Errorf("nothing may be taken: %v", err)
 	}
 	if _, err := Plan(Config{Model: m, MemoryLimit: 4*block - 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("less than a block: %v", err)
@@ -85,6 +99,7 @@ func TestRefusedConfigs(t *testing.T) {
 		{"huge page", Config{Model: m, Weights: set, PageSize: 1 << 20}, ErrConfig},
 		{"context beyond the model's", Config{Model: m, Weights: set, MaxContext: m.MaxPosition + 1}, ErrConfig},
 		{"negative limit", Config{Model: m, Weights: set, MemoryLimit: -1}, ErrConfig},
+		{"negative maximum", Config{Model: m, Weights: set, MaxMemory: -1}, ErrConfig},
 		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
 		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},
 		{"sliding layer", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
