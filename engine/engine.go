@@ -18,21 +18,24 @@ type Engine struct {
 	lastID atomic.Uint64
 }
 
-// Spawn loads the model, makes the cache and starts the actors. ctx bounds the
-// start only.
+// Spawn resolves cfg, loads the model, makes the cache and starts the actors. ctx
+// bounds the start only. What Resolved.Notices says is logged as warnings.
 func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
-	p, err := resolve(cfg)
+	r, err := Resolve(cfg)
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range r.Notices {
+		cfg.Log.Warn().Msg(n)
+	}
 	ex := cfg.Executor
 	if ex == nil {
-		if ex, err = p.loadCPU(ctx, cfg); err != nil {
+		if ex, err = r.loadCPU(ctx); err != nil {
 			return nil, err
 		}
 	}
-	e := &Engine{info: p.show(cfg, ex)}
-	e.system = actors.Start(actors.Options{Executor: ex, Sched: p.sched(ex.Info()), Limits: p.limits(ex.Info()), Log: cfg.Log})
+	e := &Engine{info: r.info(ex)}
+	e.system = actors.Start(actors.Options{Executor: ex, Sched: r.sched(ex.Info()), Limits: r.limits(ex.Info()), Log: cfg.Log})
 	return e, nil
 }
 

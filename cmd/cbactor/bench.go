@@ -77,7 +77,8 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	e, err := c.spawn(cmd, &f.engine, model)
+	requests := benchRequests(cases)
+	e, err := c.spawn(cmd, &f.engine, model, engine.HintsOf(requests))
 	if err != nil {
 		return errors.Join(err, model.Close())
 	}
@@ -87,7 +88,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	}
 	ctx, stop := c.interrupts(cmd.Context())
 	defer stop()
-	m, err := measure(ctx, e, cases)
+	m, err := measure(ctx, e, requests)
 	if err != nil {
 		return ended(ctx, err)
 	}
@@ -127,19 +128,23 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 	return w, nil
 }
 
-// measure runs the cases. An error of one is an error of all: the figures would be
-// of other work than asked for.
-func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
-	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
-	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
-		return measurement{}, err
-	}
+func benchRequests(cases []bench.Case) []engine.Request {
 	list := make([]engine.Request, len(cases))
 	for i, c := range cases {
 		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: c.Prompt, MaxNewTokens: c.MaxNew, IgnoreEOS: true}
 	}
+	return list
+}
+
+// measure runs the requests. An error of one is an error of all: the figures would be
+// of other work than asked for.
+func measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
+	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
+	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
+		return measurement{}, err
+	}
 	start := time.Now()
-	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{})
+	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{})
 	if err != nil {
 		return measurement{}, err
 	}

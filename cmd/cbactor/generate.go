@@ -88,7 +88,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 		return err
 	}
 	defer in.close(&err)
-	model, err := c.load(cmd, &f.engine)
+	model, err := c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.sampling.maxNew) })
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, name := range unheeded(model.generation) {
+	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	limit := inFlight(model.engine.Info())

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +68,7 @@ func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	e, err := c.spawn(cmd, f, model)
+	e, err := c.spawn(cmd, f, model, engine.Hints{})
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func showEngine(i engine.Info) engineInfo {
 
 // String is the model in lines of text.
 func (m modelInfo) String() string {
-	return table("Model", [][2]string{
+	return columns("Model", [][]string{
 		{"name", m.Name},
 		{"family", m.Family},
 		{"parameters", fmt.Sprintf("%.2f million, stored as %s", float64(m.Parameters)/1e6, m.DType)},
@@ -130,7 +129,7 @@ func textSupport(m modelInfo) string {
 
 // String is the configuration in lines of text.
 func (i engineInfo) String() string {
-	return table("Engine", [][2]string{
+	return columns("Engine", [][]string{
 		{"executor", i.Executor},
 		{"compute", i.Compute},
 		{"threads", fmt.Sprint(i.Threads)},
@@ -145,14 +144,3 @@ func (i engineInfo) String() string {
 		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
 	})
 }
-
-func table(title string, rows [][2]string) string {
-	var b strings.Builder
-	b.WriteString(title + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "  %-24s%s\n", r[0], r[1])
-	}
-	return b.String()
-}
-
-func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

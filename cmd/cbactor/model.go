@@ -21,8 +21,11 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	return checkpoint.Open(path)
 }
 
-// spawn starts an engine with the model and the flags.
-func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint) (*engine.Engine, error) {
+// spawn starts an engine with the model, the flags, and what it will be asked for.
+func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint, hints engine.Hints) (*engine.Engine, error) {
+	if err := f.hint(hints); err != nil {
+		return nil, err
+	}
 	cfg := f.config
 	cfg.Checkpoint = model
 	cfg.Log = obs.New(c.console, c.verbose, isTerminal(c.stderr))
@@ -30,13 +33,8 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	if err != nil {
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
-	if cfg.Compute == "auto" {
-		note := "--compute auto means " + e.Info().Compute + ", the only type that exists yet"
-		if cmd.Flags().Changed("compute") {
-			c.say("%s", note)
-		} else {
-			cfg.Log.Info().Msg(note)
-		}
+	if cfg.Compute == "" {
+		cfg.Log.Info().Msg("compute auto means " + e.Info().Compute + ", the only type that exists yet")
 	}
 	return e, nil
 }
@@ -49,8 +47,9 @@ type loaded struct {
 	generation checkpoint.Generation
 }
 
-// load starts an engine and its tokenizer. The caller closes the engine.
-func (c *cli) load(cmd *cobra.Command, f *engineFlags) (*loaded, error) {
+// load starts an engine and its tokenizer; hints says what it will be asked for.
+// The caller closes the engine.
+func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(maker) engine.Hints) (*loaded, error) {
 	model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags) (*loaded, error) {
 	if l.noCodec != nil && !errors.Is(l.noCodec, text.ErrNoTokenizer) && !errors.Is(l.noCodec, text.ErrUnsupported) {
 		return nil, errors.Join(l.noCodec, model.Close())
 	}
-	l.engine, err = c.spawn(cmd, f, model)
+	l.engine, err = c.spawn(cmd, f, model, hints(maker{model: l}))
 	if err != nil {
 		return nil, errors.Join(err, model.Close())
 	}

@@ -84,18 +84,6 @@ func recommended(g checkpoint.Generation) (sampling.Params, error) {
 	return p, nil
 }
 
-// unheeded names what the model's authors recommend and sampling does not have.
-func unheeded(g checkpoint.Generation) []string {
-	var names []string
-	if g.RepetitionPenalty != nil && *g.RepetitionPenalty != 1 {
-		names = append(names, "repetition_penalty")
-	}
-	if g.MinP != nil && *g.MinP != 0 && g.DoSample != nil && *g.DoSample {
-		names = append(names, "min_p")
-	}
-	return names
-}
-
 // override puts the settings that a line of a file brings over r.
 func override(r *engine.Request, line requests.Request) error {
 	if line.MaxNewTokens != nil {

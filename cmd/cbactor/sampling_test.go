@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -46,23 +45,6 @@ func TestBadRecommendation(t *testing.T) {
 	for _, g := range []checkpoint.Generation{{DoSample: &yes, Temperature: &hot}, {DoSample: &yes, TopK: &minus}} {
 		if _, err := recommended(g); !errors.Is(err, sampling.ErrParams) {
 			t.Errorf("%+v: %v", g, err)
-		}
-	}
-}
-
-func TestUnheeded(t *testing.T) {
-	yes, zero, one, half := true, 0.0, 1.0, 0.5
-	for _, c := range []struct {
-		model checkpoint.Generation
-		want  string
-	}{
-		{checkpoint.Generation{}, ""},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &one, MinP: &zero}, ""},
-		{checkpoint.Generation{RepetitionPenalty: &half, MinP: &half}, "repetition_penalty"},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &half, MinP: &half}, "repetition_penalty min_p"},
-	} {
-		if got := strings.Join(unheeded(c.model), " "); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.model, got, c.want)
 		}
 	}
 }

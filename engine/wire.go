@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// pending are the fields whose machinery does not exist yet, with the value that is
+// in force until it does. To wire one: take its line away, and hand its value to
+// whom it concerns in sched, limits or loadCPU.
+var pending = []struct {
+	name, now string
+	permits   bool // the user's value is a permission: not making use of it is worth a notice only
+}{
+	{name: "return_logprobs", now: "false"},
+	{name: "scheduler_type", now: "fifo"},
+	{name: "safety_margin", now: "0"},
+	{name: "use_async_batching", now: "false"},
+	{name: "allow_block_sharing", now: "false", permits: true},
+	{name: "cpu_offload_space", now: "0"},
+	{name: "attention", now: "tiled"},
+	{name: "tensor_parallel_size", now: "1"},
+	{name: "ranks", now: "none"},
+}
+
+// withdraw puts what is in force for the fields that are pending, and refuses
+// values that ask for more.
+func (r *Resolved) withdraw() error {
+	for _, p := range pending {
+		f := fieldNamed(p.name)
+		asked := format(f.inForce(&r.Config))
+		if asked == p.now {
+			continue
+		}
+		if err := f.set(&r.Config, p.now); err != nil {
+			return err
+		}
+		switch where := r.given[p.name]; {
+		case where == "":
+			r.from[p.name] = "nothing else is available yet"
+		case p.permits:
+			r.from[p.name] = where + " says " + asked + ", which is not available yet"
+			r.notice("%s is %s: not available yet, going on with %s", p.name, asked, p.now)
+		default:
+			return fmt.Errorf("%w: %s is %s (%s): %w, only %s is", ErrConfig, p.name, asked, where, ErrNotAvailable, p.now)
+		}
+	}
+	return nil
+}
+
+// sched is what the scheduler needs.
+func (r *Resolved) sched(info executor.Info) sched.Config {
+	c := &r.Config
+	return sched.Config{MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize, Blocks: scarcest(info), Depth: 1}
+}
+
+// limits are what requests are admitted by.
+func (r *Resolved) limits(info executor.Info) actors.Limits {
+	c := &r.Config
+	return actors.Limits{Vocab: info.Vocab, MaxContext: c.MaxContext, CacheTokens: scarcest(info) * c.PageSize, MaxOpen: c.MaxQueueSize}
+}
+
+// scarcest is the number of blocks of the smallest cache group.
+func scarcest(info executor.Info) int {
+	n := info.Groups[0].Blocks
+	for _, g := range info.Groups[1:] {
+		n = min(n, g.Blocks)
+	}
+	return n
+}
