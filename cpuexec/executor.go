@@ -140,5 +140,6 @@ func (e *Executor) release() error {
 	}
 	e.released = true
 	e.pool.Close()
+	e.step, e.config.Weights = nil, nil // so that an executor that is kept keeps no memory
 	return e.freeAreas()
 }

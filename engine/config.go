@@ -11,7 +11,8 @@ import (
 // leaves the value alone; Engine.Info shows what is in force.
 type Config struct {
 	Checkpoint *checkpoint.Checkpoint // the model; may be closed after Spawn
-	Executor   executor.Executor      // runs the steps instead of the CPU executor; then Checkpoint is not needed
+	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
+	// Checkpoint is not needed, and what only sizes the CPU executor must be left at zero
 
 	Compute             string // "f32" or "auto" (the default), which means f32 until other types exist
 	Threads             int    // 0: one for each core that the process may use

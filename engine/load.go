@@ -31,9 +31,12 @@ func (p plan) loadCPU(ctx context.Context, cfg Config) (*cpuexec.Executor, error
 func (p plan) show(cfg Config, ex executor.Executor) Info {
 	info := ex.Info()
 	out := Info{Executor: info.Name, Compute: p.compute, Threads: p.threads, Vocab: info.Vocab, MaxContext: p.context(info), PageSize: info.PageSize,
-		Blocks: scarcest(info), BatchTokens: min(p.batchTokens, info.MaxTokens), BatchRows: min(p.batchRows, info.MaxSlots), QueueSize: p.queueSize, Seed: p.seed}
+		Blocks: scarcest(info), BatchTokens: min(p.batchTokens, info.MaxTokens), BatchRows: min(p.batchRows, info.MaxSlots, info.MaxTokens), QueueSize: p.queueSize, Seed: p.seed}
 	if cfg.Checkpoint != nil {
 		out.EOS = cfg.Checkpoint.Config.EOS
+	}
+	if cfg.Executor != nil {
+		out.Compute = ""
 	}
 	if cpu, ok := ex.(*cpuexec.Executor); ok {
 		m := cpu.Memory()

@@ -36,7 +36,11 @@ type plan struct {
 func resolve(cfg Config) (plan, error) {
 	p := plan{compute: cfg.Compute, threads: cfg.Threads, pageSize: cfg.PageSize, blocks: cfg.NumBlocks, batchTokens: cfg.MaxBatchTokens,
 		batchRows: cfg.MaxRequestsPerBatch, maxContext: cfg.MaxContext, queueSize: cfg.MaxQueueSize, seed: cfg.Seed}
-	if cfg.Checkpoint == nil && cfg.Executor == nil {
+	if cfg.Executor != nil {
+		if err := checkExecutor(cfg); err != nil {
+			return p, err
+		}
+	} else if cfg.Checkpoint == nil {
 		return p, fmt.Errorf("%w: neither Checkpoint nor Executor is set", ErrConfig)
 	}
 	for _, f := range []struct {
@@ -68,10 +72,26 @@ func resolve(cfg Config) (plan, error) {
 	return p, nil
 }
 
+// checkExecutor refuses an executor that nothing can run on, and settings that it
+// would not see.
+func checkExecutor(cfg Config) error {
+	info := cfg.Executor.Info()
+	if info.PageSize < 1 || len(info.Groups) == 0 || scarcest(info) < 1 || info.MaxSlots < 1 || info.MaxTokens < 1 || info.MaxContext < 2 || info.Vocab < 1 || info.MaxOutstanding < 1 {
+		return fmt.Errorf("%w: the executor has no room: %+v", ErrConfig, info)
+	}
+	if cfg.Threads != 0 || cfg.PageSize != 0 || cfg.NumBlocks != 0 || cfg.Pin || cfg.Compute != "" {
+		return fmt.Errorf("%w: compute, threads, pin, page_size and num_blocks are the executor's own when one is given", ErrConfig)
+	}
+	if cfg.MaxContext > info.MaxContext {
+		return fmt.Errorf("%w: max_context is %d, the executor has %d", ErrConfig, cfg.MaxContext, info.MaxContext)
+	}
+	return nil
+}
+
 // sched bounds the plans by what the executor can do.
 func (p plan) sched(info executor.Info) sched.Config {
-	return sched.Config{MaxTokens: min(p.batchTokens, info.MaxTokens), MaxSlots: min(p.batchRows, info.MaxSlots),
-		PageSize: info.PageSize, Blocks: scarcest(info), Depth: info.MaxOutstanding,
+	return sched.Config{MaxTokens: min(p.batchTokens, info.MaxTokens), MaxSlots: min(p.batchRows, info.MaxSlots, info.MaxTokens),
+		PageSize: info.PageSize, Blocks: scarcest(info), Depth: min(2, info.MaxOutstanding),
 		Margin: int(safetyMargin * float64(scarcest(info))), Sharing: true}
 }
 
