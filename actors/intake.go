@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -31,7 +32,7 @@ func (a *intake) Receive(c actor.Context) {
 	case *Submit:
 		m.Reply <- a.submit(c, m) // has room for one: never waits
 	case *Cancel:
-		a.cancel(c, m.ID)
+		a.cancel(c, m)
 	case *sched.Tokens:
 		a.deliver(m)
 		a.drained(c)
@@ -45,30 +46,49 @@ func (a *intake) Receive(c actor.Context) {
 
 // submit takes a request in, or says why not before anything is queued.
 func (a *intake) submit(c actor.Context, m *Submit) error {
-	switch {
-	case a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING:
+	if a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING {
 		return ErrStopping
-	case a.table.byID[m.ID] != nil:
-		return fmt.Errorf("%w: %q", ErrDuplicateID, m.ID)
-	case len(a.table.byID) >= a.limits.MaxOpen:
-		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, len(a.table.byID))
+	}
+	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen {
+		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, n)
+	}
+	for i := range 1 + len(m.Children) {
+		if id := childID(m.ID, i); a.table.byID[id] != nil {
+			return fmt.Errorf("%w: %q", ErrDuplicateID, id)
+		}
 	}
 	s, err := a.limits.admit(m, a.table.lastKey+1)
 	if err != nil {
 		return err
 	}
-	a.table.add(m.ID, m.Sink)
+	parent := a.table.add(m.ID, m.Sink)
+	for i, sink := range m.Children {
+		parent.children = append(parent.children, a.table.add(childID(m.ID, i+1), sink))
+	}
 	c.Send(a.scheduler, s)
 	return nil
 }
 
-func (a *intake) cancel(c actor.Context, id string) {
-	o := a.table.byID[id]
-	if o == nil {
+// childID names sequence number n of a request.
+func childID(id string, n int) string {
+	if n == 0 {
+		return id
+	}
+	return id + "/" + strconv.Itoa(n)
+}
+
+// cancel ends a request, with its children as far as they are still open.
+func (a *intake) cancel(c actor.Context, m *Cancel) {
+	o := a.table.byID[m.ID]
+	if o == nil || m.Sink != nil && o.sink != m.Sink {
 		return
 	}
-	a.table.end(o, ReasonCancelled, nil)
-	c.Send(a.scheduler, &cancelKey{o.key})
+	for _, o := range append(o.children, o) {
+		if a.table.byKey[o.key] == o {
+			a.table.end(o, ReasonCancelled, nil)
+			c.Send(a.scheduler, &cancelKey{o.key})
+		}
+	}
 	a.drained(c)
 }
 
@@ -80,7 +100,7 @@ func (a *intake) deliver(m *sched.Tokens) {
 		if o == nil {
 			continue
 		}
-		o.preemptions = int(it.Preemptions)
+		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
 		if len(it.IDs) > 0 {
 			o.sink.Tokens(it.IDs)
 		}

@@ -27,11 +27,17 @@ type Submit struct {
 	Sampling sampling.Params
 	Seed     uint64
 	Sink     Sink
+	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
+	Priority int32
 	Reply    chan<- error
 }
 
-// Cancel ends a request. An id that is unknown or ended is harmless.
-type Cancel struct{ ID string }
+// Cancel ends a request. An id that is unknown or ended is harmless. With a Sink it
+// ends that sink's request only: its id may be another request's by now.
+type Cancel struct {
+	ID   string
+	Sink Sink
+}
 
 // Sink gets what becomes of a request: tokens, then exactly one End. It is called
 // on the intake actor's goroutine and must not block; ids are valid during the call.
@@ -44,6 +50,7 @@ type Sink interface {
 type End struct {
 	Reason      Reason
 	Err         error // with ReasonFailed
+	Cached      int   // prompt tokens taken from shared blocks
 	Preemptions int
 }
 

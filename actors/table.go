@@ -14,7 +14,9 @@ type open struct {
 	id          string
 	key         sched.Key
 	sink        Sink
+	cached      int
 	preemptions int
+	children    []*open // end with it when it is cancelled
 }
 
 func newTable() *table {
@@ -33,7 +35,7 @@ func (t *table) add(id string, sink Sink) *open {
 func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byID, o.id)
 	delete(t.byKey, o.key)
-	o.sink.End(End{Reason: reason, Err: err, Preemptions: o.preemptions})
+	o.sink.End(End{Reason: reason, Err: err, Cached: o.cached, Preemptions: o.preemptions})
 }
 
 // failAll ends everything that is open.

@@ -1,19 +1,29 @@
 // Package blockmgr keeps the books of the KV cache: which block belongs to which
-// sequence, which is free, and which still drains because a step in flight may
-// touch it. It moves no bytes.
+// sequence, which is free, which is idle but still holds tokens that somebody may
+// ask for again, and which still drains because a step in flight may touch it. It
+// moves no bytes.
 //
 // Purpose: one call a step, Manager.Reserve. The scheduler says what is done,
 // what it releases, what it wants next and whom it would give up for it; policy
-// (order, victims) is the scheduler's, arithmetic (fit, cut) is done here.
+// (order, victims) is the scheduler's, arithmetic (fit, match, cut) is done here.
 //
-// Vocabulary: a page is Config.PageSize tokens of one layer; a block is one page
-// for every layer of one attention kind, the unit a sequence owns. A sequence has
-// one block table per cache group (kind of attention).
+// Vocabulary: a page is PageSize tokens of one layer; a block is one page for
+// every layer of one attention kind, the unit a sequence owns. A sequence has one
+// block table per cache group (kind of attention).
 //
-// Ownership: Manager alone frees. A released or preempted slot names the last
-// step handed over that touches it; until that step is done its blocks drain.
-// Reserve and Reserved belong to whoever received them last; slices inside a
-// Reserved are valid until the next Reserve call.
+// A block is free, referenced (by tables, or by a drain: a slot given back while a
+// step in flight may touch it), or idle: published, referenced by nobody, least
+// recently used first to be evicted when free ones run out. Idle counts as room.
+//
+// Sharing: when a step is done, the pages that it filled are published in a tree
+// whose root is a salt and a weight epoch and whose edges are pages of tokens, so
+// that what is found under a node has equal tokens from the first on; hashes only
+// lead there. A new sequence takes the longest published beginning of its tokens,
+// always leaving one to compute. When the page that it needs next is just being
+// computed by another sequence, it waits for that one instead of computing it too.
+//
+// Ownership: Manager alone frees. Reserve and Reserved belong to whoever received
+// them last; slices inside a Reserved are valid until the next Reserve call.
 //
 // Concurrency: none. One goroutine uses a Manager; it has no goroutine, clock,
 // log or IO of its own. Steady-state calls do not allocate.

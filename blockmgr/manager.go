@@ -9,20 +9,27 @@ import (
 // caller. The Manager is then of no more use.
 var ErrProtocol = errors.New("blockmgr: reserve breaks the protocol")
 
+// Config is the geometry of a cache.
+type Config struct {
+	PageSize int    // tokens of a block
+	Blocks   []int  // per cache group
+	Slots    int    // sequences
+	Sharing  bool   // publish full pages and let others take them
+	Key      uint64 // of the hashes, so that nobody can aim for collisions
+}
+
 // Manager owns every block of the cache.
 type Manager struct {
 	page     int32
+	sharing  bool
 	pools    []pool // one per cache group
 	slots    []slot
 	draining []drain
 	doneStep uint64
-	added    []Added // arena of the grants of one call
-}
-
-type slot struct {
-	open    bool
-	granted uint64    // the step of its last grant
-	tables  [][]int32 // per group
+	tree     tree
+	ahead    map[uint64]*slot // by chain: who computes that page next
+	found    []*node          // of the last match
+	added    []Added          // arena of the grants of one call
 }
 
 type drain struct {
@@ -31,15 +38,15 @@ type drain struct {
 	blocks []int32
 }
 
-// New makes the books of a cache: blocks per group, each of page tokens, for
-// slots sequences.
-func New(page int, blocks []int, slots int) *Manager {
-	m := &Manager{page: int32(page), slots: make([]slot, slots)}
-	for _, n := range blocks {
+// New makes the books of an empty cache.
+func New(c Config) *Manager {
+	m := &Manager{page: int32(c.PageSize), sharing: c.Sharing, slots: make([]slot, c.Slots),
+		tree: tree{key: c.Key, index: map[uint64]*node{}}, ahead: map[uint64]*slot{}}
+	for _, n := range c.Blocks {
 		m.pools = append(m.pools, newPool(n))
 	}
 	for i := range m.slots {
-		m.slots[i].tables = make([][]int32, len(blocks))
+		m.slots[i] = slot{number: Slot(i), tables: make([][]int32, len(c.Blocks))}
 	}
 	return m
 }
@@ -48,14 +55,19 @@ func New(page int, blocks []int, slots int) *Manager {
 func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 	out.reset(r.Step)
 	m.added = m.added[:0]
-	if r.DoneStep > m.doneStep {
-		m.doneStep = r.DoneStep
-		m.drained()
+	for _, f := range r.Forks {
+		if err := m.fork(f); err != nil {
+			return err
+		}
 	}
 	for _, d := range r.Done {
 		if err := m.done(d); err != nil {
 			return err
 		}
+	}
+	if r.DoneStep > m.doneStep {
+		m.doneStep = r.DoneStep
+		m.drained()
 	}
 	for _, rel := range r.Release {
 		if err := m.close(rel.Slot, rel.After); err != nil {
@@ -63,110 +75,62 @@ func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 		}
 	}
 	for _, o := range r.Open {
-		s, err := m.at(o.Slot)
-		if err != nil {
+		if err := m.open(o); err != nil {
 			return err
 		}
-		if s.open {
-			return fmt.Errorf("%w: slot %d is opened twice", ErrProtocol, o.Slot)
-		}
-		s.open, s.granted = true, 0
 	}
 	if err := m.grantAll(r, out); err != nil {
 		return err
 	}
-	out.Free = m.free()
+	out.Free = m.room()
 	return nil
 }
 
-// done checks what a step wrote against what the slot owns.
+// done publishes what a step wrote.
 func (m *Manager) done(d Done) error {
 	s, err := m.at(d.Slot)
 	if err != nil {
 		return err
 	}
-	if s.open && m.missing(s, d.Written) > 0 {
+	if !s.open { // given up while the step ran
+		return nil
+	}
+	if !m.covers(s, d.Written) {
 		return fmt.Errorf("%w: slot %d wrote %d positions, more than it owns blocks for", ErrProtocol, d.Slot, d.Written)
 	}
+	if !m.sharing {
+		return nil
+	}
+	s.ids = append(s.ids, d.IDs...)
+	if d.Written > int32(len(s.ids)) {
+		return fmt.Errorf("%w: slot %d wrote %d positions of %d known ids", ErrProtocol, d.Slot, d.Written, len(s.ids))
+	}
+	if d.Epoch != s.epoch {
+		s.barred = true
+		m.pass(s)
+	}
+	m.publish(s, d.Written)
 	return nil
 }
 
-// grantAll walks the candidates. held is what a refused candidate that may
-// preempt is waiting for: later ones leave it alone.
-func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
-	left, held, nextVictim := r.Budget, int32(0), 0
-	for _, c := range r.Candidates {
-		s, err := m.at(c.Slot)
-		if err != nil {
-			return err
-		}
-		if !s.open { // it was taken as a victim for an earlier candidate
-			out.Refused = append(out.Refused, Refusal{Slot: c.Slot})
-			continue
-		}
-		count := min(c.Want, left.Tokens)
-		if count <= 0 || left.Rows <= 0 {
-			out.Refused = append(out.Refused, Refusal{Slot: c.Slot})
-			continue
-		}
-		need := m.missing(s, c.Position+count)
-		if c.MayPreempt {
-			for need > int32(m.free())-held+m.drainingBlocks() && nextVictim < len(r.Victims) {
-				v := r.Victims[nextVictim]
-				if v.Slot == c.Slot { // only what stands before it in the order of sacrifice
-					break
-				}
-				nextVictim++
-				if err := m.preempt(v, r.Step, out); err != nil {
-					return err
-				}
-			}
-		}
-		if short := need - (int32(m.free()) - held); short > 0 {
-			if c.MayPreempt {
-				held += need
-			}
-			out.Refused = append(out.Refused, Refusal{Slot: c.Slot, Missing: short})
-			continue
-		}
-		m.grant(s, c, count, r.Step, out)
-		left.Tokens -= count
-		left.Rows--
-	}
-	return nil
-}
-
-func (m *Manager) grant(s *slot, c Candidate, count int32, step uint64, out *Reserved) {
-	first := len(m.added)
-	for g := range m.pools {
-		have := int32(len(s.tables[g]))
-		n := m.blocksFor(c.Position+count) - have
-		if n <= 0 {
-			continue
-		}
-		s.tables[g] = m.pools[g].take(s.tables[g], n)
-		m.added = append(m.added, Added{Group: int32(g), Index: have, Blocks: s.tables[g][have:]})
-	}
-	s.granted = step
-	out.Grants = append(out.Grants, Grant{Slot: c.Slot, Start: c.Position, Count: count, New: m.added[first:len(m.added):len(m.added)]})
-}
-
-func (m *Manager) preempt(v Victim, step uint64, out *Reserved) error {
-	s, err := m.at(v.Slot)
+// open makes a slot known.
+func (m *Manager) open(o Open) error {
+	s, err := m.at(o.Slot)
 	if err != nil {
 		return err
 	}
-	if !s.open || s.granted == step {
-		return nil
+	if s.open {
+		return fmt.Errorf("%w: slot %d is opened twice", ErrProtocol, o.Slot)
 	}
-	if err := m.close(v.Slot, v.After); err != nil {
-		return err
+	*s = slot{number: s.number, open: true, salt: o.Salt, ids: s.ids[:0], prompt: int32(len(o.IDs)), chain: s.chain[:0], path: s.path, tables: s.tables}
+	if m.sharing {
+		s.ids = append(s.ids, o.IDs...)
 	}
-	out.Preempted = append(out.Preempted, Preempted{Slot: v.Slot, How: v.How})
 	return nil
 }
 
-// close gives a slot's blocks up, at once or when step after is done.
+// close gives a slot's blocks up, at once or when step after is done. Deeper
+// pages go first, so that they are evicted before those they follow.
 func (m *Manager) close(n Slot, after uint64) error {
 	s, err := m.at(n)
 	if err != nil {
@@ -176,23 +140,25 @@ func (m *Manager) close(n Slot, after uint64) error {
 		return fmt.Errorf("%w: slot %d is released but not open", ErrProtocol, n)
 	}
 	s.open = false
+	m.pass(s)
 	for g, t := range s.tables {
 		if after <= m.doneStep {
-			m.pools[g].give(t)
+			m.unrefAll(g, t)
 		} else if len(t) > 0 {
 			m.draining = append(m.draining, drain{after: after, group: int32(g), blocks: append([]int32(nil), t...)})
 		}
 		s.tables[g] = t[:0]
 	}
+	m.leavePath(s)
 	return nil
 }
 
-// drained frees what waited for steps that are done now.
+// drained gives back what waited for steps that are done now.
 func (m *Manager) drained() {
 	kept := m.draining[:0]
 	for _, d := range m.draining {
 		if d.after <= m.doneStep {
-			m.pools[d.group].give(d.blocks)
+			m.unrefAll(int(d.group), d.blocks)
 		} else {
 			kept = append(kept, d)
 		}
@@ -201,39 +167,41 @@ func (m *Manager) drained() {
 	m.draining = kept
 }
 
-// missing is the most blocks that s lacks in any group to hold n tokens.
+func (m *Manager) unrefAll(g int, blocks []int32) {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		m.pools[g].unref(blocks[i])
+	}
+}
+
+// missing is the most blocks that s lacks in any group to write up to n tokens.
 func (m *Manager) missing(s *slot, n int32) int32 {
 	most := int32(0)
 	for g := range m.pools {
 		most = max(most, m.blocksFor(n)-int32(len(s.tables[g])))
 	}
+	if m.sharesTail(s) {
+		most++ // for the copy of the last one
+	}
 	return most
+}
+
+// covers tells whether the tables of s reach n tokens.
+func (m *Manager) covers(s *slot, n int32) bool {
+	for g := range m.pools {
+		if m.blocksFor(n) > int32(len(s.tables[g])) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Manager) blocksFor(tokens int32) int32 { return (tokens + m.page - 1) / m.page }
 
-// free is the number of free blocks of the scarcest group.
-func (m *Manager) free() int {
-	n := len(m.pools[0].stack)
+// room is the number of blocks of the scarcest group that are free or idle.
+func (m *Manager) room() int {
+	n := m.pools[0].room()
 	for g := range m.pools[1:] {
-		n = min(n, len(m.pools[g+1].stack))
-	}
-	return n
-}
-
-// drainingBlocks is what will be free in every group when the steps in flight end.
-func (m *Manager) drainingBlocks() int32 {
-	n := int32(-1)
-	for g := range m.pools {
-		sum := int32(0)
-		for _, d := range m.draining {
-			if d.group == int32(g) {
-				sum += int32(len(d.blocks))
-			}
-		}
-		if n < 0 || sum < n {
-			n = sum
-		}
+		n = min(n, m.pools[g+1].room())
 	}
 	return n
 }
@@ -243,38 +211,4 @@ func (m *Manager) at(n Slot) (*slot, error) {
 		return nil, fmt.Errorf("%w: there is no slot %d", ErrProtocol, n)
 	}
 	return &m.slots[n], nil
-}
-
-// Check verifies that every block is free, owned by one slot or draining, once.
-func (m *Manager) Check() error {
-	for g := range m.pools {
-		seen := make([]bool, m.pools[g].total)
-		see := func(where string, blocks []int32) error {
-			for _, b := range blocks {
-				if seen[b] {
-					return fmt.Errorf("blockmgr: block %d of group %d is held twice, at last as %s", b, g, where)
-				}
-				seen[b] = true
-			}
-			return nil
-		}
-		err := see("free", m.pools[g].stack)
-		for _, d := range m.draining {
-			if d.group == int32(g) {
-				err = errors.Join(err, see("draining", d.blocks))
-			}
-		}
-		for i := range m.slots {
-			err = errors.Join(err, see(fmt.Sprintf("slot %d", i), m.slots[i].tables[g]))
-		}
-		for b, ok := range seen {
-			if !ok {
-				err = errors.Join(err, fmt.Errorf("blockmgr: block %d of group %d is lost", b, g))
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -40,7 +40,7 @@ func open(slots ...Slot) (o []Open) {
 }
 
 func TestGrantsAreCutToTheBudgetAndCoverTheTokens(t *testing.T) {
-	b := &books{t: t, Manager: New(4, []int{8}, 4)}
+	b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{8}, Slots: 4})}
 	out := b.reserve(Reserve{Step: 1, Budget: Budget{Tokens: 10, Rows: 2}, Open: open(0, 1, 2),
 		Candidates: []Candidate{{Slot: 0, Want: 7}, {Slot: 1, Want: 9}, {Slot: 2, Want: 1}}})
 	if len(out.Grants) != 2 || out.Grants[0].Count != 7 || out.Grants[1].Count != 3 {
@@ -58,21 +58,23 @@ func TestGrantsAreCutToTheBudgetAndCoverTheTokens(t *testing.T) {
 	}
 }
 
-// All or nothing: a refusal changes nothing and says what lacks.
+// All or nothing: a refusal changes nothing and says what lacks; no younger new
+// sequence passes the one that was refused, a started one goes on.
 func TestRefusalChangesNothing(t *testing.T) {
-	b := &books{t: t, Manager: New(4, []int{3}, 2)}
-	out := b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 17}, {Slot: 1, Want: 12}}})
-	if len(out.Refused) != 1 || out.Refused[0] != (Refusal{Slot: 0, Missing: 2}) {
-		t.Errorf("refused %+v, want slot 0 for lack of 2", out.Refused)
+	b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{4}, Slots: 3})}
+	b.reserve(Reserve{Step: 1, Open: open(2), Candidates: []Candidate{{Slot: 2, Want: 4}}})
+	out := b.reserve(Reserve{Step: 2, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 17}, {Slot: 1, Want: 1}, {Slot: 2, Position: 4, Want: 1}}})
+	if len(out.Refused) != 2 || out.Refused[0] != (Refusal{Slot: 0, Missing: 2}) || out.Refused[1] != (Refusal{Slot: 1}) {
+		t.Errorf("refused %+v, want slot 0 for lack of 2, and slot 1 behind it", out.Refused)
 	}
-	if len(out.Grants) != 1 || out.Free != 0 {
+	if len(out.Grants) != 1 || out.Grants[0].Slot != 2 || out.Free != 2 {
 		t.Errorf("grants %+v with %d free", out.Grants, out.Free)
 	}
 }
 
 // What a step in flight may touch is not given away before that step is done.
 func TestReleasedBlocksDrain(t *testing.T) {
-	b := &books{t: t, Manager: New(4, []int{2}, 2)}
+	b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{2}, Slots: 2})}
 	b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 8}}})
 	if out := b.reserve(Reserve{Step: 2, Release: []Release{{Slot: 0, After: 1}}}); out.Free != 0 {
 		t.Fatalf("%d blocks are free while step 1 runs", out.Free)
@@ -83,7 +85,7 @@ func TestReleasedBlocksDrain(t *testing.T) {
 }
 
 func TestVictimsAreTakenInOrderAndOnlyWhatSuffices(t *testing.T) {
-	b := &books{t: t, Manager: New(1, []int{6}, 4)}
+	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{6}, Slots: 4})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1, 2), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}, {Slot: 2, Want: 2}}})
 	victims := []Victim{{Slot: 2, After: 1}, {Slot: 1, After: 1}, {Slot: 0, After: 1}}
 	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}, {Slot: 1, Position: 2, Want: 1, MayPreempt: true}, {Slot: 2, Position: 2, Want: 1, MayPreempt: true}}, Victims: victims})
@@ -97,7 +99,7 @@ func TestVictimsAreTakenInOrderAndOnlyWhatSuffices(t *testing.T) {
 
 // A candidate takes only victims that stand before its own slot, so the youngest waits.
 func TestTheYoungestTakesNobody(t *testing.T) {
-	b := &books{t: t, Manager: New(1, []int{4}, 2)}
+	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{4}, Slots: 2})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}}})
 	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 2, Want: 1, MayPreempt: true}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}})
 	if len(out.Preempted) != 0 || len(out.Refused) != 1 {
@@ -108,7 +110,7 @@ func TestTheYoungestTakesNobody(t *testing.T) {
 // While a victim's blocks drain, they are kept for whom it was taken: the candidate is
 // refused for now, no second victim is taken, and a later candidate gets nothing of it.
 func TestDrainingBlocksOfAVictimAreKept(t *testing.T) {
-	b := &books{t: t, Manager: New(1, []int{4}, 4)}
+	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{4}, Slots: 4})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}}})
 	ask := Reserve{Step: 2, Open: open(2), Candidates: []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}, {Slot: 2, Want: 1}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}}
 	out := b.reserve(ask)
@@ -123,7 +125,7 @@ func TestDrainingBlocksOfAVictimAreKept(t *testing.T) {
 }
 
 func TestARowGrantedInAStepIsNoVictimInIt(t *testing.T) {
-	b := &books{t: t, Manager: New(1, []int{3}, 2)}
+	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{3}, Slots: 2})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 1, Want: 1}, {Slot: 0, Want: 1}}})
 	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 1, Want: 1, MayPreempt: true}, {Slot: 0, Position: 1, Want: 1, MayPreempt: true}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}})
 	if len(out.Preempted) != 0 || len(out.Grants) != 1 || out.Grants[0].Slot != 1 {
@@ -139,7 +141,7 @@ func TestBrokenProtocolIsRefused(t *testing.T) {
 		"wrote more than it owns": {Done: []Done{{Slot: 0, Written: 5}}},
 		"negative slot":           {Candidates: []Candidate{{Slot: -1}}},
 	} {
-		b := &books{t: t, Manager: New(4, []int{2}, 2)}
+		b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{2}, Slots: 2})}
 		b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 3}}})
 		if err := b.Reserve(&r, &b.out); !errors.Is(err, ErrProtocol) {
 			t.Errorf("%s: %v", name, err)
@@ -152,7 +154,7 @@ func TestBrokenProtocolIsRefused(t *testing.T) {
 func TestRandomStepsLoseNoBlock(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		groups := rapid.SliceOfN(rapid.IntRange(1, 20), 1, 3).Draw(r, "groups")
-		b := &books{t: r, Manager: New(rapid.IntRange(1, 5).Draw(r, "page"), groups, 6)}
+		b := &books{t: r, Manager: New(Config{PageSize: rapid.IntRange(1, 5).Draw(r, "page"), Blocks: groups, Slots: 6})}
 		var length [6]int32
 		var isOpen [6]bool
 		step := uint64(0)

@@ -4,12 +4,14 @@ package blockmgr
 type Slot = int32
 
 // Reserve is what the scheduler asks once a step. Manager applies it in this
-// order: Done, Release, Candidates (which may take Victims).
+// order: Forks, Done, Release, Open, Candidates (which may take Victims).
 type Reserve struct {
 	Step       uint64 // the step being planned
 	Epoch      uint32 // weight epoch the step will compute with
 	DoneStep   uint64 // every step up to this one is done
 	Budget     Budget // what the candidates may use together
+	Margin     int32  // blocks that a new sequence leaves free for the growth of others
+	Forks      []Fork
 	Open       []Open
 	Done       []Done
 	Release    []Release
@@ -24,17 +26,27 @@ type Budget struct {
 }
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's
-// known tokens; they belong to the scheduler and are only read during the call.
+// known tokens; they belong to the scheduler and are copied. Sequences of
+// different Salt share nothing.
 type Open struct {
 	Slot Slot
 	IDs  []int32
 	Salt uint64
 }
 
-// Done reports that a step wrote a slot's cache up to Written positions.
+// Fork makes Slot a second owner of Parent's blocks, which hold the same IDs, the
+// parent's prompt. The last one, if it is not full, is copied when Slot is first
+// granted a row.
+type Fork struct {
+	Slot, Parent Slot
+	IDs          []int32
+}
+
+// Done reports that a step wrote a slot's cache up to Written positions. Pages
+// that are full now are published.
 type Done struct {
 	Slot    Slot
-	Step    uint64
+	Epoch   uint32 // the weight epoch that the step computed with
 	Written int32
 	IDs     []int32 // ids that became known with the step
 }
@@ -45,18 +57,25 @@ type Release struct {
 	After uint64
 }
 
-// Candidate is a row that needs cache: Want tokens from Position on.
+// Candidate is a row that needs cache: at most Want tokens from Position on.
+//
+// A candidate that is not yet started (its table is empty, Position is 0) starts
+// only when Room tokens fit beside what the started ones still need for theirs,
+// and no such candidate passes one that was refused for lack of room.
 type Candidate struct {
 	Slot       Slot
 	Position   int32
 	Want       int32
+	Room       int32
+	MayMatch   bool // shared blocks may be taken for its beginning
 	MayPreempt bool // Victims may be taken for it, those that stand before its own slot
 }
 
 // How says what becomes of a victim's cache.
 type How uint8
 
-// Recompute drops a victim's blocks: its tokens are computed again.
+// Recompute drops a victim's blocks: its tokens are computed again, as far as they
+// are not found published.
 const Recompute How = 0
 
 // Victim is a slot that may be given up. After is the last step that touches it.
@@ -70,15 +89,19 @@ type Victim struct {
 type Reserved struct {
 	Step      uint64
 	Grants    []Grant // in the order of the candidates
+	Waits     []Wait
 	Refused   []Refusal
 	Preempted []Preempted
-	Free      int // blocks free now in the scarcest group
+	Copies    []Copy // to be made before the step's rows
+	Free      int    // blocks free or idle now, of the scarcest group
 }
 
-// Grant lets a slot compute Count tokens from Start on. New lists the blocks
-// that the row adds to the slot's tables.
+// Grant lets a slot compute Count tokens from Start on. The Matched tokens before
+// them were found in shared blocks. New lists the blocks that the slot's tables
+// gain, shared ones too.
 type Grant struct {
 	Slot         Slot
+	Matched      int32
 	Start, Count int32
 	New          []Added
 }
@@ -89,7 +112,14 @@ type Added struct {
 	Blocks       []int32
 }
 
-// Refusal says how many blocks a candidate lacked; 0: the budget was used up.
+// Copy says that block From of a group is copied to block To.
+type Copy struct{ Group, From, To int32 }
+
+// Wait says that the candidate's next page is being computed in slot On.
+type Wait struct{ Slot, On Slot }
+
+// Refusal says how many blocks a candidate lacked; 0: the budget was used up, or
+// an older one lacks blocks.
 type Refusal struct {
 	Slot    Slot
 	Missing int32
@@ -103,10 +133,12 @@ type Preempted struct {
 
 // Reset empties r for reuse, keeping its memory.
 func (r *Reserve) Reset() {
+	clear(r.Forks)
 	clear(r.Open)
-	*r = Reserve{Open: r.Open[:0], Done: r.Done[:0], Release: r.Release[:0], Candidates: r.Candidates[:0], Victims: r.Victims[:0]}
+	clear(r.Done)
+	*r = Reserve{Forks: r.Forks[:0], Open: r.Open[:0], Done: r.Done[:0], Release: r.Release[:0], Candidates: r.Candidates[:0], Victims: r.Victims[:0]}
 }
 
 func (r *Reserved) reset(step uint64) {
-	*r = Reserved{Step: step, Grants: r.Grants[:0], Refused: r.Refused[:0], Preempted: r.Preempted[:0]}
+	*r = Reserved{Step: step, Grants: r.Grants[:0], Waits: r.Waits[:0], Refused: r.Refused[:0], Preempted: r.Preempted[:0], Copies: r.Copies[:0]}
 }

@@ -32,7 +32,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, outstanding)}
+	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
 		Name:           "cpu " + set.Name + " f32",
@@ -42,7 +42,7 @@ func New(cfg Config) (*Executor, error) {
 		MaxTokens:      cfg.MaxTokens,
 		MaxContext:     cfg.MaxContext,
 		Vocab:          cfg.Model.Vocab,
-		MaxOutstanding: outstanding,
+		MaxOutstanding: MaxOutstanding,
 	}
 	e.check = executor.NewChecker(e.info)
 	if err := e.allocate(set); err != nil {

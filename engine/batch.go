@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -23,62 +24,81 @@ type Progress struct {
 const queueRetry = 5 * time.Millisecond
 
 // GenerateBatch runs requests together and returns their outputs in the order
-// given; nothing is started for none. It waits where the engine's queue is full. A
-// request that is refused or fails has its error in its own Output; the others go
-// on. When ctx ends, all are cancelled and returned with what they have, and its error.
+// given, for a request with N above 1 one after the other; nothing is started for
+// none. It waits where the engine's queue is full. A request that is refused or
+// fails has its error in its own Output; the others go on. When ctx ends, all are
+// cancelled and returned with what they have, and its error; when the engine is
+// closed or crashes, likewise. Equal ids are refused while the first is open.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
-	outs := make([]Output, len(requests))
-	ended := make(chan int, len(requests)) // room for all: nobody waits to report
-	p := Progress{Total: len(requests)}
-	next, open := 0, 0
+	at := make([]int, len(requests)) // where a request's outputs begin
+	p := Progress{}
+	for i, r := range requests {
+		at[i] = p.Total
+		p.Total += max(1, r.N)
+	}
+	outs := make([]Output, p.Total)
+	ended := make(chan int, p.Total) // room for all: nobody waits to report
+	var retry <-chan time.Time
+	next := 0
 	for p.Done < p.Total {
 		for next < len(requests) {
-			s, err := e.addPatiently(ctx, requests[next], open == 0)
-			if errors.Is(err, ErrQueueFull) { // one of ours will make room
+			s, err := e.AddRequest(ctx, requests[next])
+			if errors.Is(err, ErrQueueFull) {
+				retry = time.After(queueRetry) // or sooner, when one of ours ends
 				break
 			}
-			open++
-			i := next
-			next++
-			if err != nil {
-				outs[i] = refused(requests[i], err)
-				ended <- i
-				continue
+			first, n := at[next], max(1, requests[next].N)
+			for i := range n {
+				if err != nil {
+					outs[first+i] = refused(requests[next], i, err)
+					ended <- first + i
+					continue
+				}
+				stream := s
+				if i > 0 {
+					stream = s.children[i-1]
+				}
+				go func() {
+					outs[first+i] = stream.Wait(ctx)
+					ended <- first + i
+				}()
 			}
-			go func() {
-				outs[i] = s.Wait(ctx)
-				ended <- i
-			}()
-		}
-		i := <-ended
-		open--
-		p.Done++
-		p.Tokens += len(outs[i].TokenIDs)
-		if o.Progress != nil {
-			o.Progress(p)
-		}
-	}
-	return outs, ctx.Err()
-}
-
-// addPatiently is AddRequest that, if asked to, waits out a full queue.
-func (e *Engine) addPatiently(ctx context.Context, r Request, wait bool) (*Stream, error) {
-	for {
-		s, err := e.AddRequest(ctx, r)
-		if !wait || !errors.Is(err, ErrQueueFull) {
-			return s, err
+			next++
 		}
 		select {
-		case <-time.After(queueRetry):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case i := <-ended:
+			p.Done++
+			p.Tokens += len(outs[i].TokenIDs)
+			if o.Progress != nil {
+				o.Progress(p)
+			}
+		case <-retry:
 		}
 	}
+	return outs, e.whole(ctx, outs)
 }
 
-// refused is the output of a request that was never accepted.
-func refused(r Request, err error) Output {
-	out := Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
+// whole is nil when every output is what became of its request alone: neither ctx
+// nor the engine ended before.
+func (e *Engine) whole(ctx context.Context, outs []Output) error {
+	for _, out := range outs {
+		switch {
+		case out.FinishReason == FinishCancelled && ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(out.Err, ErrClosed), errors.Is(out.Err, ErrStopped), errors.Is(out.Err, ErrCrashed):
+			return out.Err
+		}
+	}
+	return nil
+}
+
+// refused is the output of sequence n of a request that was never accepted.
+func refused(r Request, n int, err error) Output {
+	id := r.ID
+	if id != "" && n > 0 {
+		id += "/" + strconv.Itoa(n)
+	}
+	out := Output{RequestID: id, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		out.FinishReason, out.Err = FinishCancelled, nil
 	}

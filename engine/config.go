@@ -17,8 +17,9 @@ import (
 // where the engine runs is named in Resolved.Notices.
 type Config struct {
 	Checkpoint *checkpoint.Checkpoint // the model; may be closed after Spawn
-	Executor   executor.Executor      // runs the steps instead of the CPU executor; then Checkpoint is not needed
-	Log        zerolog.Logger
+	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
+	// Checkpoint is not needed, and what only concerns the CPU executor must be left at zero
+	Log zerolog.Logger
 
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated

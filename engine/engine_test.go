@@ -221,6 +221,42 @@ func TestGenerateBatchKeepsOrderAndErrorsApart(t *testing.T) {
 	}
 }
 
+// Sequences of one prompt have ids of their own, come in order behind their parent,
+// and end with it when it is cancelled.
+func TestSequencesOfOnePrompt(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, Config{})
+	outs, err := e.GenerateBatch(t.Context(), []Request{{ID: "a", PromptIDs: ids(20, 1), MaxNewTokens: 5, N: 3}, {ID: "b", PromptIDs: ids(3, 2), MaxNewTokens: 5}}, BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range []string{"a", "a/1", "a/2", "b"} {
+		prompt := ids(20, 1)
+		if id == "b" {
+			prompt = ids(3, 2)
+		}
+		if outs[i].RequestID != id || !slices.Equal(outs[i].TokenIDs, executor.EchoRef(prompt, 5, echoVocab, 1)) {
+			t.Errorf("%d: %s has %v", i, outs[i].RequestID, outs[i].TokenIDs)
+		}
+	}
+	s, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(20, 1), MaxNewTokens: 700, N: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Children()[1].Recv(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.Cancel(s.Children()[0].ID())
+	e.Cancel(s.ID())
+	for _, s := range append(s.Children(), s) {
+		if out := s.Wait(t.Context()); out.FinishReason != FinishCancelled {
+			t.Errorf("%s ended %s", s.ID(), out.FinishReason)
+		}
+	}
+	if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(3, 1), N: 1000}); !errors.Is(err, ErrParams) {
+		t.Errorf("a thousand sequences: %v", err)
+	}
+}
+
 // Arrival order, batch, chunk size and cache size never change a token: random
 // arrivals, against the plain function.
 func TestRandomArrivalsSameTokens(t *testing.T) {

@@ -110,6 +110,9 @@ func (f *Field) check(c *Config) error {
 // inForce is the field's value in a Config that is resolved; nil: none.
 func (f *Field) inForce(c *Config) any {
 	v := f.at(c).inForce()
+	if s, ok := v.(string); ok && s == "" {
+		return nil
+	}
 	if f.None != "" && format(v) == f.None {
 		return nil
 	}

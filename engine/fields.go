@@ -25,7 +25,7 @@ var fields = []Field{
 		at: func(c *Config) value { return whole(&c.MaxBatchTokens) }},
 	{Name: "max_requests_per_batch", Help: "requests that run at a time", Derived: "hints, else 1024; at most max_batch_tokens", Max: 1 << 16,
 		at: func(c *Config) value { return whole(&c.MaxRequestsPerBatch) }},
-	{Name: "use_async_batching", Help: "plan a step while the one before runs", Derived: "where the executor gains by it",
+	{Name: "use_async_batching", Help: "plan a step while the one before runs", Derived: "where the executor takes two steps",
 		at: func(c *Config) value { return opt(&c.UseAsyncBatching, boolean) }},
 
 	{Name: "page_size", Help: "tokens of a cache block", Default: "32", Max: 4096,

@@ -9,13 +9,14 @@ import (
 type Hints struct {
 	MaxPrompt int // tokens of the longest prompt
 	MaxNew    int // tokens that the longest request generates
-	Requests  int
+	Requests  int // sequences of one prompt each for itself
 }
 
 // HintsOf are the hints that a list of requests gives.
 func HintsOf(requests []Request) Hints {
-	h := Hints{Requests: len(requests)}
+	var h Hints
 	for _, r := range requests {
+		h.Requests += max(1, r.N)
 		h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(r.PromptIDs)), max(h.MaxNew, r.MaxNewTokens)
 	}
 	return h

@@ -23,8 +23,8 @@ func (r *Resolved) loadCPU(ctx context.Context) (*cpuexec.Executor, error) {
 }
 
 // info is what an engine runs with.
-func (r *Resolved) info(ex executor.Executor) Info {
-	c, info := &r.Config, ex.Info()
+func (r *Resolved) info(info executor.Info) Info {
+	c := &r.Config
 	out := Info{Executor: info.Name, Compute: c.Compute, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
 		Blocks: c.NumBlocks, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
 		CacheBytes: r.Memory.Executor.KV, WeightBytes: r.Memory.Executor.Weights,

@@ -64,7 +64,10 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	}
 	r.sizePool()
 	r.sizeQueue()
-	return r.sizeOffload()
+	if err := r.sizeOffload(); err != nil {
+		return err
+	}
+	return r.overlap(cpuexec.MaxOutstanding)
 }
 
 // fitContext decides how long a request may be.

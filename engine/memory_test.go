@@ -165,8 +165,8 @@ func TestHints(t *testing.T) {
 			t.Errorf("%+v: %d requests (%v)", c, r.Config.MaxRequestsPerBatch, err)
 		}
 	}
-	got := HintsOf([]Request{{PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 4}, {PromptIDs: []int32{1}, MaxNewTokens: 9}})
-	if got != (Hints{MaxPrompt: 3, MaxNew: 9, Requests: 2}) {
+	got := HintsOf([]Request{{PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 4, N: 3}, {PromptIDs: []int32{1}, MaxNewTokens: 9}})
+	if got != (Hints{MaxPrompt: 3, MaxNew: 9, Requests: 4}) {
 		t.Errorf("hints %+v", got)
 	}
 }

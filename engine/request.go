@@ -16,6 +16,8 @@ type Request struct {
 	Seed         *uint64 // nil: drawn from the engine's own
 	EOS          []int32 // ids that end it; nil: the model's
 	IgnoreEOS    bool    // no id ends it
+	N            int     // sequences of the prompt, with ids ID, ID/1, …, each drawing by itself; 0: 1
+	Priority     int     // with the policy for it: higher goes first; from -100 to 100
 }
 
 // FinishReason says why a request ended.

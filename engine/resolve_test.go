@@ -61,19 +61,18 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"per_request_processors":      {"true", "default", false, []given{given1("true"), {text: "false", want: "false", from: "--it", notice: "requests may bring their own"}}},
 		"drop_unsupported_processors": {"true", "default", false, []given{given1("false")}},
 		"hints":                       {"none", "", false, []given{{text: "requests=3", want: "max_prompt=0,max_new=0,requests=3", from: "--it"}}},
-		"scheduler_type":              {"fifo", "default", false, []given{given1("fifo"), {text: "priority", err: "scheduler_type is priority (--it): not available yet, only fifo"}}},
-		"safety_margin":               {"0", "nothing else is available yet", false, []given{given1("0"), {text: "0.15", err: "not available yet"}}},
+		"scheduler_type":              {"fifo", "default", false, []given{given1("fifo"), given1("prefill_first"), given1("priority")}},
+		"safety_margin":               {"0.15", "scheduler_type fifo", false, []given{given1("0"), given1("0.5")}},
 		"max_batch_tokens":            {"512", "the best for a CPU", false, []given{given1("7"), given1("8192")}},
 		"max_requests_per_batch": {"512", "max_batch_tokens", false, []given{given1("9"),
 			{text: "600", want: "512", from: "--it says 600; max_batch_tokens", notice: "max_requests_per_batch is 600, lowered to 512: max_batch_tokens"}}},
-		"use_async_batching": {"false", "nothing else is available yet", false, []given{given1("false"), {text: "true", err: "not available yet"}}},
+		"use_async_batching": {"true", "the executor takes 2 at a time", false, []given{given1("false"), given1("true")}},
 		"page_size":          {"32", "default", false, []given{given1("16")}},
 		"num_blocks": {"16384", "512 requests of 1024 tokens use no more", false, []given{given1("10"),
 			{text: "20000", want: "16384", from: "--it says 20000; 512 requests of 1024 tokens use no more", notice: "num_blocks is 20000, lowered to 16384"}}},
-		"max_memory_percent":     {"0.6", "default", false, []given{given1("0.9")}},
-		"max_blocks_per_request": {"0", "there is no GPU", true, []given{noEffect("8", "0"), noEffect("0", "0")}},
-		"allow_block_sharing": {"false", "nothing else is available yet", false, []given{given1("false"),
-			{text: "true", want: "false", from: "--it says true, which is not available yet", notice: "allow_block_sharing is true: not available yet, going on with false"}}},
+		"max_memory_percent":                 {"0.6", "default", false, []given{given1("0.9")}},
+		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noEffect("8", "0"), noEffect("0", "0")}},
+		"allow_block_sharing":                {"true", "default", false, []given{given1("false"), given1("true")}},
 		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", err: "not available yet"}, {text: "none", err: "cpu_offload_space is none (--it): not available yet"}}},
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
@@ -188,7 +187,7 @@ func TestConfigIsLeftAlone(t *testing.T) {
 	if !reflect.DeepEqual(cfg, want) || !sharing || blocks != 8 {
 		t.Errorf("the Config has become %+v", cfg)
 	}
-	if *r.Config.AllowBlockSharing || *r.Config.MaxBlocksPerRequest != 0 || r.Config.MaxRequestsPerBatch != 3 {
+	if *r.Config.MaxBlocksPerRequest != 0 || r.Config.MaxRequestsPerBatch != 3 {
 		t.Errorf("resolved: %+v", r.Config)
 	}
 	later := cfg
@@ -209,13 +208,19 @@ func TestSizesOfAnExecutor(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.Config
-	if c.PageSize != 16 || c.NumBlocks != 8 || c.MaxBatchTokens != 40 || c.MaxRequestsPerBatch != 4 || c.MaxContext != 128 || len(r.Notices) != 0 {
+	if c.PageSize != 16 || c.NumBlocks != 8 || c.MaxBatchTokens != 40 || c.MaxRequestsPerBatch != 4 || c.MaxContext != 128 || *c.UseAsyncBatching || len(r.Notices) != 0 {
 		t.Errorf("resolved: %+v, notices %q", c, r.Notices)
 	}
+	on := true
 	for want, change := range map[string]func(*Config){
-		"page_size is 32 (the program), the executor's is 16": func(c *Config) { c.PageSize = 32 },
-		"num_blocks is 9 (the program), the executor's is 8":  func(c *Config) { c.NumBlocks = 9 },
-		"max_context is 129, the executor has 128":            func(c *Config) { c.MaxContext = 129 },
+		"page_size (the program) is the executor's own":                    func(c *Config) { c.PageSize = 16 },
+		"num_blocks (the program) is the executor's own":                   func(c *Config) { c.NumBlocks = 9 },
+		"threads (the program) is the executor's own":                      func(c *Config) { c.Threads = 2 },
+		"pin (the program) is the executor's own":                          func(c *Config) { c.Pin = true },
+		"compute (the program) is the executor's own":                      func(c *Config) { c.Compute = "f32" },
+		"max_context is 129, the executor has 128":                         func(c *Config) { c.MaxContext = 129 },
+		"use_async_batching is true (the program), the executor takes one": func(c *Config) { c.UseAsyncBatching = &on },
+		"the executor has no room":                                         func(c *Config) { c.Executor = noRoom{echo} },
 	} {
 		cfg := base
 		change(&cfg)
@@ -227,7 +232,6 @@ func TestSizesOfAnExecutor(t *testing.T) {
 		"max_batch_tokens is 41, lowered to 40: the executor takes no more":     func(c *Config) { c.MaxBatchTokens = 41 },
 		"max_requests_per_batch is 5, lowered to 4: the executor takes no more": func(c *Config) { c.MaxRequestsPerBatch = 5 },
 		"max_requests_per_batch is 4, lowered to 3: max_batch_tokens":           func(c *Config) { c.MaxRequestsPerBatch, c.MaxBatchTokens = 4, 3 },
-		"threads has no effect here: it acts with the CPU executor":             func(c *Config) { c.Threads = 2 },
 	} {
 		cfg := base
 		change(&cfg)
@@ -236,6 +240,15 @@ func TestSizesOfAnExecutor(t *testing.T) {
 			t.Errorf("notices %q (%v), want %s", r.Notices, err, want)
 		}
 	}
+}
+
+// noRoom is an executor without slots.
+type noRoom struct{ executor.Executor }
+
+func (n noRoom) Info() executor.Info {
+	info := n.Executor.Info()
+	info.MaxSlots = 0
+	return info
 }
 
 // A model that recommends what the engine lacks is refused, if it must be.

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // requests is how many are to run at a time: what is given, else what is hinted.
 func (r *Resolved) requests() int {
@@ -60,22 +63,25 @@ func (r *Resolved) sizeQueue() {
 	c.MaxQueueSize = max(c.MaxQueueSize, queuePerPlace*c.MaxRequestsPerBatch)
 }
 
-// sizeForExecutor takes over the sizes of an executor that is given.
+// sizeForExecutor takes over the sizes of an executor that is given. One that
+// nothing can run on is refused, and so are settings that it would not see.
 func (r *Resolved) sizeForExecutor() error {
 	c, info := &r.Config, r.Config.Executor.Info()
+	if info.PageSize < 1 || len(info.Groups) == 0 || scarcest(info) < 1 || info.MaxSlots < 1 || info.MaxTokens < 1 || info.MaxContext < 2 || info.Vocab < 1 || info.MaxOutstanding < 1 {
+		return fmt.Errorf("%w: the executor has no room: %+v", ErrConfig, info)
+	}
+	for i := range fields {
+		f := &fields[i]
+		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Name == "page_size" || f.Name == "num_blocks") {
+			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
+		}
+	}
 	if err := r.fitContext(info.MaxContext, "the executor"); err != nil {
 		return err
 	}
-	for _, own := range []struct {
-		name  string
-		value *int
-		is    int
-	}{{"page_size", &c.PageSize, info.PageSize}, {"num_blocks", &c.NumBlocks, scarcest(info)}} {
-		if where := r.given[own.name]; where != "" && *own.value != own.is {
-			return fmt.Errorf("%w: %s is %d (%s), the executor's is %d", ErrConfig, own.name, *own.value, where, own.is)
-		}
-		*own.value, r.from[own.name] = own.is, "the executor's"
-	}
+	c.PageSize, r.from["page_size"] = info.PageSize, "the executor's"
+	c.NumBlocks, r.from["num_blocks"] = scarcest(info), "the executor's"
+	c.Compute, c.Attention = "", ""
 	if c.MaxBatchTokens == 0 || c.MaxBatchTokens > info.MaxTokens {
 		r.lower("max_batch_tokens", c.MaxBatchTokens, info.MaxTokens, "the executor takes no more")
 		c.MaxBatchTokens = info.MaxTokens
@@ -86,5 +92,19 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	r.capRequests(most, because)
 	r.sizeQueue()
+	return r.overlap(info.MaxOutstanding)
+}
+
+// overlap decides whether a step is planned while the one before runs, on an
+// executor that takes so many.
+func (r *Resolved) overlap(steps int) error {
+	c := &r.Config
+	able := steps > 1
+	switch {
+	case c.UseAsyncBatching == nil:
+		c.UseAsyncBatching, r.from["use_async_batching"] = &able, "the executor takes "+strconv.Itoa(steps)+" at a time"
+	case *c.UseAsyncBatching && !able:
+		return fmt.Errorf("%w: use_async_batching is true (%s), the executor takes one step at a time", ErrConfig, r.given["use_async_batching"])
+	}
 	return nil
 }

@@ -112,7 +112,9 @@ func TestTinyModelSampledAloneAndInCompany(t *testing.T) {
 	}
 	crowd := spawnTiny(t, Config{MaxBatchTokens: 20, MaxRequestsPerBatch: 9, NumBlocks: 40})
 	var reqs []Request
-	order := rand.Perm(len(alone))
+	seed := rand.Uint64()
+	t.Logf("order by seed %d", seed)
+	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(alone))
 	for _, i := range order {
 		reqs = append(reqs, request(i))
 	}
@@ -123,6 +125,31 @@ func TestTinyModelSampledAloneAndInCompany(t *testing.T) {
 	for at, i := range order {
 		if !slices.Equal(outs[at].TokenIDs, alone[i].TokenIDs) {
 			t.Errorf("request %d: alone %v, in company %v", i, alone[i].TokenIDs, outs[at].TokenIDs)
+		}
+	}
+}
+
+// A forked sequence draws by its own number: it gives the same tokens when it found
+// no slot to be forked into and was computed from the start, and others than its siblings.
+func TestTinyModelForksDrawAlike(t *testing.T) {
+	prompt := goldenCases(t)[0].PromptIDs
+	var got [2][]Output
+	for i, rows := range []int{0, 1} {
+		e := spawnTiny(t, Config{MaxRequestsPerBatch: rows})
+		seed := uint64(7)
+		r := Request{ID: "a", PromptIDs: prompt, MaxNewTokens: 30, N: 4, Seed: &seed}
+		r.Sampling.Temperature = 1
+		var err error
+		if got[i], err = e.GenerateBatch(t.Context(), []Request{r}, BatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		if !slices.Equal(got[0][i].TokenIDs, got[1][i].TokenIDs) {
+			t.Errorf("sequence %d: forked %v, computed alone %v", i, got[0][i].TokenIDs, got[1][i].TokenIDs)
+		}
+		if i > 0 && slices.Equal(got[0][i].TokenIDs, got[0][0].TokenIDs) {
+			t.Errorf("sequence %d is its parent again", i)
 		}
 	}
 }

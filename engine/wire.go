@@ -13,13 +13,8 @@ import (
 // whom it concerns in sched, limits or loadCPU.
 var pending = []struct {
 	name, now string
-	permits   bool // the user's value is a permission: not making use of it is worth a notice only
 }{
 	{name: "return_logprobs", now: "false"},
-	{name: "scheduler_type", now: "fifo"},
-	{name: "safety_margin", now: "0"},
-	{name: "use_async_batching", now: "false"},
-	{name: "allow_block_sharing", now: "false", permits: true},
 	{name: "cpu_offload_space", now: "0"},
 	{name: "attention", now: "tiled"},
 	{name: "tensor_parallel_size", now: "1"},
@@ -38,15 +33,10 @@ func (r *Resolved) withdraw() error {
 		if err := f.set(&r.Config, p.now); err != nil {
 			return err
 		}
-		switch where := r.given[p.name]; {
-		case where == "":
-			r.from[p.name] = "nothing else is available yet"
-		case p.permits:
-			r.from[p.name] = where + " says " + asked + ", which is not available yet"
-			r.notice("%s is %s: not available yet, going on with %s", p.name, asked, p.now)
-		default:
+		if where := r.given[p.name]; where != "" {
 			return fmt.Errorf("%w: %s is %s (%s): %w, only %s is", ErrConfig, p.name, asked, where, ErrNotAvailable, p.now)
 		}
+		r.from[p.name] = "nothing else is available yet"
 	}
 	return nil
 }
@@ -54,8 +44,16 @@ func (r *Resolved) withdraw() error {
 // sched is what the scheduler needs.
 func (r *Resolved) sched(info executor.Info) sched.Config {
 	c := &r.Config
-	return sched.Config{MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize, Blocks: scarcest(info), Depth: 1}
+	depth := 1
+	if *c.UseAsyncBatching {
+		depth = 2
+	}
+	return sched.Config{Policy: policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
+		Blocks: scarcest(info), Depth: depth, Margin: int(*c.SafetyMargin * float64(scarcest(info))), Sharing: *c.AllowBlockSharing}
 }
+
+// policies are the values of scheduler_type.
+var policies = map[string]sched.Policy{"fifo": sched.FIFO, "prefill_first": sched.PrefillFirst, "priority": sched.Priority}
 
 // limits are what requests are admitted by.
 func (r *Resolved) limits(info executor.Info) actors.Limits {

@@ -2,7 +2,7 @@ package executor
 
 import "errors"
 
-// ErrClosed is Finish's answer after Close when no step is left.
+// ErrClosed is the answer after Close: of Start, and of Finish when no step is left.
 var ErrClosed = errors.New("executor: closed")
 
 // Group is the geometry of one cache group (one kind of attention).

@@ -31,9 +31,14 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	for i := range rd.Grants {
 		s.granted(b, &rd.Grants[i])
 	}
+	for _, c := range rd.Copies {
+		s.drainUntil = b.Step // its source waits for this step
+		b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyFork, Group: c.Group, From: c.From, To: c.To})
+	}
+	s.crowded = false
 	for _, f := range rd.Refused {
-		if q := s.bySlot[f.Slot]; q != nil && q.state == offered {
-			s.withdraw(q)
+		if q := s.bySlot[f.Slot]; f.Missing > 0 && q.state == offered {
+			s.crowded = true
 		}
 	}
 	if len(b.Rows) == 0 && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
@@ -72,9 +77,11 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		s.queue = remove(s.queue, q)
 		s.active = insert(s.active, q)
 		q.state = started
+		if q.preemptions == 0 {
+			q.cached = g.Matched
+		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
-		b.Admit = append(b.Admit, executor.Admit{Slot: q.slot, IDs: q.ids, PromptLen: q.prompt,
-			Sampling: q.sampling, Seed: q.seed, Parent: executor.NoSlot})
+		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
 	}
 	for _, a := range g.New {
 		from := len(b.blocks)
@@ -83,6 +90,9 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		q.blocks = max(q.blocks, a.Index+int32(len(a.Blocks)))
 	}
 	s.addRow(b, q, g.Start, g.Count)
+	if q.children != nil && q.planned == q.prompt {
+		s.fork(b, q)
+	}
 }
 
 func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
@@ -118,11 +128,4 @@ func (s *Scheduler) giveUp(q *seq) {
 func (s *Scheduler) wait(q *seq) {
 	q.state, q.lastStep = waiting, 0
 	s.queue = insert(s.queue, q)
-}
-
-// withdraw takes a refused offer back; the request keeps its place in the queue.
-func (s *Scheduler) withdraw(q *seq) {
-	s.next.Release = append(s.next.Release, blockmgr.Release{Slot: int32(q.slot)})
-	s.freeSlot(q.slot)
-	q.state, q.slot = waiting, executor.NoSlot
 }

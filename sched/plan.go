@@ -20,7 +20,7 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 		s.choose(r)
 	}
 	drains := s.told < s.drainUntil && s.told < s.done
-	if len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
+	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
 		return nil
 	}
 	r.Step, r.Epoch, r.DoneStep, s.told = s.step+1, s.epoch, s.done, s.done
@@ -44,43 +44,66 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 	s.gone = s.gone[:0]
 }
 
-// choose fills the candidates: decoding sequences, then started prompts, then the queue, each by age.
+// maxOffers bounds how many waiting requests are offered beside those that run.
+const maxOffers = 64
+
+// choose fills the candidates: decoding sequences, then started prompts, then the
+// queue, each in line; policy PrefillFirst turns the first two round.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
-	tokens := int32(s.cfg.MaxTokens)
-	needed := int32(0)   // blocks that started ones ask for in this step
-	promised := int32(0) // blocks that they need to hold their prompt and one token more
-	for _, q := range s.active {
-		if !q.decodes() || tokens == 0 {
-			continue
-		}
-		tokens--
-		if q.planned < q.blocks*int32(s.cfg.PageSize) {
-			s.sure = append(s.sure, q)
-			continue
-		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
-		needed++
-		promised++
+	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens)}
+	if s.cfg.Policy == PrefillFirst {
+		c.prompts()
+		c.decodes()
+	} else {
+		c.decodes()
+		c.prompts()
 	}
-	for _, q := range s.active {
-		if q.decodes() || q.want() <= 0 {
-			continue
-		}
-		promised += max(0, s.blocksFor(q.room())-q.blocks)
-		count := min(q.want(), tokens)
-		if count == 0 {
-			continue
-		}
-		tokens -= count
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
-		needed += max(0, s.blocksFor(q.planned+count)-q.blocks)
-	}
-	if needed > int32(s.free) {
+	if c.needed > int32(s.free) {
 		s.offerVictims(r)
 	}
-	s.admit(r, tokens, int32(s.free)-promised)
+	if c.tokens > 0 {
+		s.offer(r)
+	}
+	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
+}
+
+// choice is one choice of candidates among the started.
+type choice struct {
+	s      *Scheduler
+	r      *blockmgr.Reserve
+	tokens int32 // left of the step's
+	needed int32 // blocks asked for
+}
+
+// decodes gives every decoding sequence its token. Those that need no block for it are sure.
+func (c *choice) decodes() {
+	for _, q := range c.s.active {
+		if !q.decodes() || c.tokens == 0 {
+			continue
+		}
+		c.tokens--
+		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
+			c.s.sure = append(c.s.sure, q)
+			continue
+		}
+		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
+		c.needed++
+	}
+}
+
+// prompts gives started prompts chunks of what is left.
+func (c *choice) prompts() {
+	for _, q := range c.s.active {
+		count := min(q.want(), c.tokens)
+		if q.decodes() || count <= 0 {
+			continue
+		}
+		c.tokens -= count
+		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
+		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
+	}
 }
 
 // offerVictims lists whom the started ones may be given up for, the youngest first.
@@ -91,22 +114,24 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
 	}
 }
 
-// admit offers waiting requests while tokens, slots and room (blocks) last. The
-// first that does not fit keeps its place: nothing younger passes it.
-func (s *Scheduler) admit(r *blockmgr.Reserve, tokens, room int32) {
-	for _, q := range s.queue {
-		need := s.blocksFor(q.room())
-		if tokens == 0 || len(s.slots) == 0 || need > room {
+// offer makes candidates of the oldest waiting requests, as far as slots last. One
+// that is not granted keeps its slot, and blocks keep what they know of it. While
+// the oldest lacks blocks, nothing younger is offered.
+func (s *Scheduler) offer(r *blockmgr.Reserve) {
+	for i, q := range s.queue {
+		if i == maxOffers || s.crowded && i > 0 {
 			return
 		}
-		room -= need
-		count := min(q.want(), tokens)
-		tokens -= count
-		q.state, q.slot = offered, s.slots[len(s.slots)-1]
-		s.slots = s.slots[:len(s.slots)-1]
-		s.bySlot[q.slot] = q
-		r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: 0, Want: count})
+		if q.state == waiting {
+			if len(s.slots) == 0 {
+				return
+			}
+			q.state, q.slot = offered, s.slots[len(s.slots)-1]
+			s.slots = s.slots[:len(s.slots)-1]
+			s.bySlot[q.slot] = q
+			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
+		}
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Want: q.want(), Room: q.room(), MayMatch: s.cfg.Sharing})
 	}
 }
 

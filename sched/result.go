@@ -20,6 +20,7 @@ type Item struct {
 	IDs         []int32
 	Finish      Finish
 	Err         error // with Failed
+	Cached      int32 // prompt tokens found in shared blocks
 	Preemptions int32 // so far
 }
 
@@ -38,7 +39,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 	}
 	b := s.flight[0]
 	if res.Err != nil {
-		return fmt.Errorf("step %d: %w", res.Step, res.Err)
+		return res.Err
 	}
 	if len(res.Rows) != len(b.Rows) {
 		return fmt.Errorf("%w: step %d has %d rows, its result %d", ErrProtocol, res.Step, len(b.Rows), len(res.Rows))
@@ -46,7 +47,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 	s.flight = append(s.flight[:0], s.flight[1:]...)
 	s.done = b.Step
 	for i := range b.Rows {
-		s.rowDone(&b.Rows[i], &res.Rows[i], out)
+		s.rowDone(b.Epoch, &b.Rows[i], &res.Rows[i], out)
 	}
 	s.freeRetired()
 	for len(s.leaving) > 0 && s.leaving[0].lastStep <= s.done {
@@ -62,7 +63,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 }
 
 // rowDone applies one row: its tokens become known, and may end the sequence.
-func (s *Scheduler) rowDone(row *executor.Row, r *executor.RowResult, out *Tokens) {
+func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResult, out *Tokens) {
 	q := s.bySlot[row.Slot]
 	if q.state == ended {
 		return
@@ -70,18 +71,18 @@ func (s *Scheduler) rowDone(row *executor.Row, r *executor.RowResult, out *Token
 	if row.Sample {
 		q.pending--
 	}
-	item := Item{Key: q.key, Preemptions: q.preemptions}
+	item := Item{Key: q.key, Cached: q.cached, Preemptions: q.preemptions}
+	taken := 0
 	if r.Err != nil {
 		item.Finish, item.Err = Failed, r.Err
 	} else {
-		taken, finish := q.accept(r.Tokens)
-		item.Finish = finish
+		taken, item.Finish = q.accept(r.Tokens)
 		from := len(out.ids)
 		out.ids = append(out.ids, r.Tokens[:taken]...)
 		item.IDs = out.ids[from:len(out.ids):len(out.ids)]
 	}
 	if q.state == started {
-		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Step: s.done, Written: row.Start + row.Count, IDs: item.IDs})
+		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Epoch: epoch, Written: row.Start + row.Count, IDs: q.ids[len(q.ids)-taken:]})
 	}
 	if item.Finish != Running {
 		s.end(q)

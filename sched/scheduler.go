@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,13 +13,36 @@ import (
 // ErrProtocol is the class of an event that cannot happen: a bug of the caller.
 var ErrProtocol = errors.New("sched: event breaks the protocol")
 
+// Policy is the order in which requests are served.
+type Policy uint8
+
+const (
+	// FIFO gives every decoding sequence its token first, then started prompts,
+	// then the waiting, each by age.
+	FIFO Policy = iota
+	// PrefillFirst gives started prompts their chunks before decoding sequences
+	// their tokens.
+	PrefillFirst
+	// Priority is FIFO, but a request counts as if it had come AgePerLevel requests
+	// earlier for each level of its priority. So it ages: at most AgePerLevel times
+	// the difference of levels younger requests go before it.
+	Priority
+)
+
+// AgePerLevel is how many requests' worth of age one level of priority is.
+const AgePerLevel = 64
+
 // Config bounds the plans.
 type Config struct {
+	Policy    Policy
 	MaxTokens int // tokens a step
 	MaxSlots  int // sequences started at a time, at most MaxTokens
 	PageSize  int // tokens of a block
 	Blocks    int // blocks of the scarcest cache group
 	Depth     int // batches in flight at most, 1 or 2
+	Margin    int // blocks that a new request leaves free for the growth of those that run
+
+	Sharing bool // requests may take each other's published blocks
 }
 
 // Scheduler is the state of all requests between intake and executor.
@@ -42,6 +66,7 @@ type Scheduler struct {
 
 	next, sent *blockmgr.Reserve // being filled; out or spare
 	out        bool              // sent is out
+	crowded    bool              // the oldest waiting request was refused for lack of blocks
 	sure       []*seq            // decode rows of sent that need no block
 	free       int               // blocks free when last told, a lower bound since
 	told       uint64            // the last step that blocks know to be done
@@ -75,15 +100,34 @@ func New(cfg Config) *Scheduler {
 
 // Submit queues a request behind all older ones.
 func (s *Scheduler) Submit(r Submit) error {
-	if len(r.IDs) == 0 || r.MaxNew < 1 || s.byKey[r.Key] != nil {
+	if len(r.IDs) == 0 || r.MaxNew < 1 || r.N < 0 || s.byKey[r.Key] != nil {
 		return fmt.Errorf("%w: request %d has no tokens, no room, or a key in use", ErrProtocol, r.Key)
 	}
-	q := &seq{key: r.Key, ids: r.IDs, prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
-	s.byKey[q.key] = q
+	q := s.add(r, 0)
 	s.queue = insert(s.queue, q)
+	for child := int32(1); child < r.N; child++ {
+		c := s.add(r, child)
+		c.state, c.parent = unborn, q
+		q.children = append(q.children, c)
+	}
 	s.fresh = true
 	return nil
+}
+
+// add makes sequence number child of a request.
+func (s *Scheduler) add(r Submit, child int32) *seq {
+	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
+		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+	s.byKey[q.key] = q
+	return q
+}
+
+// rank is a request's place in line.
+func (s *Scheduler) rank(r Submit) int64 {
+	if s.cfg.Policy == Priority {
+		return int64(r.Key) - int64(r.Priority)*AgePerLevel
+	}
+	return int64(r.Key)
 }
 
 // Cancel drops a request wherever it is. An unknown key is harmless. Rows of it
@@ -120,8 +164,11 @@ func (s *Scheduler) end(q *seq) {
 		s.active = remove(s.active, q)
 	case leaving:
 		s.leaving = remove(s.leaving, q)
+	case unborn:
+		q.parent.children = slices.DeleteFunc(q.parent.children, func(c *seq) bool { return c == q })
 	}
 	delete(s.byKey, q.key)
+	s.orphan(q)
 	if q.slot != executor.NoSlot {
 		s.gone = append(s.gone, q)
 	}
@@ -129,15 +176,15 @@ func (s *Scheduler) end(q *seq) {
 	s.fresh = true
 }
 
-// insert puts q into a list that is ordered by age.
+// insert puts q into a list that is ordered by place in line.
 func insert(list []*seq, q *seq) []*seq {
-	i, _ := slices.BinarySearchFunc(list, q.key, byAge)
+	i, _ := slices.BinarySearchFunc(list, q, inLine)
 	return slices.Insert(list, i, q)
 }
 
-// remove takes q out of a list that is ordered by age. The head goes without moving the rest.
+// remove takes q out of an ordered list. The head goes without moving the rest.
 func remove(list []*seq, q *seq) []*seq {
-	i, ok := slices.BinarySearchFunc(list, q.key, byAge)
+	i, ok := slices.BinarySearchFunc(list, q, inLine)
 	switch {
 	case !ok:
 		return list
@@ -148,12 +195,6 @@ func remove(list []*seq, q *seq) []*seq {
 	return slices.Delete(list, i, i+1)
 }
 
-func byAge(q *seq, k Key) int {
-	switch {
-	case q.key < k:
-		return -1
-	case q.key > k:
-		return 1
-	}
-	return 0
+func inLine(a, b *seq) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.key, b.key))
 }

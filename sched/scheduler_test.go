@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -177,6 +178,125 @@ func TestFailedRowFailsItsRequestAlone(t *testing.T) {
 	s.check()
 }
 
+// A higher priority goes first, but not for ever: a request is passed by at most
+// AgePerLevel younger ones for each level between them.
+func TestPriorityAges(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
+	s.core.Resume()
+	s.submitAs(0, 1, prompt(3, 1), 2) // runs
+	s.submitAs(0, 2, prompt(3, 2), 2) // the one that is passed
+	for k := Key(3); k < 3+3*AgePerLevel; k++ {
+		s.submitAs(1, k, prompt(3, int(k)), 2)
+	}
+	s.drain()
+	s.check()
+	passed := slices.Index(s.order, Key(2)) - 1
+	if s.order[0] != 1 || passed < 1 || passed > AgePerLevel {
+		t.Errorf("passed by %d younger requests of a higher level, want 1 to %d", passed, AgePerLevel)
+	}
+}
+
+// With prefill_first a started prompt gets the whole step, and the decoding request
+// its token when the prompt is through.
+func TestPrefillFirst(t *testing.T) {
+	for policy, wait := range map[Policy]bool{FIFO: false, PrefillFirst: true} {
+		s := newSim(t, simConfig{page: 16, blocks: 64, slots: 4, tokens: 16, depth: 1, policy: policy})
+		s.core.Resume()
+		s.submit(1, prompt(3, 1), 40)
+		for len(s.got[1]) < 2 {
+			s.step()
+		}
+		s.submit(2, prompt(160, 2), 1)
+		for len(s.got[2]) == 0 {
+			s.step()
+		}
+		if got := len(s.got[1]); wait != (got < 8) {
+			t.Errorf("policy %d: the decoding request has %d tokens when the prompt of 160 is through", policy, got)
+		}
+		s.drain()
+		s.check()
+	}
+}
+
+// Thirty-two requests with one beginning that arrive together compute it once.
+func TestOneBeginningIsComputedOnce(t *testing.T) {
+	for depth := 1; depth <= 2; depth++ {
+		s := newSim(t, simConfig{page: 16, blocks: 512, slots: 32, tokens: 128, depth: depth, sharing: true})
+		s.core.Resume()
+		const common, own = 160, 20
+		for k := range Key(32) {
+			s.submit(1+k, append(prompt(common, 1), prompt(own, 2+int(k))...), 4)
+		}
+		s.drain()
+		s.check()
+		if s.computed > common+32*(own+4) {
+			t.Errorf("depth %d: %d tokens computed, the beginning of %d once and the rest is %d", depth, s.computed, common, common+32*(own+4))
+		}
+		for k, c := range s.cached {
+			if k > 1 && c != common {
+				t.Errorf("depth %d: request %d has %d cached tokens, want %d", depth, k, c, common)
+			}
+		}
+	}
+}
+
+// Four sequences of one prompt hold its full blocks together, and a copy of the
+// last one if it is not full (field report B5: 4 + 4 blocks for 64 tokens, 3 + 4
+// for 60). A prompt of one token forks too.
+func TestForksShareTheirPrompt(t *testing.T) {
+	for _, c := range []struct{ prompt, used, copies int }{{64, 8, 0}, {60, 7, 3}, {1, 4, 3}} {
+		for depth := 1; depth <= 2; depth++ {
+			s := newSim(t, simConfig{page: 16, blocks: 64, slots: 8, tokens: 64, depth: depth, sharing: true})
+			s.core.Resume()
+			s.submitN(4, 1, prompt(c.prompt, 1), 6)
+			for len(s.got[4]) < 4 {
+				s.step()
+			}
+			if used := 64 - s.answer.Free; used != c.used {
+				t.Errorf("prompt of %d, depth %d: %d blocks are in use, want %d", c.prompt, depth, used, c.used)
+			}
+			if s.copies != c.copies {
+				t.Errorf("prompt of %d, depth %d: %d blocks copied, want %d", c.prompt, depth, s.copies, c.copies)
+			}
+			if s.computed > int32(c.prompt+4*6) {
+				t.Errorf("prompt of %d, depth %d: %d tokens computed: the prompt was computed more than once", c.prompt, depth, s.computed)
+			}
+			s.drain()
+			s.check()
+		}
+	}
+}
+
+// Without slots or blocks for all, forks still finish, each with its own number.
+func TestForksWhenRoomIsShort(t *testing.T) {
+	for _, c := range []simConfig{{page: 4, blocks: 6, slots: 8, tokens: 16, depth: 1}, {page: 4, blocks: 64, slots: 2, tokens: 16, depth: 2}} {
+		s := newSim(t, c)
+		s.core.Resume()
+		s.submitN(5, 1, prompt(11, 1), 8)
+		s.submit(6, prompt(9, 2), 8)
+		s.drain()
+		s.check()
+	}
+}
+
+// A cancelled parent takes nobody with it by itself: who cancels a request cancels its keys.
+func TestCancelAParentBeforeAndAfterItForks(t *testing.T) {
+	for at := range 12 {
+		s := newSim(t, simConfig{page: 4, blocks: 64, slots: 8, tokens: 6, depth: 2})
+		s.core.Resume()
+		s.submitN(3, 1, prompt(13, 1), 6)
+		for range at {
+			s.step()
+		}
+		s.cancel(1)
+		if at%2 == 1 {
+			s.cancel(3)
+		}
+		s.drain()
+		s.check()
+	}
+}
+
 // Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
 // the tokens it would get alone, and everything is given back.
 func TestAnyCompanySameTokens(t *testing.T) {
@@ -184,6 +304,9 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
 		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
 		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
+		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
+		c.sharing = rapid.Bool().Draw(r, "sharing")
+		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
 		s.core.Resume()
 		capacity := c.page * c.blocks
@@ -193,8 +316,13 @@ func TestAnyCompanySameTokens(t *testing.T) {
 			case op < 4:
 				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
 				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
-				s.submit(k, prompt(p, int(k)), m)
+				s.submitAs(int32(rapid.IntRange(-1, 1).Draw(r, "priority")), k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
 				k++
+			case op == 4:
+				forks := rapid.IntRange(2, 4).Draw(r, "forks")
+				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
+				s.submitN(forks, k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new"))
+				k += Key(forks)
 			case op < 8:
 				s.step()
 			case op == 8:

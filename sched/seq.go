@@ -24,6 +24,8 @@ const (
 // Submit brings a request.
 type Submit struct {
 	Key      Key
+	N        int32   // sequences of the prompt, under the keys from Key on; 0 is 1
+	Priority int32   // with policy Priority: higher goes first
 	IDs      []int32 // the prompt, at least one
 	MaxNew   int32   // at least 1
 	EOS      []int32 // ids that end it
@@ -35,9 +37,10 @@ type state uint8
 
 const (
 	waiting state = iota // in the queue, holds no cache
-	offered              // a candidate of the Reserve that is out, holds a slot
+	offered              // waiting, and known to blocks: holds a slot, but no cache
 	started              // holds a slot and cache, the executor knows it
 	leaving              // given up while a step was in flight: its tokens count, then it waits again
+	unborn               // waits for its parent's last chunk, to sample from its logits
 	ended
 )
 
@@ -45,6 +48,7 @@ const (
 // the prompt first. A step in flight will make pending more of them known.
 type seq struct {
 	key      Key
+	rank     int64 // place in line: smaller goes first; the key, but for priorities
 	state    state
 	ids      []int32
 	prompt   int32
@@ -52,6 +56,9 @@ type seq struct {
 	eos      []int32
 	sampling sampling.Params
 	seed     uint64
+	child    int32  // number within its request
+	parent   *seq   // of a child that is unborn
+	children []*seq // unborn
 
 	slot     executor.Slot // NoSlot while it waits
 	blocks   int32         // owned, per group
@@ -59,6 +66,7 @@ type seq struct {
 	pending  int32         // tokens that steps in flight will sample
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
+	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }
 

@@ -19,15 +19,17 @@ type sim struct {
 	asked   *blockmgr.Reserve // sent to blocks, not answered
 	answer  blockmgr.Reserved
 	running []*executor.Batch
-	maxRows int
 
-	prompts map[Key][]int32
-	got     map[Key][]int32
-	ends    map[Key]Finish
-	limits  map[Key]int
-	dropped map[Key]bool
-	preempt map[Key]int32
-	order   []Key // in order of ending
+	prompts  map[Key][]int32
+	got      map[Key][]int32
+	ends     map[Key]Finish
+	limits   map[Key]int
+	dropped  map[Key]bool
+	preempt  map[Key]int32
+	order    []Key // in order of ending
+	cached   map[Key]int32
+	computed int32 // tokens in all rows
+	copies   int   // of blocks
 }
 
 // failer is what testing.T and rapid.T share.
@@ -38,19 +40,38 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-type simConfig struct{ page, blocks, slots, tokens, depth int }
+type simConfig struct {
+	page, blocks, slots, tokens, depth, margin int
+	sharing                                    bool
+	policy                                     Policy
+}
 
 func newSim(t failer, c simConfig) *sim {
 	return &sim{t: t,
-		core:    New(Config{MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth}),
-		blocks:  blockmgr.New(c.page, []int{c.blocks}, c.slots),
+		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
+		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
 		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth}),
-		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}}
+		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}, cached: map[Key]int32{}}
 }
 
 func (s *sim) submit(k Key, prompt []int32, maxNew int, eos ...int32) {
+	s.submitAs(0, k, prompt, maxNew, eos...)
+}
+
+// submitN submits n sequences of one prompt under the keys from k on.
+func (s *sim) submitN(n int, k Key, prompt []int32, maxNew int) {
+	for i := range Key(n) {
+		s.prompts[k+i], s.limits[k+i] = slices.Clone(prompt), maxNew
+	}
+	if err := s.core.Submit(Submit{Key: k, N: int32(n), IDs: slices.Clone(prompt), MaxNew: int32(maxNew)}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.plan()
+}
+
+func (s *sim) submitAs(priority int32, k Key, prompt []int32, maxNew int, eos ...int32) {
 	s.prompts[k], s.limits[k] = slices.Clone(prompt), maxNew
-	if err := s.core.Submit(Submit{Key: k, IDs: slices.Clone(prompt), MaxNew: int32(maxNew), EOS: eos}); err != nil {
+	if err := s.core.Submit(Submit{Key: k, Priority: priority, IDs: slices.Clone(prompt), MaxNew: int32(maxNew), EOS: eos}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.plan()
@@ -91,7 +112,10 @@ func (s *sim) answerReserve() {
 			s.t.Fatal(err)
 		}
 		s.running = append(s.running, b)
-		s.maxRows = max(s.maxRows, len(b.Rows))
+		for _, row := range b.Rows {
+			s.computed += row.Count
+		}
+		s.copies += len(b.Copies)
 	}
 	s.plan()
 }
@@ -112,7 +136,7 @@ func (s *sim) finishStep() {
 			s.t.Fatalf("request %d gets something after its end", it.Key)
 		}
 		s.got[it.Key] = append(s.got[it.Key], it.IDs...)
-		s.ends[it.Key], s.preempt[it.Key] = it.Finish, it.Preemptions
+		s.ends[it.Key], s.preempt[it.Key], s.cached[it.Key] = it.Finish, it.Preemptions, it.Cached
 		if it.Finish != Running {
 			s.order = append(s.order, it.Key)
 		}

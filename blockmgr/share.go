@@ -1,0 +1,139 @@
+package blockmgr
+
+import "slices"
+
+// publish puts the pages that s has filled up to written positions into the tree.
+// A page that is there already, computed by another sequence at the same time,
+// keeps its block; this one's own stays private.
+func (m *Manager) publish(s *slot, written int32) {
+	if !m.sharing || s.barred {
+		return
+	}
+	full := s.pages(m.page, written/m.page, m.tree.root(s.salt, s.epoch))
+	if int32(len(s.path)) >= full {
+		return
+	}
+	m.pass(s)
+	for i := int32(len(s.path)); i < full; i++ {
+		tokens := s.ids[i*m.page : (i+1)*m.page]
+		n := m.tree.find(s.chain[i], s.last(), s.salt, s.epoch, tokens)
+		if n == nil {
+			n = m.tree.add(s.chain[i], s.last(), s.salt, s.epoch, tokens, len(m.pools))
+		}
+		for g := range m.pools {
+			if b := s.tables[g][i]; n.blocks[g] < 0 {
+				n.blocks[g] = b
+				m.pools[g].node[b] = n
+			}
+		}
+		n.holds++
+		s.path = append(s.path, n)
+	}
+	m.announce(s)
+}
+
+// match walks the published beginning of s, at most n pages. Blocks are not taken yet.
+func (m *Manager) match(s *slot, n int32) {
+	n = s.pages(m.page, n, m.tree.root(s.salt, s.epoch))
+	m.found = m.found[:0]
+	var parent *node
+	for i := range n {
+		next := m.tree.find(s.chain[i], parent, s.salt, s.epoch, s.ids[i*m.page:(i+1)*m.page])
+		if next == nil || slices.Contains(next.blocks, -1) {
+			break
+		}
+		m.found = append(m.found, next)
+		parent = next
+	}
+}
+
+// adopt gives s the blocks that match found.
+func (m *Manager) adopt(s *slot) {
+	for _, n := range m.found {
+		n.holds++
+		s.path = append(s.path, n)
+		for g := range m.pools {
+			m.pools[g].acquire(n.blocks[g])
+			s.tables[g] = append(s.tables[g], n.blocks[g])
+		}
+	}
+}
+
+// abandon undoes adopt.
+func (m *Manager) abandon(s *slot) {
+	for i := len(s.path) - 1; i >= 0; i-- {
+		for g := range m.pools {
+			m.pools[g].unref(s.tables[g][i])
+			s.tables[g] = s.tables[g][:i]
+		}
+	}
+	m.leavePath(s)
+}
+
+// leavePath takes s off its nodes, the deepest first.
+func (m *Manager) leavePath(s *slot) {
+	for i := len(s.path) - 1; i >= 0; i-- {
+		n := s.path[i]
+		s.path[i] = nil
+		n.holds--
+		m.tree.drop(n)
+	}
+	s.path = s.path[:0]
+}
+
+// announce registers the prompt page that s computes next, so that others that
+// need it wait for it. One page a sequence is enough: whoever shares its beginning
+// finds the pages before it published.
+func (m *Manager) announce(s *slot) {
+	next := int32(len(s.path))
+	if !m.sharing || s.barred || next >= s.prompt/m.page {
+		return
+	}
+	s.pages(m.page, next+1, m.tree.root(s.salt, s.epoch))
+	chain := s.chain[next]
+	if _, taken := m.ahead[chain]; !taken {
+		s.frontier, s.ahead = chain, true
+		m.ahead[chain] = s
+	}
+}
+
+// pass withdraws what announce registered.
+func (m *Manager) pass(s *slot) {
+	if s.ahead {
+		delete(m.ahead, s.frontier)
+		s.ahead = false
+	}
+}
+
+// computing is the slot that is about to compute page n of s, -1: none. It has the
+// same tokens up to the end of that page.
+func (m *Manager) computing(s *slot, n int32) Slot {
+	if n >= int32(len(s.chain)) {
+		return -1
+	}
+	w := m.ahead[s.chain[n]]
+	end := (n + 1) * m.page
+	if w == nil || w == s || w.salt != s.salt || w.epoch != s.epoch || !slices.Equal(w.ids[:end], s.ids[:end]) {
+		return -1
+	}
+	return w.number
+}
+
+// evict makes the least recently used idle block of a group free. Pages deeper in
+// the tree went idle before those they follow, so what is evicted leads nowhere.
+func (m *Manager) evict(g int) {
+	p := &m.pools[g]
+	b := p.idle.oldest()
+	p.idle.remove(b)
+	m.unpublish(g, b)
+	p.free = append(p.free, b)
+}
+
+// unpublish makes a block private, if it is not.
+func (m *Manager) unpublish(g int, b int32) {
+	if n := m.pools[g].node[b]; n != nil {
+		m.pools[g].node[b] = nil
+		n.blocks[g] = -1
+		m.tree.drop(n)
+	}
+}

@@ -1,0 +1,44 @@
+package blockmgr
+
+// slot is what is known of a sequence.
+type slot struct {
+	number  Slot
+	open    bool
+	started bool      // was granted a row
+	granted uint64    // the step of its last grant
+	room    int32     // tokens that it was promised room for
+	tables  [][]int32 // per group
+	forked  bool      // the executor has not heard of the tables yet
+	tail    bool      // the last block of each table is another's too, and not full
+
+	salt     uint64
+	epoch    uint32
+	ids      []int32  // known tokens
+	prompt   int32    // of which were known when it opened
+	chain    []uint64 // per full page of ids: the hash up to its end
+	path     []*node  // per leading page that is published: what as
+	barred   bool     // blocks were written by two weight epochs: nothing more is published
+	frontier uint64   // chain of the page that it computes next, while registered as such
+	ahead    bool     // registered
+}
+
+// pages brings chain up to the full pages of ids, at most n, and says how many there are.
+func (s *slot) pages(page, n int32, root uint64) int32 {
+	n = min(n, int32(len(s.ids))/page)
+	for i := int32(len(s.chain)); i < n; i++ {
+		before := root
+		if i > 0 {
+			before = s.chain[i-1]
+		}
+		s.chain = append(s.chain, extend(before, s.ids[i*page:(i+1)*page]))
+	}
+	return n
+}
+
+// last is the deepest published node, nil: none.
+func (s *slot) last() *node {
+	if len(s.path) == 0 {
+		return nil
+	}
+	return s.path[len(s.path)-1]
+}
