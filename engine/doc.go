@@ -11,6 +11,10 @@
 //
 // The engine sees token ids only; package text turns them into text and back.
 //
+// A Config is resolved in one place: Fields is the table of its entries, from which
+// checks, flags, files, environment and documentation come; Resolve decides each and
+// says why, and plans the memory; package settings reads files and environment.
+//
 // Ownership: an Engine owns its actors, its executor (also one that was passed in)
 // and the cache; the checkpoint stays the caller's and may be closed after Spawn.
 //
