@@ -95,8 +95,14 @@ func (c *Config) apply(g Given, by map[string]Given) error {
 		return fmt.Errorf("%w: %s and %s are the same: give %s alone", ErrConfig, other.called(), g.called(), name)
 	}
 	by[name] = g
+	if err := f.set(c, text); err != nil {
+		return err
+	}
 	c.from.by[name] = g.origin()
-	return f.set(c, text)
+	if takesBack(text) && f.at(c).get() == nil {
+		delete(c.from.by, name)
+	}
+	return nil
 }
 
 // fieldNamed finds a field; nil: there is none.

@@ -70,7 +70,7 @@ func (f *Field) set(c *Config, text string) error {
 	switch {
 	case text == "none" && f.None != "":
 		text = f.None
-	case (text == "auto" || text == "none") && !slices.Contains(f.Choices, text):
+	case takesBack(text) && !slices.Contains(f.Choices, text):
 		v.clear()
 		return nil
 	}
@@ -85,6 +85,9 @@ func (f *Field) set(c *Config, text string) error {
 	}
 	return nil
 }
+
+// takesBack says that a text stands for no value.
+func takesBack(text string) bool { return text == "auto" || text == "none" }
 
 // check refuses a value that is out of bounds, whoever has set it.
 func (f *Field) check(c *Config) error {

@@ -102,6 +102,9 @@ func (r *Resolved) takeGiven() error {
 			if err := v.set(f.Default); err != nil {
 				return f.wrong(f.Default, err)
 			}
+			if where := r.Config.from.by[f.Name]; where != "" && v.get() == nil {
+				r.from[f.Name] = where // it was given as the zero that it is by default
+			}
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), {text: "plain", err: "not available yet, only tiled"}}},
 		"auto_switch_to_flash":      {"true", "default", true, []given{noEffect("false", "false")}},
 		"threads":                   {"", "one for each CPU", false, []given{given1("3")}},
-		"pin":                       {"false", "default", false, []given{given1("true")}},
+		"pin":                       {"false", "default", false, []given{given1("true"), given1("false"), {text: "auto", want: "false", from: "default"}}},
 		"use_cuda_graph":            {"false,false", "there is no GPU", true, []given{noEffect("true", "false,false"), noEffect("true,false", "false,false")}},
 		"q_padding_interval_size":   {"64", "default", true, []given{noEffect("32", "32")}},
 		"kv_padding_interval_size":  {"16384", "default", true, []given{noEffect("512", "512")}},
