@@ -306,6 +306,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
 		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
 		c.sharing = rapid.Bool().Draw(r, "sharing")
+		c.host = rapid.SampledFrom([]int{0, 0, 2, 5, 40}).Draw(r, "host")
 		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
 		s.core.Resume()
