@@ -18,7 +18,7 @@ type sim struct {
 
 	asked   *blockmgr.Reserve // sent to blocks, not answered
 	host    *blockmgr.Host
-	moving  *blockmgr.Swap // sent to the ledger, not answered
+	moving  []*blockmgr.Swap // sent to the ledger, in order
 	answer  blockmgr.Reserved
 	running []*executor.Batch
 
@@ -90,11 +90,7 @@ func (s *sim) cancel(k Key) {
 
 func (s *sim) plan() {
 	if m := s.core.Swap(); m != nil {
-		if len(m.Out)+len(m.In) > 0 {
-			s.moving = m
-		} else if err := s.host.Swap(m, new(blockmgr.Swapped)); err != nil {
-			s.t.Fatal(err)
-		}
+		s.moving = append(s.moving, m)
 	}
 	if r := s.core.Plan(); r != nil {
 		if s.asked != nil {
@@ -121,13 +117,17 @@ func (s *sim) answerReserve() {
 	s.plan()
 }
 
-// answerSwap lets the ledger answer.
+// answerSwap lets the ledger do what it was asked first, and answer if something moves.
 func (s *sim) answerSwap() {
+	m := s.moving[0]
+	s.moving = s.moving[1:]
 	var answer blockmgr.Swapped
-	if err := s.host.Swap(s.moving, &answer); err != nil {
+	if err := s.host.Swap(m, &answer); err != nil {
 		s.t.Fatal(err)
 	}
-	s.moving = nil
+	if len(m.Out)+len(m.In) == 0 {
+		return
+	}
 	b, err := s.core.Swapped(&answer)
 	if err != nil {
 		s.t.Fatal(err)
@@ -178,7 +178,7 @@ func (s *sim) step() bool {
 	switch {
 	case s.asked != nil:
 		s.answerReserve()
-	case s.moving != nil:
+	case len(s.moving) > 0:
 		s.answerSwap()
 	case len(s.running) > 0:
 		s.finishStep()
