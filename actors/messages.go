@@ -56,7 +56,7 @@ type End struct {
 
 // peers tells a child who the others are, before anything else.
 type peers struct {
-	supervisor, intake, scheduler, blocks, executor *actor.PID
+	supervisor, intake, scheduler, blocks, swap, executor *actor.PID
 }
 
 // fatal tells the supervisor that the engine cannot go on.

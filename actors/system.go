@@ -52,9 +52,9 @@ func Start(o Options) *System {
 		done:      make(chan struct{}),
 	}
 	info := o.Executor.Info()
-	blocksOf := make([]int, len(info.Groups))
+	blocksOf, hostOf := make([]int, len(info.Groups)), make([]int, len(info.Groups))
 	for g := range info.Groups {
-		blocksOf[g] = info.Groups[g].Blocks
+		blocksOf[g], hostOf[g] = info.Groups[g].Blocks, info.Groups[g].Host
 	}
 	var (
 		open    = newTable()
@@ -71,6 +71,7 @@ func Start(o Options) *System {
 		}
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
+		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p

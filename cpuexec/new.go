@@ -37,7 +37,7 @@ func New(cfg Config) (*Executor, error) {
 	e.info = executor.Info{
 		Name:           "cpu " + set.Name + " f32",
 		PageSize:       cfg.PageSize,
-		Groups:         []executor.Group{{Blocks: memory.Blocks}},
+		Groups:         []executor.Group{{Blocks: memory.Blocks, Host: cfg.HostBlocks}},
 		MaxSlots:       cfg.MaxSlots,
 		MaxTokens:      cfg.MaxTokens,
 		MaxContext:     cfg.MaxContext,
@@ -59,11 +59,11 @@ func (e *Executor) allocate(set *kernels.Set) error {
 		return err
 	}
 	e.areas = append(e.areas, w.area)
-	var parts [3]*area
+	var parts [4]*area
 	for i, p := range []struct {
 		name string
 		size int64
-	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}} {
+	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}, {"the host pool", e.memory.Host}} {
 		if parts[i], err = newArea(p.name, p.size, false); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (e *Executor) allocate(set *kernels.Set) error {
 	}
 	e.pool = pool.New(c.Threads, c.Pin)
 	e.step = newStep(c, d, set, w, e.pool)
-	e.step.cache = newCache(parts[0], &d, c.PageSize, e.memory.Blocks)
+	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
 	return nil

@@ -15,13 +15,14 @@ type Memory struct {
 
 	Weights  int64 // packed as float32
 	KV       int64 // the pool
+	Host     int64 // the host pool
 	Slots    int64 // ids and block tables of sequences
 	Work     int64 // activations of a step
 	Sampling int64 // scratch of the samplers
 }
 
 // Total is the sum.
-func (m Memory) Total() int64 { return m.Weights + m.KV + m.Slots + m.Work + m.Sampling }
+func (m Memory) Total() int64 { return m.Weights + m.KV + m.Host + m.Slots + m.Work + m.Sampling }
 
 // Bound is what decides the size of a pool.
 type Bound string
@@ -43,8 +44,10 @@ const headRows = 64
 // Plan computes what New will take for cfg, whose weights are not looked at. The
 // pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
 // tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
-// the rest, which is
+// weights, slots, work and sampling. The host pool is HostBlocks and no less. Then
 //
+//	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
+//	Host     = BlockBytes * HostBlocks
 //	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + 64 rows of the head
@@ -77,6 +80,10 @@ func (c *Config) plan() (Memory, error) {
 	}
 	m.Blocks = int(blocks)
 	m.KV = poolBytes(blocks, m.BlockBytes)
+	var err error
+	if m.Host, err = c.hostBytes(&m); err != nil {
+		return m, err
+	}
 	if t := m.Total(); t < 0 || t > math.MaxInt {
 		return m, fmt.Errorf("%w: %d bytes cannot be addressed", ErrMemory, t)
 	}
@@ -115,6 +122,19 @@ func (c *Config) noBlock(m Memory) error {
 // poolBytes is the size of a pool. Attention reads whole tiles of K, so a little
 // behind the last page.
 func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + 4*kernels.Tile) }
+
+// hostBytes is the size of the host pool, which shares the limit with the pool.
+func (c *Config) hostBytes(m *Memory) (int64, error) {
+	left := int64(math.MaxInt64)
+	if c.MemoryLimit > 0 {
+		left = c.MemoryLimit - m.KV
+	}
+	if most := left / m.BlockBytes; int64(c.HostBlocks) > most {
+		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, beside a pool of %d bytes; use at most %d blocks",
+			ErrMemory, c.HostBlocks, m.BlockBytes, m.KV, most)
+	}
+	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
+}
 
 // weightBytes is the size of all packed weights.
 func weightBytes(c *Config, d *dims) int64 {

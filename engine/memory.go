@@ -15,12 +15,11 @@ type Memory struct {
 	Usable   int64 // for the engine: max_memory_percent of Limit - Resident; 0: not known
 
 	WeightSet int64          // the weights as they are stored
-	Executor  cpuexec.Memory // what the executor takes: packed weights, cache and work
-	Offload   int64          // cpu_offload_space
+	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
 }
 
 // Total is the sum.
-func (m Memory) Total() int64 { return m.WeightSet + m.Executor.Total() + m.Offload }
+func (m Memory) Total() int64 { return m.WeightSet + m.Executor.Total() }
 
 // Steps of the CPU executor, in tokens: bigger ones gain nothing and make the
 // others wait, smaller ones read the weights for too few tokens.

@@ -77,7 +77,7 @@ func TestTooLittleMemory(t *testing.T) {
 
 // What is planned is what an engine takes.
 func TestPlanIsWhatTheEngineTakes(t *testing.T) {
-	cfg := Config{Checkpoint: tiny(t), MaxMemoryPercent: 0.2, MaxBatchTokens: 40, Threads: 2, PageSize: 16, MaxQueueSize: 9, NumBlocks: 1 << 29}
+	cfg := Config{Checkpoint: tiny(t), MaxMemoryPercent: 0.2, MaxBatchTokens: 40, Threads: 2, PageSize: 16, MaxQueueSize: 9, NumBlocks: 1 << 29, CPUOffloadSpace: 0.01}
 	r, err := Resolve(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -140,18 +140,40 @@ func TestOffloadSpace(t *testing.T) {
 	} {
 		r := &Resolved{from: map[string]string{}, Memory: Memory{Limit: c.limit}}
 		r.Config.CPUOffloadSpace, r.Config.CPUOffloadSpaceSafetyThreshold = c.space, &c.threshold
-		if err := r.sizeOffload(); err != nil || r.Memory.Offload != c.want || (len(r.Notices) > 0) != c.notice {
-			t.Errorf("%+v: %d bytes, notices %q (%v)", c, r.Memory.Offload, r.Notices, err)
-		}
-		if r.Config.CPUOffloadSpace*gib != float64(c.want) {
-			t.Errorf("%+v: %v GiB in force", c, r.Config.CPUOffloadSpace)
+		if got, err := r.offloadBytes(); err != nil || got != c.want || (len(r.Notices) > 0) != c.notice {
+			t.Errorf("%+v: %d bytes, notices %q (%v)", c, got, r.Notices, err)
 		}
 	}
 	threshold := 0.8
 	r := &Resolved{from: map[string]string{}}
 	r.Config.CPUOffloadSpace, r.Config.CPUOffloadSpaceSafetyThreshold = OffloadAuto, &threshold
-	if err := r.sizeOffload(); !errors.Is(err, ErrConfig) {
+	if _, err := r.offloadBytes(); !errors.Is(err, ErrConfig) {
 		t.Errorf("of unknown memory: %v", err)
+	}
+}
+
+// The plan has the host pool in whole blocks, beside all else.
+func TestPlanWithHostPool(t *testing.T) {
+	resolved := func(space, threshold float64) (*Resolved, error) {
+		return resolve(Config{Checkpoint: tiny(t), NumBlocks: 10, CPUOffloadSpace: space, CPUOffloadSpaceSafetyThreshold: &threshold},
+			memory{limit: 1 << 30, resident: 1 << 20})
+	}
+	r, err := resolved(0.25, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blocks = 1 << 28 / tinyBlock
+	if r.cpu.HostBlocks != blocks || r.Memory.Executor.Host != blocks*tinyBlock || r.Config.CPUOffloadSpace*gib != blocks*tinyBlock || r.Config.NumBlocks != 10 {
+		t.Errorf("%d blocks on the host, plan %+v, in force %v GiB", r.cpu.HostBlocks, r.Memory.Executor, r.Config.CPUOffloadSpace)
+	}
+	if r, err = resolved(OffloadAuto, 0.5); err != nil || r.Memory.Executor.Host > 1<<29 || r.Memory.Executor.Host < 1<<29-1<<24 {
+		t.Errorf("half of what is left: %+v (%v)", r.Memory.Executor, err)
+	}
+	if r, err = resolved(0.00001, 0.8); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) == 0 {
+		t.Errorf("less than a block: %v GiB, notices %q (%v)", r.Config.CPUOffloadSpace, r.Notices, err)
+	}
+	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) {
+		t.Errorf("more than there is: %v", err)
 	}
 }
 

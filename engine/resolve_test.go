@@ -73,7 +73,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"max_memory_percent":                 {"0.6", "default", false, []given{given1("0.9")}},
 		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noEffect("8", "0"), noEffect("0", "0")}},
 		"allow_block_sharing":                {"true", "default", false, []given{given1("false"), given1("true")}},
-		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", err: "not available yet"}, {text: "none", err: "cpu_offload_space is none (--it): not available yet"}}},
+		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", want: "0.99993896484375", from: "--it"}, given1("0")}},
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
 			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto means f32"}}},
@@ -144,7 +144,6 @@ func TestProgramsValues(t *testing.T) {
 		"hints is max_prompt=-1,max_new=0,requests=0: -1 is out of range":             func(c *Config) { c.Hints.MaxPrompt = -1 },
 		"decode_compile_config is mode=fast,dynamic=false: mode is \"fast\", none of": func(c *Config) { c.DecodeCompileConfig = &Compile{Mode: "fast"} },
 		"return_logprobs is true (the program): not available yet":                    func(c *Config) { c.ReturnLogprobs = &yes },
-		"cpu_offload_space is none (the program): not available yet":                  func(c *Config) { c.CPUOffloadSpace = OffloadAuto },
 		"neither Checkpoint nor Executor":                                             func(c *Config) { c.Checkpoint = nil },
 	} {
 		cfg := base
@@ -218,6 +217,7 @@ func TestSizesOfAnExecutor(t *testing.T) {
 		"threads (the program) is the executor's own":                      func(c *Config) { c.Threads = 2 },
 		"pin (the program) is the executor's own":                          func(c *Config) { c.Pin = true },
 		"compute (the program) is the executor's own":                      func(c *Config) { c.Compute = "f32" },
+		"cpu_offload_space (the program) is the executor's own":            func(c *Config) { c.CPUOffloadSpace = 1 },
 		"max_context is 129, the executor has 128":                         func(c *Config) { c.MaxContext = 129 },
 		"use_async_batching is true (the program), the executor takes one": func(c *Config) { c.UseAsyncBatching = &on },
 		"the executor has no room":                                         func(c *Config) { c.Executor = noRoom{echo} },

@@ -72,7 +72,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Name == "page_size" || f.Name == "num_blocks") {
+		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
 			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
 		}
 	}

@@ -15,7 +15,6 @@ var pending = []struct {
 	name, now string
 }{
 	{name: "return_logprobs", now: "false"},
-	{name: "cpu_offload_space", now: "0"},
 	{name: "attention", now: "tiled"},
 	{name: "tensor_parallel_size", now: "1"},
 	{name: "ranks", now: "none"},
@@ -49,7 +48,7 @@ func (r *Resolved) sched(info executor.Info) sched.Config {
 		depth = 2
 	}
 	return sched.Config{Policy: policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
-		Blocks: scarcest(info), Depth: depth, Margin: int(*c.SafetyMargin * float64(scarcest(info))), Sharing: *c.AllowBlockSharing}
+		Blocks: scarcest(info), Host: scarcestHost(info), Depth: depth, Margin: int(*c.SafetyMargin * float64(scarcest(info))), Sharing: *c.AllowBlockSharing}
 }
 
 // policies are the values of scheduler_type.
@@ -59,6 +58,15 @@ var policies = map[string]sched.Policy{"fifo": sched.FIFO, "prefill_first": sche
 func (r *Resolved) limits(info executor.Info) actors.Limits {
 	c := &r.Config
 	return actors.Limits{Vocab: info.Vocab, MaxContext: c.MaxContext, CacheTokens: scarcest(info) * c.PageSize, MaxOpen: c.MaxQueueSize}
+}
+
+// scarcestHost is the number of blocks of the smallest host pool.
+func scarcestHost(info executor.Info) int {
+	n := info.Groups[0].Host
+	for _, g := range info.Groups[1:] {
+		n = min(n, g.Host)
+	}
+	return n
 }
 
 // scarcest is the number of blocks of the smallest cache group.

@@ -8,6 +8,7 @@ var ErrClosed = errors.New("executor: closed")
 // Group is the geometry of one cache group (one kind of attention).
 type Group struct {
 	Blocks int // usable blocks, numbered from 0
+	Host   int // blocks of the host pool, numbered from 0; 0: no pool
 	Window int // 0: full attention
 }
 

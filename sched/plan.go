@@ -8,7 +8,7 @@ import (
 // Plan returns the Reserve to send to blocks, nil when there is nothing to ask or
 // to give back, or one is out already. Call it after every event.
 func (s *Scheduler) Plan() *blockmgr.Reserve {
-	if s.out {
+	if s.out || s.held != nil {
 		return nil
 	}
 	r := s.next
@@ -107,10 +107,18 @@ func (c *choice) prompts() {
 }
 
 // offerVictims lists whom the started ones may be given up for, the youngest first.
+// One goes to the host while blocks last there, even if all are taken; the others
+// are computed again.
 func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
+	host := s.host
 	for i := len(s.active) - 1; i >= 0; i-- {
 		q := s.active[i]
-		r.Victims = append(r.Victims, blockmgr.Victim{Slot: int32(q.slot), How: blockmgr.Recompute, After: q.lastStep})
+		v := blockmgr.Victim{Slot: int32(q.slot), After: q.lastStep}
+		if n := int(s.blocksFor(q.planned)); q.blocks > 0 && q.blocks == int32(n) && n <= host {
+			v.How = blockmgr.ToHost
+			host -= n
+		}
+		r.Victims = append(r.Victims, v)
 	}
 }
 
@@ -131,7 +139,8 @@ func (s *Scheduler) offer(r *blockmgr.Reserve) {
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
 		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Want: q.want(), Room: q.room(), MayMatch: s.cfg.Sharing})
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: q.want(), Room: q.room(),
+			MayMatch: s.cfg.Sharing, FromHost: q.hosted > 0})
 	}
 }
 

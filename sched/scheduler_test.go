@@ -125,6 +125,39 @@ func TestYoungerIsGivenUpAndComesBackFirst(t *testing.T) {
 	}
 }
 
+// The same with a host pool: nothing is computed twice, the younger one's blocks go
+// out and come back once. (Field report A4, with prompts of 60: those of 64 would be
+// started one after the other, as the second could not hold one token more.)
+func TestYoungerGoesToTheHostAndComesBack(t *testing.T) {
+	for depth := 1; depth <= 2; depth++ {
+		s := newSim(t, simConfig{page: 16, blocks: 8, slots: 8, tokens: 128, depth: depth, host: 8})
+		s.core.Resume()
+		s.submit(1, prompt(60, 1), 32)
+		s.submit(2, prompt(60, 2), 32)
+		s.drain()
+		s.check()
+		if s.preempt[2] != 1 || s.computed != 182 || s.copies != 8 {
+			t.Errorf("depth %d: given up %d times, %d tokens computed, %d blocks copied, want 1, 182 and 4 out and 4 in", depth, s.preempt[2], s.computed, s.copies)
+		}
+	}
+}
+
+// Cancelled in the host pool, on the way there or on the way back: its host blocks are free again.
+func TestCancelInTheHostPool(t *testing.T) {
+	for at := range 140 {
+		s := newSim(t, simConfig{page: 4, blocks: 8, slots: 8, tokens: 32, depth: 2, host: 8})
+		s.core.Resume()
+		s.submit(1, prompt(14, 1), 18)
+		s.submit(2, prompt(14, 2), 18)
+		for range at {
+			s.step()
+		}
+		s.cancel(2)
+		s.drain()
+		s.check()
+	}
+}
+
 func TestCancelWhereverItIs(t *testing.T) {
 	for depth := 1; depth <= 2; depth++ {
 		for at := range 40 {
@@ -306,6 +339,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
 		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
 		c.sharing = rapid.Bool().Draw(r, "sharing")
+		c.host = rapid.SampledFrom([]int{0, 0, 2, 5, 40}).Draw(r, "host")
 		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
 		s.core.Resume()

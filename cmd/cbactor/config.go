@@ -89,7 +89,7 @@ type memoryPlan struct {
 	Sequences     int64 `json:"sequences"`
 	Work          int64 `json:"work"`
 	Sampling      int64 `json:"sampling"`
-	Offload       int64 `json:"offload"`
+	HostPool      int64 `json:"host_pool"`
 	Total         int64 `json:"total"`
 }
 
@@ -98,7 +98,7 @@ func newMemoryPlan(r *engine.Resolved) memoryPlan {
 	return memoryPlan{
 		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights,
 		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
-		Offload: m.Offload, Total: m.Total(),
+		HostPool: e.Host, Total: m.Total(),
 	}
 }
 
@@ -112,7 +112,7 @@ func (m memoryPlan) String() string {
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},
 		{"sampling", mebibytes(m.Sampling), ""},
-		{"host pool", mebibytes(m.Offload), ""},
+		{"host pool", mebibytes(m.HostPool), "cpu_offload_space"},
 		{"total", mebibytes(m.Total), ""},
 	}
 	if m.Limit > 0 {
