@@ -23,7 +23,7 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	case n == 0:
 		return nil, fmt.Errorf("%w: give at least one token", ErrEmptyPrompt)
 	case n >= l.MaxContext:
-		return nil, fmt.Errorf("%w: %d tokens, and with one to generate at most %d fit: shorten the prompt", ErrTooLong, n, l.MaxContext)
+		return nil, fmt.Errorf("%w: %d tokens, and with one to generate at most %d fit: shorten the prompt", ErrTooLong, n, l.MaxContext-1)
 	case n > l.CacheTokens:
 		return nil, fmt.Errorf("%w: %d tokens, the cache holds %d: shorten the prompt or give the engine more blocks", ErrNeverFits, n, l.CacheTokens)
 	case r.MaxNew < 0:
