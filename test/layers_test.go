@@ -31,6 +31,7 @@ var layers = map[string][]string{
 	"internal/lane": {protoactor},
 	"internal/obs":  {"github.com/rs/zerolog"},
 	"cmd":           {"*"},
+	"examples":      {"checkpoint", "text", "engine"},
 	"test":          {"*"},
 }
 
