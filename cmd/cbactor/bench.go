@@ -63,6 +63,10 @@ type measurement struct {
 	GeneratedTokens int     `json:"generated_tokens"`
 	CachedTokens    int     `json:"cached_tokens"`
 	GeneratedPerS   float64 `json:"generated_per_s"`
+	Model           string  `json:"model"`
+	Compute         string  `json:"compute"`
+	Threads         int     `json:"threads"`
+	Executor        string  `json:"executor"`
 }
 
 func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
@@ -73,30 +77,37 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	model, err := openModel(f.engine.model)
-	if err != nil {
-		return err
-	}
-	e, err := c.spawn(cmd, &f.engine, model)
-	if err != nil {
-		return errors.Join(err, model.Close())
-	}
-	defer closeEngine(e, &err)
-	if err := model.Close(); err != nil {
-		return err
-	}
 	ctx, stop := c.interrupts(cmd.Context())
 	defer stop()
-	m, err := measure(ctx, e, cases)
+	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) { return c.spawnAlone(cmd, &f.engine) })
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e, &err)
+	m, err := c.measure(ctx, e, cases)
+	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
+		return badUsage("%w: the workloads of the project are for --model smollm2", err)
+	}
 	if err != nil {
 		return ended(ctx, err)
 	}
-	m.Workload = f.name
+	info := e.Info()
+	m.Workload, m.Model, m.Compute, m.Threads, m.Executor = f.name, f.engine.model, info.Compute, info.Threads, info.Executor
 	if f.json {
 		return c.printJSON(m)
 	}
 	return c.print(fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached)\n",
 		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens))
+}
+
+// spawnAlone starts an engine for token ids.
+func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags) (_ *engine.Engine, err error) {
+	model, err := openModel(f.model)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+	return c.spawn(cmd, f, model)
 }
 
 func (f *benchFlags) cases() ([]bench.Case, error) {
@@ -118,7 +129,7 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--workload: %w", err)
+		return nil, badFile("--workload", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if w, err = bench.Read(file); err != nil {
@@ -129,17 +140,18 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 
 // measure runs the cases. An error of one is an error of all: the figures would be
 // of other work than asked for.
-func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
+func (c *cli) measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
 	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
 	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
 		return measurement{}, err
 	}
 	list := make([]engine.Request, len(cases))
-	for i, c := range cases {
-		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: c.Prompt, MaxNewTokens: c.MaxNew, IgnoreEOS: true}
+	for i, one := range cases {
+		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true}
 	}
+	defer c.notice("running the workload")()
 	start := time.Now()
-	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{})
+	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{Progress: c.progress(start)})
 	if err != nil {
 		return measurement{}, err
 	}
@@ -154,6 +166,19 @@ func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measure
 	}
 	m.GeneratedPerS = float64(m.GeneratedTokens) / m.Seconds
 	return m, nil
+}
+
+// progressEvery is the least time between two lines about a measurement.
+const progressEvery = 5 * time.Second
+
+// progress says now and then how far a batch is.
+func (c *cli) progress(last time.Time) func(engine.Progress) {
+	return func(p engine.Progress) {
+		if now := time.Now(); now.Sub(last) >= progressEvery {
+			last = now
+			c.say("%d of %d requests done", p.Done, p.Total)
+		}
+	}
 }
 
 // printJSON writes v as one line of JSON.

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 	"testing"
 
+	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -22,6 +24,11 @@ func TestStatus(t *testing.T) {
 		{badUsage("--x is %d", 1), 2, "--x is 1"},
 		{usageError{errors.New("unknown flag"), "cbactor bench"}, 2, "unknown flag: see `cbactor bench --help`"},
 		{fmt.Errorf("start: %w", engine.ErrConfig), 2, "start: bad engine configuration"},
+		{usageError{error: errReported}, 2, ""},
+		{badFile("--x", &fs.PathError{Op: "open", Path: "y", Err: fs.ErrNotExist}), 2, "--x: open y: file does not exist"},
+		{badFile("--x", fs.ErrPermission), 1, "--x: permission denied"},
+		{fmt.Errorf("start: %w: for the pool", cpuexec.ErrMemory), 1,
+			"start: cpuexec: not enough memory: for the pool: give the cache fewer blocks with --num-blocks"},
 		{fmt.Errorf("write: %w", syscall.EPIPE), 141, ""},
 		{interrupted{os.Interrupt}, 130, ""},
 		{interrupted{syscall.SIGTERM}, 143, ""},

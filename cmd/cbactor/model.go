@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +20,24 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--model %s: %w", name, err)
 	}
-	return checkpoint.Open(path)
+	model, err := checkpoint.Open(path)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, badUsage("--model: %w: %s", err, known(name))
+	}
+	return model, err
 }
+
+// known says which models there are.
+func known(name string) string {
+	s := "known by name are " + strings.Join(checkpoint.Names(), ", ")
+	if hubName.MatchString(name) {
+		s += "; models of the Hugging Face hub are not fetched: download the folder and give its path"
+	}
+	return s
+}
+
+// hubName is how the hub names models, which a path may look like, too.
+var hubName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
 // spawn starts an engine with the model and the flags.
 func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint) (*engine.Engine, error) {
