@@ -1,9 +1,12 @@
 package requests_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 )
 
 // Of lines with one id all but the first are bad, whatever else is wrong with them,
@@ -40,5 +43,18 @@ func TestIDsOfAFileDiffer(t *testing.T) {
 	}
 	if !slices.Equal(bad, want) {
 		t.Errorf("bad lines %q, want %q", bad, want)
+	}
+}
+
+// The result of a line with a taken id must not pass for the result of the other.
+func TestTakenIDIsNotPassedOn(t *testing.T) {
+	reader := requests.NewReader(strings.NewReader(`{"request_id":"a","prompt":"x"}`+"\n"+`{"request_id":"a","prompt":"y"}`), "f")
+	if _, err := reader.Next(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := reader.Next()
+	var bad *requests.LineError
+	if !errors.As(err, &bad) || !errors.Is(err, requests.ErrTaken) || bad.ID != "line-2" {
+		t.Errorf("error is %+v", err)
 	}
 }
