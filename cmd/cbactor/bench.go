@@ -174,7 +174,7 @@ const progressEvery = 5 * time.Second
 // progress says now and then how far a batch is.
 func (c *cli) progress(last time.Time) func(engine.Progress) {
 	return func(p engine.Progress) {
-		if now := time.Now(); now.Sub(last) >= progressEvery {
+		if now := time.Now(); now.Sub(last) >= progressEvery && p.Done < p.Total {
 			last = now
 			c.say("%d of %d requests done", p.Done, p.Total)
 		}
