@@ -14,20 +14,36 @@ type Limits struct {
 	MaxOpen     int // requests open at a time
 }
 
+// maxEOS bounds the ids that end one request: they are looked through for each of
+// its tokens.
+const maxEOS = 1024
+
+// CheckLength refuses prompts of a length that can never be served.
+func (l Limits) CheckLength(n int) error {
+	switch {
+	case n == 0:
+		return fmt.Errorf("%w: give at least one token", ErrEmptyPrompt)
+	case n >= l.MaxContext:
+		return fmt.Errorf("%w: %d tokens, at most %d leave room for one to generate: shorten the prompt", ErrTooLong, n, l.MaxContext-1)
+	case n > l.CacheTokens:
+		return fmt.Errorf("%w: %d tokens, the cache holds %d: shorten the prompt or give the engine more blocks", ErrNeverFits, n, l.CacheTokens)
+	}
+	return nil
+}
+
 // admit checks a request against the limits and turns it into the scheduler's
 // form, its limit on new tokens cut to what context and cache can hold. The last
 // token is never written to the cache, so one more than CacheTokens can exist.
 func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	n := len(r.IDs)
+	if err := l.CheckLength(n); err != nil {
+		return nil, err
+	}
 	switch {
-	case n == 0:
-		return nil, fmt.Errorf("%w: give at least one token", ErrEmptyPrompt)
-	case n >= l.MaxContext:
-		return nil, fmt.Errorf("%w: %d tokens, and with one to generate at most %d fit: shorten the prompt", ErrTooLong, n, l.MaxContext-1)
-	case n > l.CacheTokens:
-		return nil, fmt.Errorf("%w: %d tokens, the cache holds %d: shorten the prompt or give the engine more blocks", ErrNeverFits, n, l.CacheTokens)
 	case r.MaxNew < 0:
 		return nil, fmt.Errorf("%w: max_new_tokens is %d, must be 0 or more", ErrParams, r.MaxNew)
+	case len(r.EOS) > maxEOS:
+		return nil, fmt.Errorf("%w: %d ids end it, at most %d may", ErrParams, len(r.EOS), maxEOS)
 	}
 	for i, id := range r.IDs {
 		if id < 0 || int(id) >= l.Vocab {

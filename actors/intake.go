@@ -32,7 +32,7 @@ func (a *intake) Receive(c actor.Context) {
 	case *Submit:
 		m.Reply <- a.submit(c, m) // has room for one: never waits
 	case *Cancel:
-		a.cancel(c, m.ID)
+		a.cancel(c, m)
 	case *sched.Tokens:
 		a.deliver(m)
 		a.drained(c)
@@ -78,9 +78,9 @@ func childID(id string, n int) string {
 }
 
 // cancel ends a request, with its children as far as they are still open.
-func (a *intake) cancel(c actor.Context, id string) {
-	o := a.table.byID[id]
-	if o == nil {
+func (a *intake) cancel(c actor.Context, m *Cancel) {
+	o := a.table.byID[m.ID]
+	if o == nil || m.Sink != nil && o.sink != m.Sink {
 		return
 	}
 	for _, o := range append(o.children, o) {

@@ -35,6 +35,8 @@ func (a *scheduler) Receive(c actor.Context) {
 		a.core.Cancel(m.key)
 	case *blockmgr.Reserved:
 		err = a.reserved(c, m)
+	case *blockmgr.Swapped:
+		err = a.swapped(c, m)
 	case *executor.Result:
 		err = a.stepDone(c, m)
 	case *messages.SetMode:
@@ -49,8 +51,11 @@ func (a *scheduler) Receive(c actor.Context) {
 	a.advance(c)
 }
 
-// advance asks for the next plan, and reports when a halt has come to rest.
+// advance asks for copies and for the next plan, and reports when a halt has come to rest.
 func (a *scheduler) advance(c actor.Context) {
+	if m := a.core.Swap(); m != nil {
+		c.Request(a.swap, m)
+	}
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
@@ -62,6 +67,14 @@ func (a *scheduler) advance(c actor.Context) {
 
 func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {
 	b, err := a.core.Reserved(m)
+	if b != nil {
+		c.Send(a.executor, b)
+	}
+	return err
+}
+
+func (a *scheduler) swapped(c actor.Context, m *blockmgr.Swapped) error {
+	b, err := a.core.Swapped(m)
 	if b != nil {
 		c.Send(a.executor, b)
 	}

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -51,9 +52,9 @@ func Start(o Options) *System {
 		done:      make(chan struct{}),
 	}
 	info := o.Executor.Info()
-	blocksOf := make([]int, len(info.Groups))
+	blocksOf, hostOf := make([]int, len(info.Groups)), make([]int, len(info.Groups))
 	for g := range info.Groups {
-		blocksOf[g] = info.Groups[g].Blocks
+		blocksOf[g], hostOf[g] = info.Groups[g].Blocks, info.Groups[g].Host
 	}
 	var (
 		open    = newTable()
@@ -66,12 +67,11 @@ func Start(o Options) *System {
 	}
 	spawn := func(c actor.Context) (p peers) {
 		name := func(n string, a actor.Actor) *actor.PID {
-			pid := c.SpawnPrefix(props(a), n)
-			c.Watch(pid)
-			return pid
+			return c.SpawnPrefix(props(a), n)
 		}
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
+		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p
@@ -92,8 +92,10 @@ func Start(o Options) *System {
 // Submit sends a request to intake, which answers on its Reply unless the System ends first.
 func (s *System) Submit(m *Submit) { s.sys.Root.Send(s.intake, m) }
 
-// Cancel ends a request, wherever it is.
-func (s *System) Cancel(id string) { s.sys.Root.Send(s.intake, &Cancel{ID: id}) }
+// Cancel ends a request, wherever it is; with a sink only if it is that sink's.
+func (s *System) Cancel(id string, sink Sink) {
+	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})
+}
 
 // Stop begins to end the System: hard, when the steps handed over are done; else
 // when all that was accepted is.
@@ -105,13 +107,28 @@ func (s *System) Done() <-chan struct{} { return s.done }
 // Err says why the System ended, once Done is closed: nil when it was asked to.
 func (s *System) Err() error { return s.err }
 
-// Close frees the executor and what is left, after Done. It is safe twice.
+// closeTimeout is how long Close waits for a step that runs.
+var closeTimeout = 30 * time.Second
+
+// Close waits for Done and frees the executor. A step that does not end within 30 s
+// is given up: what is open fails, and Close answers ErrStuck. It is safe twice.
 func (s *System) Close() error {
-	<-s.done
+	stuck := false
+	select {
+	case <-s.done:
+	case <-time.After(closeTimeout):
+		stuck = true
+		s.sys.Root.Send(s.supervisor, &fatal{"executor", ErrStuck})
+		<-s.done
+	}
 	var err error
 	s.closing.Do(func() {
 		err = s.ex.Close()
-		<-s.collected
+		if stuck {
+			err = errors.Join(err, ErrStuck)
+		} else {
+			<-s.collected
+		}
 		s.sys.Shutdown()
 	})
 	return err

@@ -31,6 +31,8 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 		switch {
 		case !s.open, w.left.Tokens <= 0, w.left.Rows <= 0: // not open: taken as a victim for an earlier candidate
 			w.refuse(c, 0)
+		case w.left.Reads > 0 && c.Position > w.left.Reads && w.left.Taken > 0: // too much to read beside the others
+			w.refuse(c, 0)
 		case s.started:
 			if err := w.goOn(s, c); err != nil {
 				return err
@@ -81,10 +83,14 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 			continue
 		}
 		w.promised -= w.missing(victim, victim.room)
+		p := Preempted{Slot: v.Slot, How: v.How}
+		if v.How == ToHost {
+			p.Blocks = w.list(victim)
+		}
 		if err := w.close(v.Slot, v.After); err != nil {
 			return err
 		}
-		w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, How: v.How})
+		w.out.Preempted = append(w.out.Preempted, p)
 	}
 	return nil
 }
@@ -100,7 +106,7 @@ func (w *round) start(s *slot, c *Candidate) {
 		s.epoch, s.chain = w.r.Epoch, s.chain[:0]
 	}
 	w.found = w.found[:0]
-	if w.sharing && c.MayMatch {
+	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (int32(len(s.ids)) - 1) / w.page // one token at least is left to compute
 		w.match(s, most)
 		if n := int32(len(w.found)); n < most {
@@ -113,7 +119,7 @@ func (w *round) start(s *slot, c *Candidate) {
 	w.adopt(s)
 	matched := int32(len(w.found)) * w.page
 	count := min(c.Want-matched, w.left.Tokens)
-	want := w.missing(s, max(c.Room, matched+count)) + w.promised
+	want := w.missing(s, max(c.Room, c.Position+matched+count)) + w.promised
 	if w.running {
 		want += w.r.Margin
 	}
@@ -157,7 +163,22 @@ func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 	s.granted, s.forked = w.r.Step, false
 	w.left.Tokens -= count
 	w.left.Rows--
+	w.left.Taken++
+	if w.left.Reads > 0 {
+		w.left.Reads = max(1, w.left.Reads-start)
+	}
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})
+}
+
+// list copies the tables of s.
+func (w *round) list(s *slot) []Added {
+	from := len(w.added)
+	for g, t := range s.tables {
+		at := len(w.blocks)
+		w.blocks = append(w.blocks, t...)
+		w.added = append(w.added, Added{Group: int32(g), Blocks: w.blocks[at:len(w.blocks):len(w.blocks)]})
+	}
+	return w.added[from:len(w.added):len(w.added)]
 }
 
 // take is a free block of a group, an idle one when there is none. There must be room.

@@ -29,7 +29,8 @@ type Manager struct {
 	tree     tree
 	ahead    map[uint64]*slot // by chain: who computes that page next
 	found    []*node          // of the last match
-	added    []Added          // arena of the grants of one call
+	added    []Added          // arena of one answer
+	blocks   []int32          // likewise
 }
 
 type drain struct {
@@ -54,7 +55,7 @@ func New(c Config) *Manager {
 // Reserve applies one step's request and fills out.
 func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 	out.reset(r.Step)
-	m.added = m.added[:0]
+	m.added, m.blocks = m.added[:0], m.blocks[:0]
 	for _, f := range r.Forks {
 		if err := m.fork(f); err != nil {
 			return err

@@ -20,6 +20,7 @@ type EchoConfig struct {
 	Tokens      int // 64 a step
 	Context     int // what the blocks hold
 	Outstanding int // 1
+	HostBlocks  int // 0: no host pool
 
 	// Delay, if set, is called by Finish before the step runs. It may wait.
 	Delay func(b *Batch)
@@ -35,6 +36,7 @@ type EchoConfig struct {
 //
 // over what a slot's block table leads to. So a block that is wrong, stale or
 // not written changes the output; what is certainly wrong is an ErrEcho at once.
+// Its host pool is as real: a block that a CopyIn has read is as if never written.
 // A row that is not greedy adds its key's uniform number times Vocab.
 type Echo struct {
 	config EchoConfig
@@ -65,7 +67,7 @@ func NewEcho(config EchoConfig) *Echo {
 	}
 	e := &Echo{
 		config: config,
-		cache:  newEchoCache(config.Blocks, config.PageSize),
+		cache:  newEchoCache(&config),
 		slots:  make([]echoSlot, config.Slots),
 		queue:  make(chan *Batch, config.Outstanding),
 		closed: make(chan struct{}),
@@ -83,7 +85,7 @@ func (e *Echo) Info() Info {
 	return Info{
 		Name:           "echo",
 		PageSize:       e.config.PageSize,
-		Groups:         []Group{{Blocks: e.config.Blocks}},
+		Groups:         []Group{{Blocks: e.config.Blocks, Host: e.config.HostBlocks}},
 		MaxSlots:       e.config.Slots,
 		MaxTokens:      e.config.Tokens,
 		MaxContext:     e.config.Context,

@@ -23,7 +23,7 @@ func (e *Echo) run(b *Batch, r *Result) error {
 		copy(e.slots[d.Slot].table[d.Index:], d.Blocks)
 	}
 	for _, c := range b.Copies {
-		e.cache.copy(c.From, c.To)
+		e.cache.copy(c)
 	}
 	for _, row := range b.Rows {
 		if err := e.write(row, b); err != nil {

@@ -8,7 +8,7 @@ import (
 // Plan returns the Reserve to send to blocks, nil when there is nothing to ask or
 // to give back, or one is out already. Call it after every event.
 func (s *Scheduler) Plan() *blockmgr.Reserve {
-	if s.out {
+	if s.out || s.held != nil {
 		return nil
 	}
 	r := s.next
@@ -67,6 +67,10 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
+	r.Budget.Taken = int32(len(s.sure))
+	if s.cfg.MaxReads > 0 {
+		r.Budget.Reads = int32(max(1, s.cfg.MaxReads-c.reads))
+	}
 }
 
 // choice is one choice of candidates among the started.
@@ -75,6 +79,7 @@ type choice struct {
 	r      *blockmgr.Reserve
 	tokens int32 // left of the step's
 	needed int32 // blocks asked for
+	reads  int   // cache positions that the sure rows read
 }
 
 // decodes gives every decoding sequence its token. Those that need no block for it are sure.
@@ -83,11 +88,15 @@ func (c *choice) decodes() {
 		if !q.decodes() || c.tokens == 0 {
 			continue
 		}
-		c.tokens--
 		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
-			c.s.sure = append(c.s.sure, q)
+			if most := c.s.cfg.MaxReads; most == 0 || c.reads == 0 || c.reads+int(q.planned) <= most {
+				c.tokens--
+				c.reads += int(q.planned)
+				c.s.sure = append(c.s.sure, q)
+			}
 			continue
 		}
+		c.tokens--
 		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
 		c.needed++
 	}
@@ -107,10 +116,18 @@ func (c *choice) prompts() {
 }
 
 // offerVictims lists whom the started ones may be given up for, the youngest first.
+// One goes to the host while blocks last there, even if all are taken; the others
+// are computed again.
 func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
+	host := s.host
 	for i := len(s.active) - 1; i >= 0; i-- {
 		q := s.active[i]
-		r.Victims = append(r.Victims, blockmgr.Victim{Slot: int32(q.slot), How: blockmgr.Recompute, After: q.lastStep})
+		v := blockmgr.Victim{Slot: int32(q.slot), After: q.lastStep}
+		if n := int(s.blocksFor(q.planned)); q.blocks > 0 && q.blocks == int32(n) && n <= host {
+			v.How = blockmgr.ToHost
+			host -= n
+		}
+		r.Victims = append(r.Victims, v)
 	}
 }
 
@@ -131,7 +148,8 @@ func (s *Scheduler) offer(r *blockmgr.Reserve) {
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
 		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Want: q.want(), Room: q.room(), MayMatch: s.cfg.Sharing})
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: q.want(), Room: q.room(),
+			MayMatch: s.cfg.Sharing, FromHost: q.hosted > 0})
 	}
 }
 

@@ -17,9 +17,12 @@ type sim struct {
 	echo   *executor.Echo
 
 	asked   *blockmgr.Reserve // sent to blocks, not answered
+	host    *blockmgr.Host
+	moving  []*blockmgr.Swap // sent to the ledger, in order
 	answer  blockmgr.Reserved
 	running []*executor.Batch
 
+	onBatch  func(*executor.Batch)
 	prompts  map[Key][]int32
 	got      map[Key][]int32
 	ends     map[Key]Finish
@@ -41,16 +44,17 @@ type failer interface {
 }
 
 type simConfig struct {
-	page, blocks, slots, tokens, depth, margin int
-	sharing                                    bool
-	policy                                     Policy
+	page, blocks, slots, tokens, depth, margin, host, reads int
+	sharing                                                 bool
+	policy                                                  Policy
 }
 
 func newSim(t failer, c simConfig) *sim {
 	return &sim{t: t,
-		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
+		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
 		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
-		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth}),
+		host:    blockmgr.NewHost([]int{c.host}),
+		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, HostBlocks: c.host, Outstanding: c.depth}),
 		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}, cached: map[Key]int32{}}
 }
 
@@ -86,6 +90,9 @@ func (s *sim) cancel(k Key) {
 }
 
 func (s *sim) plan() {
+	if m := s.core.Swap(); m != nil {
+		s.moving = append(s.moving, m)
+	}
 	if r := s.core.Plan(); r != nil {
 		if s.asked != nil {
 			s.t.Fatal("two Reserves are out")
@@ -107,17 +114,43 @@ func (s *sim) answerReserve() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.handOver(b)
+	s.plan()
+}
+
+// answerSwap lets the ledger do what it was asked first, and answer if something moves.
+func (s *sim) answerSwap() {
+	m := s.moving[0]
+	s.moving = s.moving[1:]
+	var answer blockmgr.Swapped
+	if err := s.host.Swap(m, &answer); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(m.Out)+len(m.In) == 0 {
+		return
+	}
+	b, err := s.core.Swapped(&answer)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.handOver(b)
+	s.plan()
+}
+
+func (s *sim) handOver(b *executor.Batch) {
 	if b != nil {
 		if err := s.echo.Start(b); err != nil {
 			s.t.Fatal(err)
 		}
 		s.running = append(s.running, b)
+		if s.onBatch != nil {
+			s.onBatch(b)
+		}
 		for _, row := range b.Rows {
 			s.computed += row.Count
 		}
 		s.copies += len(b.Copies)
 	}
-	s.plan()
 }
 
 // finishStep runs the oldest batch and delivers its tokens.
@@ -149,6 +182,8 @@ func (s *sim) step() bool {
 	switch {
 	case s.asked != nil:
 		s.answerReserve()
+	case len(s.moving) > 0:
+		s.answerSwap()
 	case len(s.running) > 0:
 		s.finishStep()
 	default:
@@ -189,6 +224,9 @@ func (s *sim) check() {
 	}
 	if s.answer.Free != s.core.cfg.Blocks {
 		s.t.Errorf("%d of %d blocks are free at the end", s.answer.Free, s.core.cfg.Blocks)
+	}
+	if s.core.host != s.core.cfg.Host || s.host.Free() != s.core.cfg.Host {
+		s.t.Errorf("%d of %d host blocks are free at the end, the scheduler counts %d", s.host.Free(), s.core.cfg.Host, s.core.host)
 	}
 	if len(s.core.byKey) != 0 {
 		s.t.Errorf("%d keys are left at the end", len(s.core.byKey))

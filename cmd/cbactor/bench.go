@@ -73,18 +73,21 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	cases, err := f.cases()
+	cases, err := readCases(f.workload, f.name)
 	if err != nil {
 		return err
 	}
+	requests := benchRequests(cases)
 	ctx, stop := c.interrupts(cmd.Context())
 	defer stop()
-	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) { return c.spawnAlone(cmd, &f.engine) })
+	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
+		return c.spawnAlone(cmd, &f.engine, engine.HintsOf(requests))
+	})
 	if err != nil {
 		return err
 	}
 	defer closeEngine(e, &err)
-	m, err := c.measure(ctx, e, cases)
+	m, err := c.measure(ctx, e, requests)
 	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
 		return badUsage("%w: the workloads of the project are for --model smollm2", err)
 	}
@@ -101,21 +104,22 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 }
 
 // spawnAlone starts an engine for token ids.
-func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags) (_ *engine.Engine, err error) {
+func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags, hints engine.Hints) (_ *engine.Engine, err error) {
 	model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	return c.spawn(cmd, f, model)
+	return c.spawn(cmd, f, model, hints)
 }
 
-func (f *benchFlags) cases() ([]bench.Case, error) {
-	workloads, err := readWorkloads(f.workload)
+// readCases reads the cases of a workload.
+func readCases(path, name string) ([]bench.Case, error) {
+	workloads, err := readWorkloads(path)
 	if err != nil {
 		return nil, err
 	}
-	cases, err := workloads.Get(f.name)
+	cases, err := workloads.Get(name)
 	if err != nil {
 		return nil, badUsage("--name: %w", err)
 	}
@@ -138,20 +142,24 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 	return w, nil
 }
 
-// measure runs the cases. An error of one is an error of all: the figures would be
-// of other work than asked for.
-func (c *cli) measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
-	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
-	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
-		return measurement{}, err
-	}
+func benchRequests(cases []bench.Case) []engine.Request {
 	list := make([]engine.Request, len(cases))
 	for i, one := range cases {
 		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true}
 	}
+	return list
+}
+
+// measure runs the requests. An error of one is an error of all: the figures would be
+// of other work than asked for.
+func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
+	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
+	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
+		return measurement{}, err
+	}
 	defer c.notice("running the workload")()
 	start := time.Now()
-	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{Progress: c.progress(start)})
+	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{Progress: c.progress(start)})
 	if err != nil {
 		return measurement{}, err
 	}

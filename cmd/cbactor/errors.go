@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
@@ -76,7 +75,7 @@ func errorLine(err error) string {
 		return ""
 	}
 	line := oneLine(err.Error())
-	if errors.Is(err, cpuexec.ErrMemory) {
+	if errors.Is(err, engine.ErrMemory) && errors.As(err, new(syscall.Errno)) { // the system refuses what the plan allows
 		line += ": give the cache fewer blocks with --num-blocks"
 	}
 	if errors.As(err, &usage) && usage.command != "" {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -27,8 +26,9 @@ func TestStatus(t *testing.T) {
 		{usageError{error: errReported}, 2, ""},
 		{badFile("--x", &fs.PathError{Op: "open", Path: "y", Err: fs.ErrNotExist}), 2, "--x: open y: file does not exist"},
 		{badFile("--x", fs.ErrPermission), 1, "--x: permission denied"},
-		{fmt.Errorf("start: %w: for the pool", cpuexec.ErrMemory), 1,
-			"start: cpuexec: not enough memory: for the pool: give the cache fewer blocks with --num-blocks"},
+		{fmt.Errorf("start: %w: for the pool: %w", engine.ErrMemory, syscall.ENOMEM), 1,
+			"start: cpuexec: not enough memory: for the pool: " + syscall.ENOMEM.Error() + ": give the cache fewer blocks with --num-blocks"},
+		{fmt.Errorf("start: %w: allow more", engine.ErrMemory), 1, "start: cpuexec: not enough memory: allow more"},
 		{fmt.Errorf("write: %w", syscall.EPIPE), 141, ""},
 		{interrupted{os.Interrupt}, 130, ""},
 		{interrupted{syscall.SIGTERM}, 143, ""},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/engine"
 )
 
 // flagError says what is wrong with the value of a flag in the words of this command,
@@ -16,8 +18,11 @@ func flagError(err error) error {
 		return err
 	}
 	flag, cause := bad.GetFlag(), bad.Unwrap()
+	if field := (*engine.ValueError)(nil); errors.As(cause, &field) {
+		return fmt.Errorf("--%s is %.40q: %s", flag.Name, bad.GetValue(), field.Want)
+	}
 	if errors.As(cause, new(*strconv.NumError)) {
-		return fmt.Errorf("--%s is %.40q: it must be %s", flag.Name, bad.GetValue(), wantedOf(flag))
+		return fmt.Errorf("--%s is %.40q: must be %s", flag.Name, bad.GetValue(), wantedOf(flag))
 	}
 	return fmt.Errorf("--%s %.40q: %w", flag.Name, bad.GetValue(), cause)
 }
@@ -33,7 +38,7 @@ func wantedOf(flag *pflag.Flag) string {
 	case "float64":
 		return "a number"
 	case "uint64":
-		return "a whole number from 0 to 18446744073709551615"
+		return "a whole number from 0 to 2^64-1"
 	}
 	return "a whole number"
 }

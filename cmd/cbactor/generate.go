@@ -102,7 +102,9 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	}
 	defer in.close(&err)
 	tally := show.NewTally(in.total, time.Now())
-	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) { return c.load(cmd, &f.engine) })
+	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) {
+		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.sampling.maxNew) })
+	})
 	if err != nil {
 		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
 	}
@@ -111,7 +113,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, name := range unheeded(model.generation) {
+	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	info := model.engine.Info()

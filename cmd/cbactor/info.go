@@ -70,10 +70,15 @@ func (c *cli) info(f *engineFlags, asJSON bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	planned, err := planEngine(f.config, model)
+	r, err := c.resolve(f, model)
 	if err != nil {
-		return fmt.Errorf("model %s: %w", f.model, err)
+		return err
 	}
+	planned, err := r.Info()
+	if err != nil {
+		return err
+	}
+	planned.Seed = f.config.Seed // one that is drawn is drawn anew by each start
 	m, i := showModel(f.model, model), showEngine(planned)
 	if asJSON {
 		return c.printJSON(struct {
@@ -104,7 +109,7 @@ func recommendation(g checkpoint.Generation) string {
 	if err != nil {
 		return "unusable: " + err.Error()
 	}
-	return settings(p)
+	return described(p)
 }
 
 func showEngine(i engine.Info) engineInfo {
@@ -117,7 +122,7 @@ func showEngine(i engine.Info) engineInfo {
 
 // String is the model in lines of text.
 func (m modelInfo) String() string {
-	return table("Model", [][2]string{
+	return columns("Model", [][]string{
 		{"name", m.Name},
 		{"family", m.Family},
 		{"parameters", fmt.Sprintf("%.2f million, stored as %s", float64(m.Parameters)/1e6, m.DType)},
@@ -153,7 +158,7 @@ func textSupport(m modelInfo) string {
 
 // String is the configuration in lines of text.
 func (i engineInfo) String() string {
-	return table("Engine", [][2]string{
+	return columns("Engine", [][]string{
 		{"executor", i.Executor},
 		{"compute", i.Compute},
 		{"threads", fmt.Sprint(i.Threads)},
@@ -175,14 +180,3 @@ func seedText(seed uint64) string {
 	}
 	return fmt.Sprint(seed)
 }
-
-func table(title string, rows [][2]string) string {
-	var b strings.Builder
-	b.WriteString(title + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "  %-24s%s\n", r[0], r[1])
-	}
-	return b.String()
-}
-
-func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine"
 )
 
 // input is what a run generates from: prompts, or a file of requests.
@@ -89,6 +90,18 @@ func (in *input) jobs(m maker) source {
 		return m.fromPrompts(in.prompts)
 	}
 	return m.fromFile(requests.NewReader(in.file, in.name), &in.done)
+}
+
+// hints are what a run will ask an engine for. A prompt that cannot be encoded will
+// be a failed request, in its turn.
+func (in *input) hints(m maker, maxNew int) engine.Hints {
+	h := engine.Hints{Requests: in.total}
+	for _, p := range in.prompts {
+		if ids, err := m.encode(p); err == nil {
+			h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(ids)), maxNew
+		}
+	}
+	return h
 }
 
 // single says that there is one prompt.

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/internal/nearest"
 )
 
 // root is the tree of commands.
@@ -22,10 +28,10 @@ func (c *cli) root() *cobra.Command {
 	root.SetOut(c.stdout)
 	root.SetErr(c.console)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{error: flagError(err), command: cmd.CommandPath()}
+		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
-	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.convertCommand(), c.versionCommand())
+	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.simCommand(), c.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -35,6 +41,24 @@ func (c *cli) root() *cobra.Command {
 		}
 	}
 	return root
+}
+
+// suggest adds the flag that an unknown one resembles.
+func suggest(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if close := nearest.Close(unknown.GetSpecifiedName(), names); close != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, close)
+	}
+	return err
 }
 
 // noArguments refuses words that are no flag, such as an unquoted prompt or an

@@ -49,7 +49,7 @@ func (f *sampleFlags) check() error {
 		{"top-p", f.topP >= 0 && f.topP <= 1, f.topP},
 	} {
 		if !c.ok {
-			return badUsage("--%s is %v: it must be %s", c.name, c.value, wanted[c.name])
+			return badUsage("--%s is %v: must be %s", c.name, c.value, wanted[c.name])
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func recommended(g checkpoint.Generation) (sampling.Params, error) {
 // drawn says how tokens are drawn, and for what is random how to have it again.
 // overridable: requests may have settings of their own.
 func drawn(p sampling.Params, seed uint64, overridable bool) string {
-	s := settings(p)
+	s := described(p)
 	if overridable {
 		s += " where a request says nothing else"
 	}
@@ -109,8 +109,8 @@ func drawn(p sampling.Params, seed uint64, overridable bool) string {
 	return fmt.Sprintf("%s; --seed %d repeats it", s, seed)
 }
 
-// settings are parameters in words.
-func settings(p sampling.Params) string {
+// described are parameters in words.
+func described(p sampling.Params) string {
 	if p.Greedy() {
 		return "greedy"
 	}
@@ -122,18 +122,6 @@ func settings(p sampling.Params) string {
 		s += fmt.Sprintf(", top-p %g", p.TopP)
 	}
 	return s
-}
-
-// unheeded names what the model's authors recommend and sampling does not have.
-func unheeded(g checkpoint.Generation) []string {
-	var names []string
-	if g.RepetitionPenalty != nil && *g.RepetitionPenalty != 1 {
-		names = append(names, "repetition_penalty")
-	}
-	if g.MinP != nil && *g.MinP != 0 && g.DoSample != nil && *g.DoSample {
-		names = append(names, "min_p")
-	}
-	return names
 }
 
 // override puts the settings that a line of a file brings over r.

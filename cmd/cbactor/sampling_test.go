@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -65,23 +64,6 @@ func TestHowTokensAreDrawn(t *testing.T) {
 	} {
 		if got := drawn(c.params, 9, c.overridable); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.params, got, c.want)
-		}
-	}
-}
-
-func TestUnheeded(t *testing.T) {
-	yes, zero, one, half := true, 0.0, 1.0, 0.5
-	for _, c := range []struct {
-		model checkpoint.Generation
-		want  string
-	}{
-		{checkpoint.Generation{}, ""},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &one, MinP: &zero}, ""},
-		{checkpoint.Generation{RepetitionPenalty: &half, MinP: &half}, "repetition_penalty"},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &half, MinP: &half}, "repetition_penalty min_p"},
-	} {
-		if got := strings.Join(unheeded(c.model), " "); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.model, got, c.want)
 		}
 	}
 }

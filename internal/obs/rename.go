@@ -2,19 +2,21 @@ package obs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/rs/zerolog"
 )
 
-// renaming gives attributes called like zerolog's own message field another name:
-// protoactor logs the failing message as "message", and a JSON line must not have
-// the same key twice. It also lowers the levels that Slog says.
+// renaming turns attributes called like zerolog's own message field into the name
+// of their value's type: protoactor logs an actor's message as "message", a JSON line
+// must not have the same key twice, and a prompt is nobody's business. It also lowers
+// the levels that Slog says.
 type renaming struct{ slog.Handler }
 
 func rename(a slog.Attr) slog.Attr {
 	if a.Key == zerolog.MessageFieldName {
-		a.Key = "actor_message"
+		return slog.String("actor_message", fmt.Sprintf("%T", a.Value.Any()))
 	}
 	return a
 }

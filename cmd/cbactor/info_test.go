@@ -18,7 +18,11 @@ func TestPlanIsWhatAnEngineHas(t *testing.T) {
 		{Compute: "f32", Seed: 2, Threads: 1, PageSize: 16, NumBlocks: 100, MaxBatchTokens: 20, MaxRequestsPerBatch: 30, MaxContext: 500, MaxQueueSize: 7},
 	} {
 		cfg.Checkpoint = model
-		planned, err := planEngine(cfg, model)
+		r, err := engine.Resolve(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned, err := r.Info()
 		if err != nil {
 			t.Fatal(err)
 		}
