@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"internal/nearest": {},
 	"internal/obs":     {"github.com/rs/zerolog"},
 	"cmd":              {"*"},
+	"examples":         {"checkpoint", "text", "engine"},
 	"test":             {"*"},
 }
 
