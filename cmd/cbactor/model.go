@@ -29,8 +29,13 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	cfg := f.config
 	cfg.Checkpoint = model
 	cfg.Log = obs.New(c.console, c.verbose, isTerminal(c.stderr))
+	closeTrace, err := f.openTrace(&cfg)
+	if err != nil {
+		return nil, err
+	}
 	e, err := engine.Spawn(cmd.Context(), cfg)
 	if err != nil {
+		err = errors.Join(err, closeTrace())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
 	if cfg.Compute == "" {

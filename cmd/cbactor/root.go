@@ -29,7 +29,7 @@ func (c *cli) root() *cobra.Command {
 		return usageError{error: suggest(cmd, err), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: all of it")
-	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.simCommand(), c.versionCommand())
+	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.simCommand(), c.explainCommand(), c.versionCommand())
 	root.InitDefaultCompletionCmd()
 	return root
 }
