@@ -31,6 +31,8 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 		switch {
 		case !s.open, w.left.Tokens <= 0, w.left.Rows <= 0: // not open: taken as a victim for an earlier candidate
 			w.refuse(c, 0)
+		case w.left.Reads > 0 && c.Position > w.left.Reads && w.left.Taken > 0: // too much to read beside the others
+			w.refuse(c, 0)
 		case s.started:
 			if err := w.goOn(s, c); err != nil {
 				return err
@@ -164,6 +166,10 @@ func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 	s.granted, s.forked = w.r.Step, false
 	w.left.Tokens -= count
 	w.left.Rows--
+	w.left.Taken++
+	if w.left.Reads > 0 {
+		w.left.Reads = max(1, w.left.Reads-start)
+	}
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})
 }
 

@@ -19,10 +19,12 @@ type Reserve struct {
 	Victims    []Victim    // in order of sacrifice
 }
 
-// Budget bounds the rows that are granted.
+// Budget bounds the rows that are granted together.
 type Budget struct {
 	Tokens int32
 	Rows   int32
+	Taken  int32 // rows of the step that are decided already, beside these
+	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number. The first row of a step always goes
 }
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's

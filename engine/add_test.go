@@ -195,7 +195,7 @@ func TestTheEnginesSeedDrawsThoseOfRequests(t *testing.T) {
 	a, b := &Engine{info: Info{Seed: 1}}, &Engine{info: Info{Seed: 2}}
 	own := uint64(9)
 	switch {
-	case a.seed(Request{ID: "x"}) != a.seed(Request{ID: "x"}), a.seed(Request{Seed: &own}) != 9:
+	case a.seed(Request{ID: "x"}) != (&Engine{info: Info{Seed: 1}}).seed(Request{ID: "x"}), a.seed(Request{Seed: &own}) != own:
 		t.Error("the same request draws another seed")
 	case a.seed(Request{ID: "x"}) == a.seed(Request{ID: "y"}), a.seed(Request{ID: "x"}) == b.seed(Request{ID: "x"}):
 		t.Error("different requests or engines draw the same seed")

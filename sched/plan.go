@@ -69,6 +69,10 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
+	r.Budget.Taken = int32(len(s.sure))
+	if s.cfg.MaxReads > 0 {
+		r.Budget.Reads = int32(max(1, s.cfg.MaxReads-c.reads))
+	}
 }
 
 // choice is one choice of candidates among the started.
@@ -77,6 +81,7 @@ type choice struct {
 	r      *blockmgr.Reserve
 	tokens int32 // left of the step's
 	needed int32 // blocks asked for
+	reads  int   // cache positions that the sure rows read
 }
 
 // decodes gives every decoding sequence its token. Those that need no block for it are sure.
@@ -89,11 +94,15 @@ func (c *choice) decodes() {
 			c.s.pass(q, Budget, 0)
 			continue
 		}
-		c.tokens--
 		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
-			c.s.sure = append(c.s.sure, q)
+			if most := c.s.cfg.MaxReads; most == 0 || c.reads == 0 || c.reads+int(q.planned) <= most {
+				c.tokens--
+				c.reads += int(q.planned)
+				c.s.sure = append(c.s.sure, q)
+			}
 			continue
 		}
+		c.tokens--
 		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
 		c.needed++
 	}

@@ -36,6 +36,7 @@ const AgePerLevel = 64
 type Config struct {
 	Policy    Policy
 	MaxTokens int // tokens a step
+	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
 	MaxSlots  int // sequences started at a time, at most MaxTokens
 	PageSize  int // tokens of a block
 	Blocks    int // blocks of the scarcest cache group

@@ -142,6 +142,32 @@ func TestYoungerGoesToTheHostAndComesBack(t *testing.T) {
 	}
 }
 
+// The rows of a step read at most so many cache positions together; one row always goes.
+func TestReadsOfAStepAreBounded(t *testing.T) {
+	s := newSim(t, simConfig{page: 16, blocks: 64, slots: 8, tokens: 64, depth: 1, reads: 100})
+	s.core.Resume()
+	for k := Key(1); k <= 6; k++ {
+		s.submit(k, prompt(40, int(k)), 30)
+	}
+	s.submit(7, prompt(200, 7), 5)
+	most := 0
+	s.onBatch = func(b *executor.Batch) {
+		reads := 0
+		for _, r := range b.Rows {
+			reads += int(r.Start)
+		}
+		if reads > 100 && len(b.Rows) > 1 {
+			t.Errorf("step %d reads %d positions in %d rows", b.Step, reads, len(b.Rows))
+		}
+		most = max(most, reads)
+	}
+	s.drain()
+	s.check()
+	if most < 200 {
+		t.Errorf("the long request never read more than %d positions: was it run?", most)
+	}
+}
+
 // Cancelled in the host pool, on the way there or on the way back: its host blocks are free again.
 func TestCancelInTheHostPool(t *testing.T) {
 	for at := range 140 {
@@ -340,6 +366,7 @@ func TestAnyCompanySameTokens(t *testing.T) {
 		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
 		c.sharing = rapid.Bool().Draw(r, "sharing")
 		c.host = rapid.SampledFrom([]int{0, 0, 2, 5, 40}).Draw(r, "host")
+		c.reads = rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(r, "reads")
 		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
 		s := newSim(r, c)
 		s.core.Resume()

@@ -22,6 +22,7 @@ type sim struct {
 	answer  blockmgr.Reserved
 	running []*executor.Batch
 
+	onBatch  func(*executor.Batch)
 	prompts  map[Key][]int32
 	got      map[Key][]int32
 	ends     map[Key]Finish
@@ -43,14 +44,14 @@ type failer interface {
 }
 
 type simConfig struct {
-	page, blocks, slots, tokens, depth, margin, host int
-	sharing                                          bool
-	policy                                           Policy
+	page, blocks, slots, tokens, depth, margin, host, reads int
+	sharing                                                 bool
+	policy                                                  Policy
 }
 
 func newSim(t failer, c simConfig) *sim {
 	return &sim{t: t,
-		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host}),
+		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
 		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
 		host:    blockmgr.NewHost([]int{c.host}),
 		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, HostBlocks: c.host, Outstanding: c.depth}),
@@ -142,6 +143,9 @@ func (s *sim) handOver(b *executor.Batch) {
 			s.t.Fatal(err)
 		}
 		s.running = append(s.running, b)
+		if s.onBatch != nil {
+			s.onBatch(b)
+		}
 		for _, row := range b.Rows {
 			s.computed += row.Count
 		}
