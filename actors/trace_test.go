@@ -108,6 +108,9 @@ func (r *tracedRun) end() []trace.Event {
 	if err := r.System.Close(); err != nil {
 		r.t.Fatal(err)
 	}
+	if n, w := len(r.trace.open), r.trace.waiting; n != 0 || w != 0 {
+		r.t.Errorf("the tracer keeps %d requests, %d of them waiting", n, w)
+	}
 	return readTrace(r.t, &r.out)
 }
 

@@ -99,6 +99,8 @@ func (c *choice) decodes() {
 				c.tokens--
 				c.reads += int(q.planned)
 				c.s.sure = append(c.s.sure, q)
+			} else {
+				c.s.pass(q, Budget, 0)
 			}
 			continue
 		}

@@ -10,7 +10,7 @@ const (
 	NoRoom                // blocks are missing
 	Behind                // an older one waits for room
 	Page                  // another computes the page that it needs next
-	Budget                // the tokens of the step are used up
+	Budget                // the tokens or cache reads of the step are used up
 )
 
 // Wait is one sequence that is not in a step.

@@ -39,6 +39,10 @@ func TestWaitsSayWhy(t *testing.T) {
 			s.submit(1, prompt(20, 1), 9)
 			s.submit(2, prompt(3, 2), 9)
 		}, []Wait{{Key: 2, Why: Budget}}},
+		"the cache reads": {simConfig{page: 4, blocks: 32, slots: 4, tokens: 8, depth: 1, reads: 4}, 1, func(s *sim) {
+			s.submit(1, prompt(3, 1), 9)
+			s.submit(2, prompt(3, 2), 9)
+		}, []Wait{{Key: 2, Why: Budget}}},
 	} {
 		s := newSim(t, c.config)
 		c.submit(s)

@@ -42,7 +42,7 @@ const (
 	NoRoom Why = "room"   // Missing blocks are missing
 	Behind Why = "behind" // the older On waits for room
 	Page   Why = "page"   // On computes the page that comes next
-	Budget Why = "budget" // the tokens of the step are used up
+	Budget Why = "budget" // the tokens or cache reads of the step are used up
 )
 
 // How says what became of the cache of a request that was given up.

@@ -86,7 +86,7 @@ func (t *teller) wait(i int, e trace.Event) string {
 	case trace.Page:
 		return began + " because " + name(e.On) + " was computing its next page"
 	case trace.Budget:
-		return began + " because the tokens of the steps were used up"
+		return began + " because the budget of the steps was used up"
 	}
 	return began
 }
