@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -21,10 +22,7 @@ func New(cfg Config) (*Executor, error) {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = MemoryLimit()
 	}
-	if cfg.Kernels == "" {
-		cfg.Kernels = os.Getenv("CBACTOR_CPU")
-	}
-	set, err := kernels.Choose(cfg.Kernels)
+	set, err := cfg.kernels()
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +33,7 @@ func New(cfg Config) (*Executor, error) {
 	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
-		Name:           "cpu " + set.Name + " f32",
+		Name:           name(set),
 		PageSize:       cfg.PageSize,
 		Groups:         []executor.Group{{Blocks: memory.Blocks, Host: cfg.HostBlocks}},
 		MaxSlots:       cfg.MaxSlots,
@@ -49,6 +47,22 @@ func New(cfg Config) (*Executor, error) {
 		return nil, errors.Join(err, e.freeAreas())
 	}
 	return e, nil
+}
+
+// Name is what an executor of c has as its name, or kernels.ErrUnavailable.
+func (c Config) Name() (string, error) {
+	set, err := c.kernels()
+	if err != nil {
+		return "", err
+	}
+	return name(set), nil
+}
+
+func name(set *kernels.Set) string { return "cpu " + set.Name + " f32" }
+
+// kernels are those of the configuration, else of the environment.
+func (c Config) kernels() (*kernels.Set, error) {
+	return kernels.Choose(cmp.Or(c.Kernels, os.Getenv("CBACTOR_CPU")))
 }
 
 // allocate takes the memory and starts the threads.

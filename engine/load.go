@@ -22,7 +22,21 @@ func (r *Resolved) loadCPU(ctx context.Context) (*cpuexec.Executor, error) {
 	return cpuexec.New(cfg)
 }
 
-// info is what an engine runs with.
+// Info is what an engine with this configuration has as its Info, without reading
+// the weights. An instruction set that the environment names and the CPU lacks is
+// kernels.ErrUnavailable.
+func (r *Resolved) Info() (Info, error) {
+	if ex := r.Config.Executor; ex != nil {
+		return r.info(ex.Info()), nil
+	}
+	name, err := r.cpu.Name()
+	if err != nil {
+		return Info{}, err
+	}
+	return r.info(executor.Info{Name: name, Vocab: r.cpu.Model.Vocab}), nil
+}
+
+// info is what an engine runs with on an executor.
 func (r *Resolved) info(info executor.Info) Info {
 	c := &r.Config
 	out := Info{Executor: info.Name, Compute: c.Compute, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,

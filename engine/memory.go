@@ -76,7 +76,7 @@ func (r *Resolved) fitContext(longest int, whose string) error {
 		c.MaxContext, r.from["max_context"] = longest, whose+"'s context"
 	}
 	if c.MaxContext > longest {
-		return fmt.Errorf("%w: max_context is %d, %s has %d", ErrConfig, c.MaxContext, whose, longest)
+		return fmt.Errorf("%w: max_context is %d (%s), %s has %d", ErrConfig, c.MaxContext, r.given["max_context"], whose, longest)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (r *Resolved) tooSmall(err error) error {
 	}
 	e := &m.Executor
 	return fmt.Errorf("%w: %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored and %d packed, "+
-		"a step of %d tokens %d, a cache block %d: use a smaller model or allow more",
+		"a step of %d tokens %d, a cache block %d: use a smaller model or raise max_memory_percent",
 		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
 		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.BlockBytes)
 }

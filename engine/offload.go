@@ -51,7 +51,7 @@ func (r *Resolved) offloadBytes() (int64, error) {
 		return share, nil
 	case m.Limit > 0 && threshold < 1 && asked > share:
 		r.from["cpu_offload_space"] = because
-		r.notice("cpu_offload_space is %s GiB, lowered to %d bytes: %s", formatFloat(c.CPUOffloadSpace), share, because)
+		r.notice("cpu_offload_space is %s GiB (%s), lowered to %d bytes: %s", formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], share, because)
 		return share, nil
 	}
 	return asked, nil

@@ -67,7 +67,7 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 	}
 	for i := range fields {
 		if f := &fields[i]; r.given[f.Name] != "" && r.idle(f) {
-			r.notice("%s has no effect here: it acts %s", f.Name, f.Acts)
+			r.notice("%s (%s) has no effect here: it acts %s", f.Name, r.given[f.Name], f.Acts)
 		}
 	}
 	return r, nil
@@ -114,7 +114,7 @@ func (r *Resolved) takeGiven() error {
 func (r *Resolved) follow() {
 	c := &r.Config
 	if c.Compute == "auto" {
-		r.notice("compute auto means f32, the only type that exists yet")
+		r.notice("compute auto (%s) means f32, the only type that exists yet", r.given["compute"])
 	}
 	if c.Compute != "f32" {
 		c.Compute, r.from["compute"] = "f32", "the only type that exists yet"

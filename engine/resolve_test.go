@@ -53,7 +53,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		idle      bool
 		cases     []given
 	}{
-		"max_context":    {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025, the model has 1024"}}},
+		"max_context":    {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
 		"max_queue_size": {"65536", "1/64 of the memory limit", false, []given{given1("3")}},
 		"return_logprobs": {"false", "default", false, []given{given1("false"),
 			{text: "true", err: "return_logprobs is true (--it): not available yet, only false is"}}},
@@ -65,18 +65,18 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"safety_margin":               {"0.15", "scheduler_type fifo", false, []given{given1("0"), given1("0.5")}},
 		"max_batch_tokens":            {"512", "the best for a CPU", false, []given{given1("7"), given1("8192")}},
 		"max_requests_per_batch": {"512", "max_batch_tokens", false, []given{given1("9"),
-			{text: "600", want: "512", from: "--it says 600; max_batch_tokens", notice: "max_requests_per_batch is 600, lowered to 512: max_batch_tokens"}}},
+			{text: "600", want: "512", from: "--it says 600; max_batch_tokens", notice: "max_requests_per_batch is 600 (--it), lowered to 512: max_batch_tokens"}}},
 		"use_async_batching": {"true", "the executor takes 2 at a time", false, []given{given1("false"), given1("true")}},
 		"page_size":          {"32", "default", false, []given{given1("16")}},
 		"num_blocks": {"16384", "512 requests of 1024 tokens use no more", false, []given{given1("10"),
-			{text: "20000", want: "16384", from: "--it says 20000; 512 requests of 1024 tokens use no more", notice: "num_blocks is 20000, lowered to 16384"}}},
+			{text: "20000", want: "16384", from: "--it says 20000; 512 requests of 1024 tokens use no more", notice: "num_blocks is 20000 (--it), lowered to 16384"}}},
 		"max_memory_percent":                 {"0.6", "default", false, []given{given1("0.9")}},
 		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noEffect("8", "0"), noEffect("0", "0")}},
 		"allow_block_sharing":                {"true", "default", false, []given{given1("false"), given1("true")}},
 		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", want: "0.99993896484375", from: "--it"}, given1("0")}},
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
-			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto means f32"}}},
+			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto (--it) means f32"}}},
 		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), {text: "plain", err: "not available yet, only tiled"}}},
 		"auto_switch_to_flash":      {"true", "default", true, []given{noEffect("false", "false")}},
 		"threads":                   {"", "one for each CPU", false, []given{given1("3")}},
@@ -218,7 +218,7 @@ func TestSizesOfAnExecutor(t *testing.T) {
 		"pin (the program) is the executor's own":                          func(c *Config) { c.Pin = true },
 		"compute (the program) is the executor's own":                      func(c *Config) { c.Compute = "f32" },
 		"cpu_offload_space (the program) is the executor's own":            func(c *Config) { c.CPUOffloadSpace = 1 },
-		"max_context is 129, the executor has 128":                         func(c *Config) { c.MaxContext = 129 },
+		"max_context is 129 (the program), the executor has 128":           func(c *Config) { c.MaxContext = 129 },
 		"use_async_batching is true (the program), the executor takes one": func(c *Config) { c.UseAsyncBatching = &on },
 		"the executor has no room":                                         func(c *Config) { c.Executor = noRoom{echo} },
 	} {
@@ -229,9 +229,9 @@ func TestSizesOfAnExecutor(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Config){
-		"max_batch_tokens is 41, lowered to 40: the executor takes no more":     func(c *Config) { c.MaxBatchTokens = 41 },
-		"max_requests_per_batch is 5, lowered to 4: the executor takes no more": func(c *Config) { c.MaxRequestsPerBatch = 5 },
-		"max_requests_per_batch is 4, lowered to 3: max_batch_tokens":           func(c *Config) { c.MaxRequestsPerBatch, c.MaxBatchTokens = 4, 3 },
+		"max_batch_tokens is 41 (the program), lowered to 40: the executor takes no more":     func(c *Config) { c.MaxBatchTokens = 41 },
+		"max_requests_per_batch is 5 (the program), lowered to 4: the executor takes no more": func(c *Config) { c.MaxRequestsPerBatch = 5 },
+		"max_requests_per_batch is 4 (the program), lowered to 3: max_batch_tokens":           func(c *Config) { c.MaxRequestsPerBatch, c.MaxBatchTokens = 4, 3 },
 	} {
 		cfg := base
 		change(&cfg)

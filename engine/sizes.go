@@ -34,7 +34,7 @@ func (r *Resolved) lower(name string, given, now int, because string) {
 	r.from[name] = because
 	if where := r.given[name]; where != "" {
 		r.from[name] = fmt.Sprintf("%s says %d; %s", where, given, because)
-		r.notice("%s is %d, lowered to %d: %s", name, given, now, because)
+		r.notice("%s is %d (%s), lowered to %d: %s", name, given, where, now, because)
 	}
 }
 

@@ -34,6 +34,7 @@ var layers = map[string][]string{
 	"internal/obs":     {"github.com/rs/zerolog"},
 	"internal/trace":   {},
 	"cmd":              {"*"},
+	"examples":         {"checkpoint", "text", "engine"},
 	"test":             {"*"},
 }
 

@@ -47,6 +47,7 @@ first_light() {
 mkdir -p docs/reports
 case $1 in
 first-light)
+	mkdir -p docs/reports
 	first_light >docs/reports/.part.md
 	! grep -q FAIL docs/reports/.part.md || { cat docs/reports/.part.md; exit 1; }
 	mv docs/reports/.part.md docs/reports/first-light.md

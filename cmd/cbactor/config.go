@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/internal/obs"
 )
 
 const configHelp = `Show the configuration that an engine would run with, where each value comes from, and the memory that it
@@ -41,9 +40,7 @@ func (c *cli) config(f *engineFlags, asJSON bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	cfg := f.config
-	cfg.Checkpoint = model
-	r, err := engine.Resolve(cfg)
+	r, err := c.resolve(f, model)
 	if err != nil {
 		return err
 	}
@@ -54,10 +51,6 @@ func (c *cli) config(f *engineFlags, asJSON bool) (err error) {
 			Memory   memoryPlan       `json:"memory"`
 			Notices  []string         `json:"notices"`
 		}{r.Settings(), plan, append([]string{}, r.Notices...)})
-	}
-	log := obs.New(c.console, c.verbose, isTerminal(c.stderr))
-	for _, n := range r.Notices {
-		log.Warn().Msg(n)
 	}
 	return c.print(settingsTable(r.Settings()) + plan.String())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -84,10 +83,7 @@ func (v fieldFlag) Set(text string) error {
 	g := engine.Given{Name: v.name, Text: text, Called: "--" + dashed(v.name)}
 	var scratch engine.Config
 	if err := scratch.Apply([]engine.Given{g}); err != nil {
-		if bad := (*engine.ValueError)(nil); errors.As(err, &bad) {
-			return errors.New(bad.Want) // the rest is in pflag's words
-		}
-		return err
+		return err // in the words of flagError
 	}
 	v.flags.given = append(v.flags.given, g)
 	return nil
@@ -105,7 +101,7 @@ func (f *engineFlags) check() error {
 	if f.file != "" {
 		list, err := settings.ReadFile(f.file)
 		if err != nil {
-			return fmt.Errorf("--config: %w", err)
+			return badFile("--config", err)
 		}
 		sources = append(sources, list)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func (c *cli) infoCommand() *cobra.Command {
 		Use:   "info",
 		Short: "Show a model, and the configuration and memory it would run with",
 		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return c.info(cmd, f, asJSON) },
+		RunE:  func(*cobra.Command, []string) error { return c.info(f, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
 	f.add(cmd)
@@ -40,6 +41,7 @@ type modelInfo struct {
 	EOS          []int32 `json:"eos"`
 	Tokenizer    bool    `json:"tokenizer"`
 	ChatTemplate bool    `json:"chat_template"`
+	Sampling     string  `json:"sampling"` // as the model's authors recommend
 }
 
 // engineInfo is the configuration in force as it is shown, under the names of the
@@ -54,12 +56,12 @@ type engineInfo struct {
 	MaxRequestsPerBatch int    `json:"max_requests_per_batch"`
 	MaxContext          int    `json:"max_context"`
 	MaxQueueSize        int    `json:"max_queue_size"`
-	Seed                uint64 `json:"seed"`
+	Seed                uint64 `json:"seed"` // 0: drawn at each start
 	WeightBytes         int64  `json:"weight_bytes"`
 	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
 }
 
-func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) {
+func (c *cli) info(f *engineFlags, asJSON bool) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -68,12 +70,16 @@ func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	e, err := c.spawn(cmd, f, model, engine.Hints{})
+	r, err := c.resolve(f, model)
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e, &err)
-	m, i := showModel(f.model, model), showEngine(e.Info())
+	planned, err := r.Info()
+	if err != nil {
+		return err
+	}
+	planned.Seed = f.config.Seed // one that is drawn is drawn anew by each start
+	m, i := showModel(f.model, model), showEngine(planned)
 	if asJSON {
 		return c.printJSON(struct {
 			Model  modelInfo  `json:"model"`
@@ -93,7 +99,17 @@ func showModel(name string, c *checkpoint.Checkpoint) modelInfo {
 		Name: name, Family: m.Family, Parameters: parameters, DType: m.Stored.String(), Layers: m.Layers, Hidden: m.Hidden,
 		Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, Context: m.MaxPosition, EOS: m.EOS,
 		Tokenizer: c.TokenizerJSON != nil || c.Vocab != nil, ChatTemplate: c.ChatTemplate != "",
+		Sampling: recommendation(c.Generation),
 	}
+}
+
+// recommendation says how the model's authors want tokens drawn.
+func recommendation(g checkpoint.Generation) string {
+	p, err := recommended(g)
+	if err != nil {
+		return "unusable: " + err.Error()
+	}
+	return described(p)
 }
 
 func showEngine(i engine.Info) engineInfo {
@@ -110,11 +126,24 @@ func (m modelInfo) String() string {
 		{"name", m.Name},
 		{"family", m.Family},
 		{"parameters", fmt.Sprintf("%.2f million, stored as %s", float64(m.Parameters)/1e6, m.DType)},
-		{"layers", fmt.Sprintf("%d of %d, %d heads of %d over %d", m.Layers, m.Hidden, m.Heads, m.HeadDim, m.KVHeads)},
-		{"vocabulary", fmt.Sprintf("%d, ended by %v", m.Vocab, m.EOS)},
+		{"layers", fmt.Sprintf("%d, each %d wide", m.Layers, m.Hidden)},
+		{"attention", fmt.Sprintf("%d query heads and %d key and value heads of %d", m.Heads, m.KVHeads, m.HeadDim)},
+		{"vocabulary", fmt.Sprintf("%d tokens; text ends at %s", m.Vocab, endTokens(m.EOS))},
 		{"context", fmt.Sprintf("%d tokens", m.Context)},
 		{"text", textSupport(m)},
+		{"sampling", m.Sampling + ", as its authors recommend"},
 	})
+}
+
+func endTokens(ids []int32) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = fmt.Sprint(id)
+	}
+	return "token " + strings.Join(words, " or ")
 }
 
 func textSupport(m modelInfo) string {
@@ -139,8 +168,15 @@ func (i engineInfo) String() string {
 		{"max-requests-per-batch", fmt.Sprint(i.MaxRequestsPerBatch)},
 		{"max-context", fmt.Sprint(i.MaxContext)},
 		{"max-queue-size", fmt.Sprint(i.MaxQueueSize)},
-		{"seed", fmt.Sprint(i.Seed)},
+		{"seed", seedText(i.Seed)},
 		{"weights", mebibytes(i.WeightBytes)},
 		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
 	})
+}
+
+func seedText(seed uint64) string {
+	if seed == 0 {
+		return "drawn at each start"
+	}
+	return fmt.Sprint(seed)
 }

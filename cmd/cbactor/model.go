@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/checkpoint"
@@ -18,8 +21,24 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--model %s: %w", name, err)
 	}
-	return checkpoint.Open(path)
+	model, err := checkpoint.Open(path)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, badUsage("--model: %w: %s", err, known(name))
+	}
+	return model, err
 }
+
+// known says which models there are.
+func known(name string) string {
+	s := "known by name are " + strings.Join(checkpoint.Names(), ", ")
+	if hubName.MatchString(name) {
+		s += "; models of the Hugging Face hub are not fetched: download the folder and give its path"
+	}
+	return s
+}
+
+// hubName is how the hub names models, which a path may look like, too.
+var hubName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
 // spawn starts an engine with the model, the flags, and what it will be asked for.
 func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint, hints engine.Hints) (*engine.Engine, error) {
@@ -28,7 +47,7 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	}
 	cfg := f.config
 	cfg.Checkpoint = model
-	cfg.Log = obs.New(c.console, c.verbose, isTerminal(c.stderr))
+	cfg.Log = c.log()
 	closeTrace, err := f.openTrace(&cfg)
 	if err != nil {
 		return nil, err
@@ -38,11 +57,30 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 		err = errors.Join(err, closeTrace())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
-	if cfg.Compute == "" {
+	if cfg.Compute == "" { // given, it is a notice
 		cfg.Log.Info().Msg("compute auto means " + e.Info().Compute + ", the only type that exists yet")
 	}
 	return e, nil
 }
+
+// resolve decides the configuration without starting an engine, and tells what an
+// engine that starts tells.
+func (c *cli) resolve(f *engineFlags, model *checkpoint.Checkpoint) (*engine.Resolved, error) {
+	cfg := f.config
+	cfg.Checkpoint = model
+	r, err := engine.Resolve(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", f.model, err)
+	}
+	log := c.log()
+	for _, n := range r.Notices {
+		log.Warn().Msg(n)
+	}
+	return r, nil
+}
+
+// log is where the command and its engine log to.
+func (c *cli) log() zerolog.Logger { return obs.New(c.console, c.verbose, isTerminal(c.stderr)) }
 
 // loaded is a model that generates.
 type loaded struct {

@@ -18,19 +18,28 @@ func (c *cli) root() *cobra.Command {
 		Long: "cbactor generates text from language models, many requests at a time.\n" +
 			"Without --model it uses the small story writer that is part of the program.",
 		Args:          noArguments,
+		Version:       builtVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(c.stdin)
 	root.SetOut(c.stdout)
 	root.SetErr(c.console)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{error: suggest(cmd, err), command: cmd.CommandPath()}
+		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
-	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: all of it")
+	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
 	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.simCommand(), c.explainCommand(), c.versionCommand())
+	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			// So that a shell that is not known is bad usage.
+			cmd.Args, cmd.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
 }
 

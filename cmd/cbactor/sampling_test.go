@@ -49,6 +49,25 @@ func TestBadRecommendation(t *testing.T) {
 	}
 }
 
+func TestHowTokensAreDrawn(t *testing.T) {
+	hot := sampling.Params{Temperature: 0.7, TopK: 40, TopP: 0.9}
+	for _, c := range []struct {
+		params      sampling.Params
+		overridable bool
+		want        string
+	}{
+		{sampling.Params{}, false, "greedy"},
+		{sampling.Params{Temperature: 1, TopK: 1}, false, "greedy"},
+		{sampling.Params{}, true, "greedy where a request says nothing else; --seed 9 repeats it"},
+		{sampling.Params{Temperature: 1, TopP: 1}, false, "temperature 1; --seed 9 repeats it"},
+		{hot, false, "temperature 0.7, top-k 40, top-p 0.9; --seed 9 repeats it"},
+	} {
+		if got := drawn(c.params, 9, c.overridable); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.params, got, c.want)
+		}
+	}
+}
+
 func TestLineOverDefaults(t *testing.T) {
 	m := maker{model: &loaded{}}
 	m.defaults.MaxNewTokens, m.defaults.Sampling = 10, sampling.Params{Temperature: 1, TopP: 0.5}

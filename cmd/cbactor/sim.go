@@ -73,7 +73,7 @@ func policyNames() []string { return []string{"fifo", "prefill_first", "priority
 func (f *simFlags) check(margin float64) error {
 	policy, ok := policies[f.policy]
 	if !ok {
-		return badUsage("--policy is %q: it must be fifo, prefill_first or priority", f.policy)
+		return badUsage("--policy is %q: must be fifo, prefill_first or priority", f.policy)
 	}
 	f.config.Policy = policy
 	for _, n := range []struct {
@@ -86,7 +86,7 @@ func (f *simFlags) check(margin float64) error {
 		{"max-batch-tokens", f.config.MaxTokens, f.config.MaxSlots, 1 << 20}, {"depth", f.config.Depth, 1, 2},
 	} {
 		if n.value < n.low || n.value > n.top {
-			return badUsage("--%s is %d: it must be from %d to %d", n.name, n.value, n.low, n.top)
+			return badUsage("--%s is %d: must be from %d to %d", n.name, n.value, n.low, n.top)
 		}
 	}
 	if !(margin >= 0 && margin <= 1) || !(f.shape.Rate >= 0) || !(f.shape.Shared >= 0 && f.shape.Shared <= 1) {
@@ -101,11 +101,7 @@ func (f *simFlags) check(margin float64) error {
 func (c *cli) sim(f *simFlags) error {
 	load := sim.Load(f.shape)
 	if f.name != "" {
-		workloads, err := readWorkloads(f.workload)
-		if err != nil {
-			return err
-		}
-		cases, err := workloads.Get(f.name)
+		cases, err := readCases(f.workload, f.name)
 		if err != nil {
 			return err
 		}
