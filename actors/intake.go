@@ -62,8 +62,11 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 		return err
 	}
 	parent := a.table.add(m.ID, m.Sink)
+	a.table.trace.queued(parent, s, nil)
 	for i, sink := range m.Children {
-		parent.children = append(parent.children, a.table.add(childID(m.ID, i+1), sink))
+		child := a.table.add(childID(m.ID, i+1), sink)
+		a.table.trace.queued(child, s, parent)
+		parent.children = append(parent.children, child)
 	}
 	c.Send(a.scheduler, s)
 	return nil
@@ -101,6 +104,7 @@ func (a *intake) deliver(m *sched.Tokens) {
 			continue
 		}
 		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
+		o.tokens += len(it.IDs)
 		if len(it.IDs) > 0 {
 			o.sink.Tokens(it.IDs)
 		}

@@ -8,12 +8,12 @@ import (
 
 // swap is the shell of blockmgr.Host, the ledger of the host pool.
 //
-// Concurrency: single goroutine, sole user of the ledger. The scheduler waits for an
-// answer before it asks for more to be moved, so one answer is enough.
+// Concurrency: single goroutine, sole user of the ledger. Each answer is a new one:
+// while the scheduler has yet to read it, a request that is in the pool may end,
+// and its drop come here.
 type swap struct {
 	peers
-	core   *blockmgr.Host
-	answer blockmgr.Swapped
+	core *blockmgr.Host
 }
 
 func (a *swap) Receive(c actor.Context) {
@@ -21,12 +21,13 @@ func (a *swap) Receive(c actor.Context) {
 	case *peers:
 		a.peers = *m
 	case *blockmgr.Swap:
-		if err := a.core.Swap(m, &a.answer); err != nil {
+		answer := new(blockmgr.Swapped)
+		if err := a.core.Swap(m, answer); err != nil {
 			c.Send(a.supervisor, &fatal{"swap", err})
 			return
 		}
 		if len(m.Out)+len(m.In) > 0 {
-			c.Respond(&a.answer)
+			c.Respond(answer)
 		}
 	}
 }

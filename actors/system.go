@@ -2,6 +2,7 @@ package actors
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -28,6 +29,10 @@ type Options struct {
 	Limits   Limits
 	Key      uint64 // of the prefix cache's hashes
 	Log      zerolog.Logger
+
+	// Trace, if set, is written what happens to each request, and closed when the
+	// System has ended. See package trace.
+	Trace io.WriteCloser
 }
 
 // System is a running set of actors, seen from outside.
@@ -35,6 +40,7 @@ type System struct {
 	peers
 	sys       *actor.ActorSystem
 	ex        executor.Executor
+	trace     *tracer
 	collected chan struct{}
 	done      chan struct{}
 	err       error // why, once done is closed
@@ -50,6 +56,7 @@ func Start(o Options) *System {
 		ex:        o.Executor,
 		collected: make(chan struct{}),
 		done:      make(chan struct{}),
+		trace:     newTracer(o),
 	}
 	info := o.Executor.Info()
 	blocksOf, hostOf := make([]int, len(info.Groups)), make([]int, len(info.Groups))
@@ -57,7 +64,7 @@ func Start(o Options) *System {
 		blocksOf[g], hostOf[g] = info.Groups[g].Blocks, info.Groups[g].Host
 	}
 	var (
-		open    = newTable()
+		open    = newTable(s.trace)
 		tokens  = new(tokenPool)
 		results = new(resultPool)
 		started = make(chan struct{})
@@ -72,7 +79,7 @@ func Start(o Options) *System {
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
 		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
-		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
+		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results, trace: s.trace})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p
 	}
@@ -83,6 +90,7 @@ func Start(o Options) *System {
 		},
 		closing: func(err error) {
 			s.err = err
+			s.trace.finish()
 			close(s.done)
 		}}), "supervisor")
 	<-started // every child knows the others now, before any message from outside
@@ -129,6 +137,7 @@ func (s *System) Close() error {
 		} else {
 			<-s.collected
 		}
+		err = errors.Join(err, s.trace.wait())
 		s.sys.Shutdown()
 	})
 	return err

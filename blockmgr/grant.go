@@ -83,7 +83,10 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 			continue
 		}
 		w.promised -= w.missing(victim, victim.room)
-		p := Preempted{Slot: v.Slot, How: v.How}
+		p := Preempted{Slot: v.Slot, For: c.Slot, How: v.How}
+		for _, t := range victim.tables {
+			p.Had = max(p.Had, int32(len(t)))
+		}
 		if v.How == ToHost {
 			p.Blocks = w.list(victim)
 		}

@@ -132,11 +132,13 @@ type Refusal struct {
 	Missing int32
 }
 
-// Preempted says that a victim was taken; its slot is closed. With ToHost, Blocks
-// are what it had, to be copied.
+// Preempted says that a victim was taken for a candidate; its slot is closed. With
+// ToHost, Blocks are what it had, to be copied.
 type Preempted struct {
 	Slot   Slot
+	For    Slot
 	How    How
+	Had    int32 // blocks that it had, in its longest table
 	Blocks []Added
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,6 +21,11 @@ type Config struct {
 	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
 	// Checkpoint is not needed, and what only concerns the CPU executor must be left at zero
 	Log zerolog.Logger
+
+	// Trace, if set, is written what happens to each request, as `cbactor explain` reads
+	// it, and closed by Close; the caller closes it when Spawn fails. Nothing waits for
+	// it: what it is too slow for is counted there, and an error ends the trace alone.
+	Trace io.WriteCloser
 
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated

@@ -39,7 +39,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	info := ex.Info()
 	e := &Engine{info: r.info(info), limits: r.limits(info)}
-	e.system = actors.Start(actors.Options{Executor: ex, Sched: r.sched(info), Limits: e.limits, Key: rand.Uint64(), Log: cfg.Log})
+	e.system = actors.Start(actors.Options{Executor: ex, Sched: r.sched(info), Limits: e.limits, Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace})
 	return e, nil
 }
 

@@ -13,7 +13,7 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 	}
 	r := s.next
 	s.letGo(r)
-	s.sure = s.sure[:0]
+	s.sure, s.passed = s.sure[:0], s.passed[:0]
 	mayRun := !s.paused && len(s.flight) < s.cfg.Depth
 	if mayRun && s.fresh {
 		s.fresh = false
@@ -63,6 +63,8 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	}
 	if c.tokens > 0 {
 		s.offer(r)
+	} else if len(s.queue) > 0 {
+		s.pass(s.queue[0], Budget, 0)
 	}
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
@@ -85,7 +87,11 @@ type choice struct {
 // decodes gives every decoding sequence its token. Those that need no block for it are sure.
 func (c *choice) decodes() {
 	for _, q := range c.s.active {
-		if !q.decodes() || c.tokens == 0 {
+		if !q.decodes() {
+			continue
+		}
+		if c.tokens == 0 {
+			c.s.pass(q, Budget, 0)
 			continue
 		}
 		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
@@ -93,6 +99,8 @@ func (c *choice) decodes() {
 				c.tokens--
 				c.reads += int(q.planned)
 				c.s.sure = append(c.s.sure, q)
+			} else {
+				c.s.pass(q, Budget, 0)
 			}
 			continue
 		}
@@ -105,10 +113,15 @@ func (c *choice) decodes() {
 // prompts gives started prompts chunks of what is left.
 func (c *choice) prompts() {
 	for _, q := range c.s.active {
-		count := min(q.want(), c.tokens)
-		if q.decodes() || count <= 0 {
+		want := q.want()
+		if q.decodes() || want <= 0 {
 			continue
 		}
+		if c.tokens == 0 {
+			c.s.pass(q, Budget, 0)
+			continue
+		}
+		count := min(want, c.tokens)
 		c.tokens -= count
 		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
 		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
@@ -136,11 +149,16 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
 // the oldest lacks blocks, nothing younger is offered.
 func (s *Scheduler) offer(r *blockmgr.Reserve) {
 	for i, q := range s.queue {
-		if i == maxOffers || s.crowded && i > 0 {
+		if i == maxOffers {
+			return
+		}
+		if s.crowded && i > 0 {
+			s.pass(q, Behind, s.queue[0].key)
 			return
 		}
 		if q.state == waiting {
 			if len(s.slots) == 0 {
+				s.pass(q, NoSlot, 0)
 				return
 			}
 			q.state, q.slot = offered, s.slots[len(s.slots)-1]

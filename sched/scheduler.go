@@ -71,6 +71,7 @@ type Scheduler struct {
 	out        bool              // sent is out
 	crowded    bool              // the oldest waiting request was refused for lack of blocks
 	sure       []*seq            // decode rows of sent that need no block
+	passed     []Wait            // who could run and is no candidate of sent
 	free       int               // blocks free when last told, a lower bound since
 	told       uint64            // the last step that blocks know to be done
 	drainUntil uint64            // the last step that a release waits for

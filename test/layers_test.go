@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"internal/lane":    {protoactor},
 	"internal/nearest": {},
 	"internal/obs":     {"github.com/rs/zerolog"},
+	"internal/trace":   {},
 	"cmd":              {"*"},
 	"examples":         {"checkpoint", "text", "engine"},
 	"test":             {"*"},

@@ -44,6 +44,7 @@ func (c *cli) benchCommand() *cobra.Command {
 	fs.StringVar(&f.name, "name", "", "name of the workload")
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
 	f.engine.add(cmd)
+	f.engine.addTrace(cmd)
 	complete(cmd, "name", func() []string {
 		workloads, err := readWorkloads(f.workload)
 		if err != nil {

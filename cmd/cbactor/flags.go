@@ -23,6 +23,7 @@ type engineFlags struct {
 	file   string
 	given  []engine.Given // by flags, in their order
 	config engine.Config  // by check: file, environment and flags
+	trace  string         // file, "": none
 }
 
 // add defines the flags on a command: one for each field of the configuration.

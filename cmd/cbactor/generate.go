@@ -73,6 +73,7 @@ func (c *cli) generateCommand() *cobra.Command {
 	fs.BoolVar(&f.json, "json", false, "write results as JSON lines")
 	f.sampling.add(fs)
 	f.engine.add(cmd)
+	f.engine.addTrace(cmd)
 	return cmd
 }
 
