@@ -2,7 +2,10 @@ package actors
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -10,8 +13,24 @@ import (
 type Limits struct {
 	Vocab       int
 	MaxContext  int // tokens of a request, prompt and generated
-	CacheTokens int // tokens that the whole cache holds
+	CacheTokens int // tokens of a request that the whole cache holds, see CacheTokens
 	MaxOpen     int // requests open at a time
+}
+
+// CacheTokens is how many tokens of one request the cache of an executor can be used
+// for when steps compute at most chunk of them: what its groups of full attention
+// hold, for one with a window holds no more than that.
+func CacheTokens(info executor.Info, chunk int) int {
+	return min(cache(info, chunk).Longest(), math.MaxInt32-1)
+}
+
+// cache is the geometry of an executor's cache.
+func cache(info executor.Info, chunk int) blockmgr.Config {
+	c := blockmgr.Config{PageSize: info.PageSize, Chunk: chunk}
+	for _, g := range info.Groups {
+		c.Blocks, c.Window = append(c.Blocks, g.Blocks), append(c.Window, g.Window)
+	}
+	return c
 }
 
 // maxEOS bounds the ids that end one request: they are looked through for each of

@@ -59,9 +59,11 @@ func Start(o Options) *System {
 		trace:     newTracer(o),
 	}
 	info := o.Executor.Info()
-	blocksOf, hostOf := make([]int, len(info.Groups)), make([]int, len(info.Groups))
+	books := cache(info, o.Sched.MaxTokens)
+	books.Slots, books.Sharing, books.Key = o.Sched.MaxSlots, o.Sched.Sharing, o.Key
+	hostOf := make([]int, len(info.Groups))
 	for g := range info.Groups {
-		blocksOf[g], hostOf[g] = info.Groups[g].Blocks, info.Groups[g].Host
+		hostOf[g] = info.Groups[g].Host
 	}
 	var (
 		open    = newTable(s.trace)
@@ -77,7 +79,7 @@ func Start(o Options) *System {
 			return c.SpawnPrefix(props(a), n)
 		}
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
-		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
+		p.blocks = name("blocks", &blocks{core: blockmgr.New(books)})
 		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results, trace: s.trace})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})

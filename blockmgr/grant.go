@@ -6,20 +6,21 @@ type round struct {
 	r          *Reserve
 	out        *Reserved
 	left       Budget
-	held       int32 // blocks that a refused candidate waits for: later ones leave them alone
-	promised   int32 // blocks that started sequences still need for what they were promised
-	running    bool  // some sequence is started
-	full       bool  // a new sequence was refused: no later one passes it
+	running    bool // some sequence is started
+	full       bool // no new sequence starts: one was refused, and no later one passes it, or one has the memory for itself
 	nextVictim int
 }
 
 // grantAll walks the candidates in order.
 func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 	w := round{Manager: m, r: r, out: out, left: r.Budget}
+	clear(m.held)
+	clear(m.promised)
 	for i := range m.slots {
 		if s := &m.slots[i]; s.open && s.started {
-			w.promised += m.missing(s, s.room)
+			w.promise(s, 1)
 			w.running = true
+			w.full = w.full || s.solo
 		}
 	}
 	for i := range r.Candidates {
@@ -44,32 +45,53 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 	return nil
 }
 
+// promise counts, times sign, what s still needs for what it was promised.
+func (w *round) promise(s *slot, sign int32) {
+	for g := range w.promised {
+		w.promised[g] += sign * w.willLack(s, g, s.room)
+	}
+}
+
+// ask is what s needs to write up to n tokens, beside what others wait for.
+func (w *round) ask(s *slot, n int32) []int32 {
+	for g := range w.need {
+		w.need[g] = w.lacks(s, g, n) + w.held[g]
+	}
+	return w.need
+}
+
 // goOn serves a sequence that is started, if need be at the cost of others.
 func (w *round) goOn(s *slot, c *Candidate) error {
-	count := min(c.Want, w.left.Tokens)
-	if c.MayPreempt {
-		if err := w.takeVictims(c, s, c.Position+count); err != nil {
+	w.promise(s, -1)
+	w.recede(s, c.Position, w.r.Step-1)
+	count := min(c.Want, w.left.Tokens, w.chunk)
+	n := c.Position + count
+	fits := w.fits(w.ask(s, n), w.now())
+	if !fits && c.MayPreempt {
+		if err := w.takeVictims(c, s, n); err != nil {
 			return err
 		}
+		fits = w.fits(w.ask(s, n), w.now())
 	}
-	need := w.missing(s, c.Position+count)
-	if short := need - (int32(w.Manager.room()) - w.held); short > 0 {
+	switch {
+	case fits:
+		w.grant(s, c, 0, count)
+	case w.stuck(s):
+		return w.giveItselfUp(s)
+	default:
+		w.refuse(c, w.short(w.need))
 		if c.MayPreempt {
-			w.held += need
+			copy(w.held, w.need)
 		}
-		w.refuse(c, short)
-		return nil
 	}
-	w.promised -= w.missing(s, s.room)
-	w.grant(s, c, 0, count)
-	w.promised += w.missing(s, s.room)
+	w.promise(s, 1)
 	return nil
 }
 
 // takeVictims gives others up until s can write up to n tokens, now or when the
 // steps in flight end.
 func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
-	for w.missing(s, n) > int32(w.Manager.room())-w.held+w.drainingBlocks() && w.nextVictim < len(w.r.Victims) {
+	for !w.fits(w.ask(s, n), w.later()) && w.nextVictim < len(w.r.Victims) {
 		v := w.r.Victims[w.nextVictim]
 		if v.Slot == c.Slot { // only what stands before it in the order of sacrifice
 			return nil
@@ -82,11 +104,8 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 		if !victim.open || victim.granted == w.r.Step {
 			continue
 		}
-		w.promised -= w.missing(victim, victim.room)
-		p := Preempted{Slot: v.Slot, For: c.Slot, How: v.How}
-		for _, t := range victim.tables {
-			p.Had = max(p.Had, int32(len(t)))
-		}
+		w.promise(victim, -1)
+		p := Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: victim.longest()}
 		if v.How == ToHost {
 			p.Blocks = w.list(victim)
 		}
@@ -105,38 +124,62 @@ func (w *round) start(s *slot, c *Candidate) {
 		w.refuse(c, 0)
 		return
 	}
+	if w.clean {
+		w.empty()
+	}
+	if on := w.beginning(s, c); on >= 0 {
+		w.out.Waits = append(w.out.Waits, Wait{Slot: c.Slot, On: on})
+		return
+	}
+	matched := int32(len(w.found)) * w.page
+	position := c.Position + matched
+	for g := range s.base {
+		s.base[g] = w.first(g, position)
+	}
+	w.adopt(s)
+	count := min(c.Want-matched, w.left.Tokens, w.chunk)
+	want := w.ask(s, position+count)
+	for g := range want {
+		want[g] = max(want[g], w.willLack(s, g, c.Room)+w.held[g]) + w.promised[g]
+		if w.running {
+			want[g] += w.r.Margin
+		}
+	}
+	if !w.fits(want, w.now()) {
+		short := w.short(want)
+		w.abandon(s)
+		if w.sectors != nil && matched > 0 && !w.running && !w.clean { // what it found may lie in its way
+			w.clean = true
+			w.start(s, c)
+			return
+		}
+		w.refuse(c, short)
+		w.full = true
+		return
+	}
+	s.started, s.room, s.solo = true, c.Room, w.clean
+	w.running, w.full, w.clean = true, w.clean, false
+	w.grant(s, c, matched, count)
+	w.promise(s, 1)
+	w.announce(s)
+}
+
+// beginning finds the published beginning of s, as far as it may be taken, or says
+// which slot is computing the next page of it; -1: none.
+func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	if s.epoch != w.r.Epoch {
 		s.epoch, s.chain = w.r.Epoch, s.chain[:0]
 	}
 	w.found = w.found[:0]
-	if w.sharing && c.MayMatch && !c.FromHost {
-		most := (int32(len(s.ids)) - 1) / w.page // one token at least is left to compute
-		w.match(s, most)
-		if n := int32(len(w.found)); n < most {
-			if on := w.computing(s, n); on >= 0 {
-				w.out.Waits = append(w.out.Waits, Wait{Slot: c.Slot, On: on})
-				return
-			}
-		}
+	if !w.sharing || !c.MayMatch || c.FromHost {
+		return -1
 	}
-	w.adopt(s)
-	matched := int32(len(w.found)) * w.page
-	count := min(c.Want-matched, w.left.Tokens)
-	want := w.missing(s, max(c.Room, c.Position+matched+count)) + w.promised
-	if w.running {
-		want += w.r.Margin
+	most := (int32(len(s.ids)) - 1) / w.page // one token at least is left to compute
+	w.match(s, most)
+	if n := int32(len(w.found)); n < most {
+		return w.computing(s, n)
 	}
-	if short := want - (int32(w.Manager.room()) - w.held); short > 0 {
-		w.abandon(s)
-		w.full = true
-		w.refuse(c, short)
-		return
-	}
-	s.started, s.room = true, c.Room
-	w.running = true
-	w.grant(s, c, matched, count)
-	w.promised += w.missing(s, s.room)
-	w.announce(s)
+	return -1
 }
 
 func (w *round) refuse(c *Candidate, missing int32) {
@@ -147,20 +190,23 @@ func (w *round) refuse(c *Candidate, missing int32) {
 func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 	from := len(w.added)
 	start := c.Position + matched
+	for g := range w.need {
+		w.need[g] = w.lacks(s, g, start+count)
+	}
+	w.secure(w.need)
 	if s.tail {
 		w.ownTail(s)
 	}
 	for g := range w.pools {
-		have := int32(len(s.tables[g]))
-		fresh := matched / w.page // blocks at the end that are new to the executor
-		if s.forked {
-			fresh = have
-		}
-		for n := w.blocksFor(start+count) - have; n > 0; n-- {
+		first := s.end(g) // that is new to the executor
+		for n := w.blocksFor(start+count) - first; n > 0; n-- {
 			s.tables[g] = append(s.tables[g], w.take(g))
 		}
-		if first := have - fresh; int32(len(s.tables[g])) > first {
-			w.added = append(w.added, Added{Group: int32(g), Index: first, Blocks: s.tables[g][first:]})
+		if matched > 0 || s.forked {
+			first = s.base[g]
+		}
+		if s.end(g) > first {
+			w.added = append(w.added, Added{Group: int32(g), Index: first, Blocks: s.tables[g][first-s.base[g]:]})
 		}
 	}
 	s.granted, s.forked = w.r.Step, false
@@ -179,42 +225,16 @@ func (w *round) list(s *slot) []Added {
 	for g, t := range s.tables {
 		at := len(w.blocks)
 		w.blocks = append(w.blocks, t...)
-		w.added = append(w.added, Added{Group: int32(g), Blocks: w.blocks[at:len(w.blocks):len(w.blocks)]})
+		w.added = append(w.added, Added{Group: int32(g), Index: s.base[g], Blocks: w.blocks[at:len(w.blocks):len(w.blocks)]})
 	}
 	return w.added[from:len(w.added):len(w.added)]
 }
 
-// take is a free block of a group, an idle one when there is none. There must be room.
+// take is a free block of a group, the idle one that was used least recently when
+// there is none. Pages deeper in the tree went idle before those they follow, so
+// what is evicted leads nowhere. There must be room.
 func (m *Manager) take(g int) int32 {
-	p := &m.pools[g]
-	if len(p.free) == 0 {
-		m.evict(g)
-	}
-	last := len(p.free) - 1
-	b := p.free[last]
-	p.free = p.free[:last]
-	p.refs[b] = 1
+	b := m.pools[g].take()
+	m.unpublish(g, b)
 	return b
-}
-
-// drainingBlocks is what will have room in every group when the steps in flight end.
-func (m *Manager) drainingBlocks() int32 {
-	least := int32(-1)
-	for g := range m.pools {
-		n := int32(0)
-		for _, d := range m.draining {
-			if d.group != int32(g) {
-				continue
-			}
-			for _, b := range d.blocks {
-				if m.pools[g].refs[b] == 1 {
-					n++
-				}
-			}
-		}
-		if least < 0 || n < least {
-			least = n
-		}
-	}
-	return least
 }

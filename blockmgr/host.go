@@ -6,8 +6,14 @@ import "fmt"
 // preempted sequence. Like Manager it moves no bytes, belongs to one goroutine and
 // has no clock, log or IO.
 type Host struct {
-	free [][]int32            // per group, a stack
-	held map[uint64][][]int32 // per sequence and group, in the order of its table
+	free [][]int32           // per group, a stack
+	held map[uint64][]hosted // per sequence and group
+}
+
+// hosted is host blocks in the order of a table, of which index is the first.
+type hosted struct {
+	index  int32
+	blocks []int32
 }
 
 // Swap is what the scheduler asks of the ledger, applied in this order: Drop, Out, In.
@@ -17,8 +23,9 @@ type Swap struct {
 	In   []Moved  // cache that comes back
 }
 
-// Moved is the cache of one sequence: its device blocks, per group from the first
-// position on.
+// Moved is the cache of one sequence: its device blocks, with their index in the
+// tables. When it comes back a table may begin later than when it left, since its
+// window has moved on, and reach further.
 type Moved struct {
 	Key    uint64
 	Blocks []Added
@@ -37,9 +44,13 @@ type HostCopy struct {
 
 // NewHost makes an empty pool with blocks per group.
 func NewHost(blocks []int) *Host {
-	h := &Host{held: map[uint64][][]int32{}}
+	h := &Host{held: map[uint64][]hosted{}}
 	for _, n := range blocks {
-		h.free = append(h.free, newPool(n).free)
+		free := make([]int32, n)
+		for i := range free {
+			free[i] = int32(n - 1 - i)
+		}
+		h.free = append(h.free, free)
 	}
 	return h
 }
@@ -58,36 +69,50 @@ func (h *Host) Swap(r *Swap, out *Swapped) error {
 		}
 	}
 	for _, m := range r.In {
-		held := h.held[m.Key]
-		for _, a := range m.Blocks {
-			if held == nil || len(a.Blocks) < len(held[a.Group]) {
-				return fmt.Errorf("%w: sequence %d comes back to %d blocks, which is not what it left", ErrProtocol, m.Key, len(a.Blocks))
-			}
-			for i, host := range held[a.Group] {
-				out.Copies = append(out.Copies, HostCopy{Group: a.Group, Device: a.Blocks[i], Host: host})
-			}
-		}
-		if err := h.drop(m.Key); err != nil {
+		if err := h.in(m, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// in brings back what the tables still reach.
+func (h *Host) in(m Moved, out *Swapped) error {
+	held := h.held[m.Key]
+	if held == nil {
+		return fmt.Errorf("%w: sequence %d is not in the host pool", ErrProtocol, m.Key)
+	}
+	for _, a := range m.Blocks {
+		left := held[a.Group]
+		if len(left.blocks) == 0 {
+			continue
+		}
+		behind := int(a.Index - left.index) // blocks that are behind the window now
+		if behind < 0 || len(a.Blocks) < len(left.blocks)-behind {
+			return fmt.Errorf("%w: sequence %d comes back to %d blocks from %d on, and left with %d from %d on", ErrProtocol, m.Key, len(a.Blocks), a.Index, len(left.blocks), left.index)
+		}
+		for i := behind; i < len(left.blocks); i++ {
+			out.Copies = append(out.Copies, HostCopy{Group: a.Group, Device: a.Blocks[i-behind], Host: left.blocks[i]})
+		}
+	}
+	return h.drop(m.Key)
+}
+
 func (h *Host) out(m Moved, out *Swapped) error {
 	if h.held[m.Key] != nil {
 		return fmt.Errorf("%w: sequence %d is in the host pool already", ErrProtocol, m.Key)
 	}
-	held := make([][]int32, len(h.free))
+	held := make([]hosted, len(h.free))
 	for _, a := range m.Blocks {
 		free := h.free[a.Group]
 		if len(free) < len(a.Blocks) {
 			return fmt.Errorf("%w: %d blocks go to a host pool with %d free", ErrProtocol, len(a.Blocks), len(free))
 		}
+		held[a.Group].index = a.Index
 		for _, device := range a.Blocks {
 			host := free[len(free)-1]
 			free = free[:len(free)-1]
-			held[a.Group] = append(held[a.Group], host)
+			held[a.Group].blocks = append(held[a.Group].blocks, host)
 			out.Copies = append(out.Copies, HostCopy{Out: true, Group: a.Group, Device: device, Host: host})
 		}
 		h.free[a.Group] = free
@@ -101,8 +126,8 @@ func (h *Host) drop(key uint64) error {
 	if !ok {
 		return fmt.Errorf("%w: sequence %d is not in the host pool", ErrProtocol, key)
 	}
-	for g, blocks := range held {
-		h.free[g] = append(h.free[g], blocks...)
+	for g := range held {
+		h.free[g] = append(h.free[g], held[g].blocks...)
 	}
 	delete(h.held, key)
 	return nil

@@ -10,7 +10,7 @@ type Reserve struct {
 	Epoch      uint32 // weight epoch the step will compute with
 	DoneStep   uint64 // every step up to this one is done
 	Budget     Budget // what the candidates may use together
-	Margin     int32  // blocks that a new sequence leaves free for the growth of others
+	Margin     int32  // blocks that a new sequence leaves free in each group for the growth of others
 	Forks      []Fork
 	Open       []Open
 	Done       []Done
@@ -100,7 +100,7 @@ type Reserved struct {
 	Refused   []Refusal
 	Preempted []Preempted
 	Copies    []Copy // to be made before the step's rows
-	Free      int    // blocks free or idle now, of the scarcest group
+	Free      int    // blocks that are free or idle now, as many as all groups can have at the same time
 }
 
 // Grant lets a slot compute Count tokens from Start on. The Matched tokens before
@@ -113,7 +113,8 @@ type Grant struct {
 	New          []Added
 }
 
-// Added extends a slot's table of one group from Index on.
+// Added extends a slot's table of one group from Index on. A table of a group with a
+// window may begin later than at 0.
 type Added struct {
 	Group, Index int32
 	Blocks       []int32
@@ -133,7 +134,8 @@ type Refusal struct {
 }
 
 // Preempted says that a victim was taken for a candidate; its slot is closed. With
-// ToHost, Blocks are what it had, to be copied.
+// ToHost, Blocks are what it had, to be copied. Where groups share sectors, a
+// candidate that lacks blocks although nobody else is left may be its own victim.
 type Preempted struct {
 	Slot   Slot
 	For    Slot

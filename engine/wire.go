@@ -57,7 +57,7 @@ var policies = map[string]sched.Policy{"fifo": sched.FIFO, "prefill_first": sche
 // limits are what requests are admitted by.
 func (r *Resolved) limits(info executor.Info) actors.Limits {
 	c := &r.Config
-	return actors.Limits{Vocab: info.Vocab, MaxContext: c.MaxContext, CacheTokens: scarcest(info) * c.PageSize, MaxOpen: c.MaxQueueSize}
+	return actors.Limits{Vocab: info.Vocab, MaxContext: c.MaxContext, CacheTokens: actors.CacheTokens(info, c.MaxBatchTokens), MaxOpen: c.MaxQueueSize}
 }
 
 // scarcestHost is the number of blocks of the smallest host pool.

@@ -10,18 +10,19 @@ type kv struct {
 	writer  Slot
 }
 
-// echoCache is Echo's paged cache.
+// echoCache is the paged cache of one of Echo's groups.
 type echoCache struct {
 	page   int
+	window int      // 0: full
 	kvs    []kv     // block by block
 	host   []kv     // the host pool, likewise
 	step   []uint64 // per block: the last step that wrote to it
 	writer []Slot   // and who did
 }
 
-func newEchoCache(c *EchoConfig) echoCache {
+func newEchoCache(c *EchoConfig, window int) echoCache {
 	return echoCache{
-		page: c.PageSize, kvs: poison(make([]kv, c.Blocks*c.PageSize)), host: poison(make([]kv, c.HostBlocks*c.PageSize)),
+		page: c.PageSize, window: window, kvs: poison(make([]kv, c.Blocks*c.PageSize)), host: poison(make([]kv, c.HostBlocks*c.PageSize)),
 		step: make([]uint64, c.Blocks), writer: make([]Slot, c.Blocks),
 	}
 }

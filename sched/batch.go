@@ -35,12 +35,7 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 		s.drainUntil = b.Step // its source waits for this step
 		b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyFork, Group: c.Group, From: c.From, To: c.To})
 	}
-	s.crowded = false
-	for _, f := range rd.Refused {
-		if q := s.bySlot[f.Slot]; f.Missing > 0 && q.state == offered {
-			s.crowded = true
-		}
-	}
+	s.refused(rd.Refused)
 	swaps := len(s.swap.Out)+len(s.swap.In) > 0
 	if len(b.Rows) == 0 && !swaps && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
@@ -56,6 +51,21 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 		return nil, nil
 	}
 	return s.handOver(b), nil
+}
+
+// refused notes who lacked blocks. A started prompt that did has kept tokens from the
+// decoding sequences if it went first: another choice lets these go first.
+func (s *Scheduler) refused(refused []blockmgr.Refusal) {
+	stuck := false
+	s.crowded = false
+	for _, f := range refused {
+		if q := s.bySlot[f.Slot]; f.Missing > 0 {
+			s.crowded = s.crowded || q.state == offered
+			stuck = stuck || q.state == started && !q.decodes()
+		}
+	}
+	s.fresh = s.fresh || stuck && !s.stuck
+	s.stuck = stuck
 }
 
 func (s *Scheduler) handOver(b *batch) *executor.Batch {

@@ -48,10 +48,11 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 const maxOffers = 64
 
 // choose fills the candidates: decoding sequences, then started prompts, then the
-// queue, each in line; policy PrefillFirst turns the first two round.
+// queue, each in line; policy PrefillFirst turns the first two round, as long as no
+// started prompt lacks blocks.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens)}
-	if s.cfg.Policy == PrefillFirst {
+	if s.cfg.Policy == PrefillFirst && !s.stuck {
 		c.prompts()
 		c.decodes()
 	} else {

@@ -70,6 +70,7 @@ type Scheduler struct {
 	next, sent *blockmgr.Reserve // being filled; out or spare
 	out        bool              // sent is out
 	crowded    bool              // the oldest waiting request was refused for lack of blocks
+	stuck      bool              // a started prompt was
 	sure       []*seq            // decode rows of sent that need no block
 	passed     []Wait            // who could run and is no candidate of sent
 	free       int               // blocks free when last told, a lower bound since

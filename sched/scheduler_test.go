@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -356,50 +354,6 @@ func TestCancelAParentBeforeAndAfterItForks(t *testing.T) {
 	}
 }
 
-// Whatever the sizes, the arrivals, the cancels and the pauses: every request gets
-// the tokens it would get alone, and everything is given back.
-func TestAnyCompanySameTokens(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		c := simConfig{page: rapid.IntRange(1, 9).Draw(r, "page"), slots: rapid.IntRange(1, 6).Draw(r, "slots"), depth: rapid.IntRange(1, 2).Draw(r, "depth")}
-		c.tokens = c.slots + rapid.IntRange(0, 20).Draw(r, "tokens")
-		c.blocks = rapid.IntRange(1, 20).Draw(r, "blocks")
-		c.policy = Policy(rapid.IntRange(0, 2).Draw(r, "policy"))
-		c.sharing = rapid.Bool().Draw(r, "sharing")
-		c.host = rapid.SampledFrom([]int{0, 0, 2, 5, 40}).Draw(r, "host")
-		c.reads = rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(r, "reads")
-		c.margin = rapid.IntRange(0, 2).Draw(r, "margin")
-		s := newSim(r, c)
-		s.core.Resume()
-		capacity := c.page * c.blocks
-		n := rapid.IntRange(1, 12).Draw(r, "requests")
-		for k := Key(1); int(k) <= n; {
-			switch op := rapid.IntRange(0, 9).Draw(r, "op"); {
-			case op < 4:
-				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
-				m := rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new")
-				s.submitAs(int32(rapid.IntRange(-1, 1).Draw(r, "priority")), k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), m)
-				k++
-			case op == 4:
-				forks := rapid.IntRange(2, 4).Draw(r, "forks")
-				p := rapid.IntRange(1, capacity).Draw(r, "prompt")
-				s.submitN(forks, k, prompt(p, rapid.IntRange(0, 2).Draw(r, "beginning")), rapid.IntRange(1, min(20, capacity+1-p)).Draw(r, "new"))
-				k += Key(forks)
-			case op < 8:
-				s.step()
-			case op == 8:
-				s.cancel(Key(rapid.IntRange(1, n).Draw(r, "cancel")))
-			default:
-				s.core.Pause()
-				s.step()
-				s.core.Resume()
-				s.plan()
-			}
-		}
-		s.drain()
-		s.check()
-	})
-}
-
 // fullHouse is a scheduler with n sequences decoding, whose steps are run without
 // an executor: every row's token is 7. A sequence that ends makes room for a new one.
 type fullHouse struct {
@@ -411,8 +365,8 @@ type fullHouse struct {
 	maxNew int32
 }
 
-func newFullHouse(t failer, n, maxNew int) *fullHouse {
-	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
+func newFullHouse(t failer, n, maxNew int, windows ...int) *fullHouse {
+	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1, windows: windows}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
 	h.core.Resume()
 	for range n {
 		h.join()
@@ -459,15 +413,17 @@ func (h *fullHouse) step() {
 }
 
 func TestSteadyStepAllocatesNothing(t *testing.T) {
-	h := newFullHouse(t, 64, 400)
-	for h.next < 3*64 { // two rounds bring tables and lists to their size
-		h.step()
-	}
-	for range 10 {
-		h.step()
-	}
-	if n := testing.AllocsPerRun(300, h.step); n > 0 {
-		t.Errorf("a step allocates %v times", n)
+	for _, windows := range [][]int{nil, {0, 50}} {
+		h := newFullHouse(t, 64, 400, windows...)
+		for h.next < 3*64 { // two rounds bring tables and lists to their size
+			h.step()
+		}
+		for range 10 {
+			h.step()
+		}
+		if n := testing.AllocsPerRun(300, h.step); n > 0 {
+			t.Errorf("windows %v: a step allocates %v times", windows, n)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type sim struct {
 	host    *blockmgr.Host
 	moving  []*blockmgr.Swap // sent to the ledger, in order
 	answer  blockmgr.Reserved
+	windows []int
 	running []*executor.Batch
 
 	onBatch  func(*executor.Batch)
@@ -47,14 +48,40 @@ type simConfig struct {
 	page, blocks, slots, tokens, depth, margin, host, reads int
 	sharing                                                 bool
 	policy                                                  Policy
+
+	windows []int // a cache group each, 0: full; none: one full group of blocks
+	sizes   []int // blocks of each; none: blocks
+	sectors int   // the groups share these, of sizes blocks each
 }
 
+// cache is the geometry of the books.
+func (c simConfig) cache() blockmgr.Config {
+	windows, sizes := c.windows, c.sizes
+	if windows == nil {
+		windows = []int{0}
+	}
+	if sizes == nil {
+		sizes = slices.Repeat([]int{c.blocks}, len(windows))
+	}
+	return blockmgr.Config{PageSize: c.page, Blocks: sizes, Sectors: c.sectors, PerSector: sizes, Window: windows, Chunk: c.tokens, Slots: c.slots, Sharing: c.sharing}
+}
+
+// longest is how many positions the cache holds, or as many as a test wants.
+func (c simConfig) longest() int { return min(c.cache().Longest(), 20*c.page+c.tokens) }
+
 func newSim(t failer, c simConfig) *sim {
-	return &sim{t: t,
-		core:    New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
-		blocks:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
-		host:    blockmgr.NewHost([]int{c.host}),
-		echo:    executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, HostBlocks: c.host, Outstanding: c.depth}),
+	cache := c.cache()
+	books := blockmgr.New(cache)
+	var empty blockmgr.Reserved
+	if err := books.Reserve(new(blockmgr.Reserve), &empty); err != nil {
+		t.Fatal(err)
+	}
+	return &sim{t: t, windows: cache.Window,
+		core:   New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
+		blocks: books,
+		host:   blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
+		echo: executor.NewEcho(executor.EchoConfig{PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
+			HostBlocks: c.host, Outstanding: c.depth, Windows: cache.Window}),
 		prompts: map[Key][]int32{}, got: map[Key][]int32{}, ends: map[Key]Finish{}, limits: map[Key]int{}, dropped: map[Key]bool{}, preempt: map[Key]int32{}, cached: map[Key]int32{}}
 }
 
@@ -204,7 +231,7 @@ func (s *sim) drain() {
 func (s *sim) check() {
 	s.t.Helper()
 	for k, prompt := range s.prompts {
-		want := executor.EchoRef(prompt, s.limits[k], 50021, 1)
+		want := executor.EchoRef(prompt, s.limits[k], 50021, 1, s.windows...)
 		if s.dropped[k] {
 			if !slices.Equal(s.got[k], want[:len(s.got[k])]) {
 				s.t.Errorf("request %d, cancelled: got %v, want a start of %v", k, s.got[k], want)
@@ -242,5 +269,5 @@ func prompt(n, salt int) []int32 {
 }
 
 func (c simConfig) String() string {
-	return fmt.Sprintf("page %d, %d blocks, %d slots, %d tokens, depth %d", c.page, c.blocks, c.slots, c.tokens, c.depth)
+	return fmt.Sprintf("page %d, %d blocks, %d slots, %d tokens, depth %d, windows %v, sizes %v, sectors %d", c.page, c.blocks, c.slots, c.tokens, c.depth, c.windows, c.sizes, c.sectors)
 }
