@@ -54,7 +54,7 @@ random() { # every package with properties, at its full size
 fuzz() {
 	grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
 		for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
-			go test "$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 15s
+			go test "$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 30000x
 		done
 	done
 }
