@@ -3,12 +3,15 @@
 GO         ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LDFLAGS     = -s -w
+# The commit in `cbactor version`, where git can tell it, whatever GOFLAGS says.
+BUILDVCS   := $(shell test -d .git && git status >/dev/null 2>&1 && echo -buildvcs=true)
 PART       ?= all
 
 .PHONY: build run test test-full soak lint proto kernels assets bench clean
 
 build: ## the command, bin/cbactor
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/cbactor ./cmd/cbactor
+	@test -e bin/cbactor || echo "building for the first time, which can take a minute or two"
+	$(GO) build -trimpath $(BUILDVCS) -ldflags '$(LDFLAGS)' -o bin/cbactor ./cmd/cbactor
 
 run: build ## several stories from the embedded model, side by side
 	bin/cbactor generate --max-new-tokens 160 \

@@ -4,6 +4,7 @@
 //	intake      the table of open requests: admits, and ends each exactly once
 //	scheduler   sched.Scheduler: what runs in each step
 //	blocks      blockmgr.Manager: which cache block belongs to whom
+//	swap        blockmgr.Host: whose cache is in the host pool, and the copies that move it
 //	executor    hands batches to an executor.Executor and collects its results
 //
 // A request goes intake → scheduler → (blocks, one round trip a step) → executor →

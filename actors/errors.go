@@ -26,6 +26,10 @@ var (
 	ErrStopping  = fmt.Errorf("%w: it is stopping", ErrUnavailable)
 	ErrClosed    = fmt.Errorf("%w: it is closed", ErrUnavailable)
 
+	// ErrStuck means that a step did not end in time after the engine was closed:
+	// its thread and memory are lost to the process.
+	ErrStuck = fmt.Errorf("%w: a step does not end", ErrFailed)
+
 	ErrStopped = fmt.Errorf("%w: the engine was stopped", ErrFailed)
 	ErrCrashed = fmt.Errorf("%w: the engine crashed", ErrFailed)
 )

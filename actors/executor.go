@@ -30,7 +30,7 @@ func (a *executorActor) Receive(c actor.Context) {
 		go a.collect(c.ActorSystem().Root)
 	case *executor.Batch:
 		if err := a.ex.Start(m); err != nil {
-			c.Send(a.supervisor, &fatal{"executor", fmt.Errorf("step %d: %w", m.Step, err)})
+			c.Send(a.supervisor, &fatal{"executor", err})
 		}
 	case *actor.Stopped:
 		if !a.running {

@@ -32,7 +32,7 @@ func (a *intake) Receive(c actor.Context) {
 	case *Submit:
 		m.Reply <- a.submit(c, m) // has room for one: never waits
 	case *Cancel:
-		a.cancel(c, m.ID)
+		a.cancel(c, m)
 	case *sched.Tokens:
 		a.deliver(m)
 		a.drained(c)
@@ -62,8 +62,11 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 		return err
 	}
 	parent := a.table.add(m.ID, m.Sink)
+	a.table.trace.queued(parent, s, nil)
 	for i, sink := range m.Children {
-		parent.children = append(parent.children, a.table.add(childID(m.ID, i+1), sink))
+		child := a.table.add(childID(m.ID, i+1), sink)
+		a.table.trace.queued(child, s, parent)
+		parent.children = append(parent.children, child)
 	}
 	c.Send(a.scheduler, s)
 	return nil
@@ -78,9 +81,9 @@ func childID(id string, n int) string {
 }
 
 // cancel ends a request, with its children as far as they are still open.
-func (a *intake) cancel(c actor.Context, id string) {
-	o := a.table.byID[id]
-	if o == nil {
+func (a *intake) cancel(c actor.Context, m *Cancel) {
+	o := a.table.byID[m.ID]
+	if o == nil || m.Sink != nil && o.sink != m.Sink {
 		return
 	}
 	for _, o := range append(o.children, o) {
@@ -101,6 +104,7 @@ func (a *intake) deliver(m *sched.Tokens) {
 			continue
 		}
 		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
+		o.tokens += len(it.IDs)
 		if len(it.IDs) > 0 {
 			o.sink.Tokens(it.IDs)
 		}

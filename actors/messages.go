@@ -32,8 +32,12 @@ type Submit struct {
 	Reply    chan<- error
 }
 
-// Cancel ends a request. An id that is unknown or ended is harmless.
-type Cancel struct{ ID string }
+// Cancel ends a request. An id that is unknown or ended is harmless. With a Sink it
+// ends that sink's request only: its id may be another request's by now.
+type Cancel struct {
+	ID   string
+	Sink Sink
+}
 
 // Sink gets what becomes of a request: tokens, then exactly one End. It is called
 // on the intake actor's goroutine and must not block; ids are valid during the call.
@@ -52,7 +56,7 @@ type End struct {
 
 // peers tells a child who the others are, before anything else.
 type peers struct {
-	supervisor, intake, scheduler, blocks, executor *actor.PID
+	supervisor, intake, scheduler, blocks, swap, executor *actor.PID
 }
 
 // fatal tells the supervisor that the engine cannot go on.

@@ -17,6 +17,7 @@ type scheduler struct {
 	core    *sched.Scheduler
 	tokens  *tokenPool
 	results *resultPool
+	trace   *tracer
 
 	number uint64 // of the last command obeyed
 	mode   messages.Mode
@@ -35,6 +36,8 @@ func (a *scheduler) Receive(c actor.Context) {
 		a.core.Cancel(m.key)
 	case *blockmgr.Reserved:
 		err = a.reserved(c, m)
+	case *blockmgr.Swapped:
+		err = a.swapped(c, m)
 	case *executor.Result:
 		err = a.stepDone(c, m)
 	case *messages.SetMode:
@@ -49,8 +52,11 @@ func (a *scheduler) Receive(c actor.Context) {
 	a.advance(c)
 }
 
-// advance asks for the next plan, and reports when a halt has come to rest.
+// advance asks for copies and for the next plan, and reports when a halt has come to rest.
 func (a *scheduler) advance(c actor.Context) {
+	if m := a.core.Swap(); m != nil {
+		c.Request(a.swap, m)
+	}
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
@@ -62,7 +68,20 @@ func (a *scheduler) advance(c actor.Context) {
 
 func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {
 	b, err := a.core.Reserved(m)
+	if err == nil {
+		a.trace.planned(a.core, m)
+	}
 	if b != nil {
+		a.trace.handedOver(a.core, b)
+		c.Send(a.executor, b)
+	}
+	return err
+}
+
+func (a *scheduler) swapped(c actor.Context, m *blockmgr.Swapped) error {
+	b, err := a.core.Swapped(m)
+	if b != nil {
+		a.trace.handedOver(a.core, b)
 		c.Send(a.executor, b)
 	}
 	return err
@@ -75,6 +94,7 @@ func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 	if err != nil {
 		return err
 	}
+	a.trace.tokens(t)
 	if len(t.Items) > 0 {
 		c.Send(a.intake, t)
 	} else {
@@ -89,6 +109,7 @@ func (a *scheduler) setMode(m *messages.SetMode) {
 		return
 	}
 	a.number, a.mode = m.Number, m.Mode
+	a.trace.mode(m.Mode)
 	switch m.Mode {
 	case messages.Mode_MODE_RUNNING, messages.Mode_MODE_DRAINING:
 		a.core.Resume()

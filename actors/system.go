@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -27,6 +29,10 @@ type Options struct {
 	Limits   Limits
 	Key      uint64 // of the prefix cache's hashes
 	Log      zerolog.Logger
+
+	// Trace, if set, is written what happens to each request, and closed when the
+	// System has ended. See package trace.
+	Trace io.WriteCloser
 }
 
 // System is a running set of actors, seen from outside.
@@ -34,6 +40,7 @@ type System struct {
 	peers
 	sys       *actor.ActorSystem
 	ex        executor.Executor
+	trace     *tracer
 	collected chan struct{}
 	done      chan struct{}
 	err       error // why, once done is closed
@@ -49,14 +56,17 @@ func Start(o Options) *System {
 		ex:        o.Executor,
 		collected: make(chan struct{}),
 		done:      make(chan struct{}),
+		trace:     newTracer(o),
 	}
 	info := o.Executor.Info()
-	blocksOf := make([]int, len(info.Groups))
+	books := cache(info, o.Sched.MaxTokens)
+	books.Slots, books.Sharing, books.Key = o.Sched.MaxSlots, o.Sched.Sharing, o.Key
+	hostOf := make([]int, len(info.Groups))
 	for g := range info.Groups {
-		blocksOf[g] = info.Groups[g].Blocks
+		hostOf[g] = info.Groups[g].Host
 	}
 	var (
-		open    = newTable()
+		open    = newTable(s.trace)
 		tokens  = new(tokenPool)
 		results = new(resultPool)
 		started = make(chan struct{})
@@ -66,13 +76,12 @@ func Start(o Options) *System {
 	}
 	spawn := func(c actor.Context) (p peers) {
 		name := func(n string, a actor.Actor) *actor.PID {
-			pid := c.SpawnPrefix(props(a), n)
-			c.Watch(pid)
-			return pid
+			return c.SpawnPrefix(props(a), n)
 		}
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
-		p.blocks = name("blocks", &blocks{core: blockmgr.New(blockmgr.Config{PageSize: info.PageSize, Blocks: blocksOf, Slots: o.Sched.MaxSlots, Sharing: o.Sched.Sharing, Key: o.Key})})
-		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results})
+		p.blocks = name("blocks", &blocks{core: blockmgr.New(books)})
+		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
+		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results, trace: s.trace})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p
 	}
@@ -83,6 +92,7 @@ func Start(o Options) *System {
 		},
 		closing: func(err error) {
 			s.err = err
+			s.trace.finish()
 			close(s.done)
 		}}), "supervisor")
 	<-started // every child knows the others now, before any message from outside
@@ -92,8 +102,10 @@ func Start(o Options) *System {
 // Submit sends a request to intake, which answers on its Reply unless the System ends first.
 func (s *System) Submit(m *Submit) { s.sys.Root.Send(s.intake, m) }
 
-// Cancel ends a request, wherever it is.
-func (s *System) Cancel(id string) { s.sys.Root.Send(s.intake, &Cancel{ID: id}) }
+// Cancel ends a request, wherever it is; with a sink only if it is that sink's.
+func (s *System) Cancel(id string, sink Sink) {
+	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})
+}
 
 // Stop begins to end the System: hard, when the steps handed over are done; else
 // when all that was accepted is.
@@ -105,13 +117,29 @@ func (s *System) Done() <-chan struct{} { return s.done }
 // Err says why the System ended, once Done is closed: nil when it was asked to.
 func (s *System) Err() error { return s.err }
 
-// Close frees the executor and what is left, after Done. It is safe twice.
+// closeTimeout is how long Close waits for a step that runs.
+var closeTimeout = 30 * time.Second
+
+// Close waits for Done and frees the executor. A step that does not end within 30 s
+// is given up: what is open fails, and Close answers ErrStuck. It is safe twice.
 func (s *System) Close() error {
-	<-s.done
+	stuck := false
+	select {
+	case <-s.done:
+	case <-time.After(closeTimeout):
+		stuck = true
+		s.sys.Root.Send(s.supervisor, &fatal{"executor", ErrStuck})
+		<-s.done
+	}
 	var err error
 	s.closing.Do(func() {
 		err = s.ex.Close()
-		<-s.collected
+		if stuck {
+			err = errors.Join(err, ErrStuck)
+		} else {
+			<-s.collected
+		}
+		err = errors.Join(err, s.trace.wait())
 		s.sys.Shutdown()
 	})
 	return err

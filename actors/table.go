@@ -8,19 +8,21 @@ type table struct {
 	byID    map[string]*open
 	byKey   map[sched.Key]*open
 	lastKey sched.Key
+	trace   *tracer
 }
 
 type open struct {
 	id          string
 	key         sched.Key
 	sink        Sink
+	tokens      int // generated
 	cached      int
 	preemptions int
 	children    []*open // end with it when it is cancelled
 }
 
-func newTable() *table {
-	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}}
+func newTable(trace *tracer) *table {
+	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}, trace: trace}
 }
 
 // add opens a request under the next key.
@@ -35,6 +37,7 @@ func (t *table) add(id string, sink Sink) *open {
 func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byID, o.id)
 	delete(t.byKey, o.key)
+	t.trace.ended(o, reason, err)
 	o.sink.End(End{Reason: reason, Err: err, Cached: o.cached, Preemptions: o.preemptions})
 }
 

@@ -11,6 +11,15 @@
 // every layer of one attention kind, the unit a sequence owns. A sequence has one
 // block table per cache group (kind of attention).
 //
+// Groups have blocks of their own, or share memory by sectors: a sector holds a whole
+// number of blocks of each (Geometry), and belongs to the group that has opened it
+// until none of its blocks is referenced or idle, or until another group needs it and
+// none is referenced.
+//
+// A group with a window has tables that begin late: when a step is done, blocks that
+// lie wholly behind the window of what comes next leave them. Indexes of blocks are
+// counted from the first position in every group.
+//
 // A block is free, referenced (by tables, or by a drain: a slot given back while a
 // step in flight may touch it), or idle: published, referenced by nobody, least
 // recently used first to be evicted when free ones run out. Idle counts as room.
@@ -19,7 +28,8 @@
 // whose root is a salt and a weight epoch and whose edges are pages of tokens, so
 // that what is found under a node has equal tokens from the first on; hashes only
 // lead there. A new sequence takes the longest published beginning of its tokens,
-// always leaving one to compute. When the page that it needs next is just being
+// always leaving one to compute: all of it must be there in groups of full attention,
+// its last window in the others, and no more is taken. When the page that it needs next is just being
 // computed by another sequence, it waits for that one instead of computing it too.
 //
 // Ownership: Manager alone frees. Reserve and Reserved belong to whoever received

@@ -20,7 +20,8 @@ func (m *Manager) fork(f Fork) error {
 	s.forked = true
 	s.tail = int32(len(f.IDs))%m.page != 0
 	for g := range m.pools {
-		for _, b := range p.tables[g][:n] {
+		s.base[g] = p.base[g]
+		for _, b := range p.tables[g][:n-p.base[g]] {
 			m.pools[g].refs[b]++
 			s.tables[g] = append(s.tables[g], b)
 		}
@@ -32,17 +33,9 @@ func (m *Manager) fork(f Fork) error {
 	return nil
 }
 
-// sharesTail tells whether s must copy its last block before it writes there.
-func (m *Manager) sharesTail(s *slot) bool {
-	if !s.tail {
-		return false
-	}
-	for g := range m.pools {
-		if b := s.tables[g][len(s.tables[g])-1]; m.pools[g].refs[b] > 1 {
-			return true
-		}
-	}
-	return false
+// sharesTail tells whether s must copy its last block of group g before it writes there.
+func (m *Manager) sharesTail(s *slot, g int) bool {
+	return s.tail && m.pools[g].refs[s.tables[g][len(s.tables[g])-1]] > 1
 }
 
 // ownTail gives s a last block of its own before it writes there: a copy, or the
@@ -58,7 +51,7 @@ func (w *round) ownTail(s *slot) {
 			continue
 		}
 		own := w.take(g)
-		w.draining = append(w.draining, drain{after: w.r.Step, group: int32(g), blocks: []int32{*last}})
+		w.giveUp(g, *last, w.r.Step)
 		w.out.Copies = append(w.out.Copies, Copy{Slot: s.number, Group: int32(g), From: *last, To: own})
 		*last = own
 	}

@@ -6,14 +6,19 @@ type round struct {
 	r          *Reserve
 	out        *Reserved
 	left       Budget
-	held       int32 // blocks that a refused candidate waits for: later ones leave them alone
-	full       bool  // a new sequence was refused: no later one passes it
+	full       bool // no new sequence starts: one was refused, and no later one passes it, or one has the memory for itself
 	nextVictim int
 }
 
 // grantAll walks the candidates in order.
 func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 	w := round{Manager: m, r: r, out: out, left: r.Budget}
+	clear(m.held)
+	for i := range m.slots {
+		if s := &m.slots[i]; s.open && s.started {
+			w.full = w.full || s.solo
+		}
+	}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		s, err := m.at(c.Slot)
@@ -22,6 +27,8 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 		}
 		switch {
 		case !s.open, w.left.Tokens <= 0, w.left.Rows <= 0: // not open: taken as a victim for an earlier candidate
+			w.refuse(c, 0)
+		case w.left.Reads > 0 && c.Position > w.left.Reads && w.left.Taken > 0: // too much to read beside the others
 			w.refuse(c, 0)
 		case s.started:
 			if err := w.goOn(s, c); err != nil {
@@ -34,30 +41,66 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 	return nil
 }
 
+// promises counts what is left alone for the sequences that are started: the blocks
+// that they lack for the room they were promised, and the margin for their growth.
+func (w *round) promises() (running bool) {
+	clear(w.promised)
+	for i := range w.slots {
+		s := &w.slots[i]
+		if !s.open || !s.started {
+			continue
+		}
+		running = true
+		for g := range w.promised {
+			w.promised[g] += w.willLack(s, g, s.room)
+		}
+	}
+	if running {
+		for g := range w.promised {
+			w.promised[g] += w.r.Margin
+		}
+	}
+	return running
+}
+
+// ask is what s needs to write up to n tokens, beside what others wait for.
+func (w *round) ask(s *slot, n int32) []int32 {
+	for g := range w.need {
+		w.need[g] = w.lacks(s, g, n) + w.held[g]
+	}
+	return w.need
+}
+
 // goOn serves a sequence that is started, if need be at the cost of others.
 func (w *round) goOn(s *slot, c *Candidate) error {
-	count := min(c.Want, w.left.Tokens)
-	if c.MayPreempt {
-		if err := w.takeVictims(c, s, c.Position+count); err != nil {
+	w.recede(s, c.Position, w.r.Step-1)
+	count := min(c.Want, w.left.Tokens, w.chunk)
+	n := c.Position + count
+	fits := w.fits(w.ask(s, n), w.now())
+	if !fits && c.MayPreempt {
+		if err := w.takeVictims(c, s, n); err != nil {
 			return err
 		}
+		fits = w.fits(w.ask(s, n), w.now())
 	}
-	need := w.missing(s, c.Position+count)
-	if short := need - (int32(w.Manager.room()) - w.held); short > 0 {
+	switch {
+	case fits:
+		w.grant(s, c, 0, count)
+	case w.stuck(s):
+		return w.giveItselfUp(s)
+	default:
+		w.refuse(c, w.short(w.need))
 		if c.MayPreempt {
-			w.held += need
+			copy(w.held, w.need)
 		}
-		w.refuse(c, short)
-		return nil
 	}
-	w.grant(s, c, 0, count)
 	return nil
 }
 
 // takeVictims gives others up until s can write up to n tokens, now or when the
 // steps in flight end.
 func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
-	for w.missing(s, n) > int32(w.Manager.room())-w.held+w.drainingBlocks() && w.nextVictim < len(w.r.Victims) {
+	for !w.fits(w.ask(s, n), w.later()) && w.nextVictim < len(w.r.Victims) {
 		v := w.r.Victims[w.nextVictim]
 		if v.Slot == c.Slot { // only what stands before it in the order of sacrifice
 			return nil
@@ -70,10 +113,14 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 		if !victim.open || victim.granted == w.r.Step {
 			continue
 		}
+		p := Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: victim.longest()}
+		if v.How == ToHost {
+			p.Blocks = w.list(victim)
+		}
 		if err := w.close(v.Slot, v.After); err != nil {
 			return err
 		}
-		w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, How: v.How})
+		w.out.Preempted = append(w.out.Preempted, p)
 	}
 	return nil
 }
@@ -85,49 +132,59 @@ func (w *round) start(s *slot, c *Candidate) {
 		w.refuse(c, 0)
 		return
 	}
-	if s.epoch != w.r.Epoch {
-		s.epoch, s.chain = w.r.Epoch, s.chain[:0]
+	if w.clean {
+		w.empty()
 	}
-	w.found = w.found[:0]
-	if w.sharing && c.MayMatch {
-		most := (int32(len(s.ids)) - 1) / w.page // one token at least is left to compute
-		w.match(s, most)
-		if n := int32(len(w.found)); n < most {
-			if on := w.computing(s, n); on >= 0 {
-				w.out.Waits = append(w.out.Waits, Wait{Slot: c.Slot, On: on})
-				return
-			}
-		}
-	}
-	w.adopt(s)
-	matched := int32(len(w.found)) * w.page
-	count := min(c.Want-matched, w.left.Tokens)
-	want := w.missing(s, max(c.Room, matched+count)) + w.promised()
-	if short := want - (int32(w.Manager.room()) - w.held); short > 0 {
-		w.abandon(s)
-		w.full = true
-		w.refuse(c, short)
+	if on := w.beginning(s, c); on >= 0 {
+		w.out.Waits = append(w.out.Waits, Wait{Slot: c.Slot, On: on})
 		return
 	}
-	s.started, s.room = true, c.Room
+	matched := int32(len(w.found)) * w.page
+	position := c.Position + matched
+	for g := range s.base {
+		s.base[g] = w.first(g, position)
+	}
+	w.adopt(s)
+	count := min(c.Want-matched, w.left.Tokens, w.chunk)
+	running := w.promises()
+	want := w.ask(s, position+count)
+	for g := range want {
+		want[g] = max(want[g], w.willLack(s, g, c.Room)+w.held[g]) + w.promised[g]
+	}
+	if !w.fits(want, w.now()) {
+		short := w.short(want)
+		w.abandon(s)
+		if w.sectors != nil && matched > 0 && !running && !w.clean { // what it found may lie in its way
+			w.clean = true
+			w.start(s, c)
+			return
+		}
+		w.refuse(c, short)
+		w.full = true
+		return
+	}
+	s.started, s.room, s.solo = true, c.Room, w.clean
+	w.full, w.clean = w.clean, false
 	w.grant(s, c, matched, count)
 	w.announce(s)
 }
 
-// promised is what is left alone for the sequences that are started: the blocks that
-// they lack for the room they were promised, and the margin for their growth.
-func (w *round) promised() (n int32) {
-	running := false
-	for i := range w.slots {
-		if s := &w.slots[i]; s.open && s.started {
-			n += w.missing(s, s.room)
-			running = true
-		}
+// beginning finds the published beginning of s, as far as it may be taken, or says
+// which slot is computing the next page of it; -1: none.
+func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
+	if s.epoch != w.r.Epoch {
+		s.epoch, s.chain = w.r.Epoch, s.chain[:0]
 	}
-	if running {
-		n += w.r.Margin
+	w.found = w.found[:0]
+	if !w.sharing || !c.MayMatch || c.FromHost {
+		return -1
 	}
-	return n
+	most := (int32(len(s.ids)) - 1) / w.page // one token at least is left to compute
+	w.match(s, most)
+	if n := int32(len(w.found)); n < most {
+		return w.computing(s, n)
+	}
+	return -1
 }
 
 func (w *round) refuse(c *Candidate, missing int32) {
@@ -138,68 +195,51 @@ func (w *round) refuse(c *Candidate, missing int32) {
 func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 	from := len(w.added)
 	start := c.Position + matched
+	for g := range w.need {
+		w.need[g] = w.lacks(s, g, start+count)
+	}
+	w.secure(w.need)
 	if s.tail {
 		w.ownTail(s)
 	}
 	for g := range w.pools {
-		have := int32(len(s.tables[g]))
-		fresh := matched / w.page // blocks at the end that are new to the executor
-		if s.forked {
-			fresh = have
-		}
-		for n := w.blocksFor(start+count) - have; n > 0; n-- {
+		first := s.end(g) // that is new to the executor
+		for n := w.blocksFor(start+count) - first; n > 0; n-- {
 			s.tables[g] = append(s.tables[g], w.take(g))
 		}
-		if first := have - fresh; int32(len(s.tables[g])) > first {
-			w.added = append(w.added, Added{Group: int32(g), Index: first, Blocks: s.tables[g][first:]})
+		if matched > 0 || s.forked {
+			first = s.base[g]
+		}
+		if s.end(g) > first {
+			w.added = append(w.added, Added{Group: int32(g), Index: first, Blocks: s.tables[g][first-s.base[g]:]})
 		}
 	}
 	s.granted, s.forked = w.r.Step, false
 	w.left.Tokens -= count
 	w.left.Rows--
+	w.left.Taken++
+	if w.left.Reads > 0 {
+		w.left.Reads = max(1, w.left.Reads-start)
+	}
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})
 }
 
-// take is a free block of a group, an idle one when there is none. There must be room.
-func (m *Manager) take(g int) int32 {
-	p := &m.pools[g]
-	if len(p.free) == 0 {
-		m.evict(g)
+// list copies the tables of s.
+func (w *round) list(s *slot) []Added {
+	from := len(w.added)
+	for g, t := range s.tables {
+		at := len(w.blocks)
+		w.blocks = append(w.blocks, t...)
+		w.added = append(w.added, Added{Group: int32(g), Index: s.base[g], Blocks: w.blocks[at:len(w.blocks):len(w.blocks)]})
 	}
-	last := len(p.free) - 1
-	b := p.free[last]
-	p.free = p.free[:last]
-	p.refs[b] = 1
-	return b
+	return w.added[from:len(w.added):len(w.added)]
 }
 
-// drainingBlocks is what will have room in every group when the steps in flight end:
-// the blocks that nothing but drains refers to.
-func (m *Manager) drainingBlocks() int32 {
-	least := int32(-1)
-	for g := range m.pools {
-		p := &m.pools[g]
-		n := int32(0)
-		for _, d := range m.draining {
-			if d.group != int32(g) {
-				continue
-			}
-			for _, b := range d.blocks {
-				if p.drains[b]++; p.drains[b] == p.refs[b] {
-					n++
-				}
-			}
-		}
-		for _, d := range m.draining {
-			if d.group == int32(g) {
-				for _, b := range d.blocks {
-					p.drains[b] = 0
-				}
-			}
-		}
-		if least < 0 || n < least {
-			least = n
-		}
-	}
-	return least
+// take is a free block of a group, the idle one that was used least recently when
+// there is none. Pages deeper in the tree went idle before those they follow, so
+// what is evicted leads nowhere. There must be room.
+func (m *Manager) take(g int) int32 {
+	b := m.pools[g].take()
+	m.unpublish(g, b)
+	return b
 }

@@ -3,50 +3,90 @@ package blockmgr
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // ErrProtocol is the class of a Reserve that breaks the contract: a bug of the
 // caller. The Manager is then of no more use.
 var ErrProtocol = errors.New("blockmgr: reserve breaks the protocol")
 
-// Config is the geometry of a cache.
+// Config is the geometry of a cache. Its groups have blocks of their own, as Blocks
+// says, or share Sectors.
 type Config struct {
-	PageSize int    // tokens of a block
-	Blocks   []int  // per cache group
-	Slots    int    // sequences
-	Sharing  bool   // publish full pages and let others take them
-	Key      uint64 // of the hashes, so that nobody can aim for collisions
+	PageSize  int    // tokens of a block
+	Blocks    []int  // per cache group; not used with Sectors
+	Sectors   int    // 0: none
+	PerSector []int  // blocks of a sector, per cache group; block b lies in sector b/PerSector
+	Window    []int  // per cache group: 0 or none for full attention, else what a position attends to, itself too
+	Chunk     int    // most tokens of a sequence that a step computes; needed with a Window
+	Slots     int    // sequences
+	Sharing   bool   // publish full pages and let others take them
+	Key       uint64 // of the hashes, so that nobody can aim for collisions
 }
 
 // Manager owns every block of the cache.
 type Manager struct {
 	page     int32
 	sharing  bool
-	pools    []pool // one per cache group
+	chunk    int32
+	pools    []pool  // one per cache group
+	window   []int32 // per group
+	bound    []int32 // per group: blocks that a table holds at most
 	slots    []slot
+	sectors  *sectors // nil: none
+	clean    bool     // who starts next starts alone, in emptied memory
 	draining []drain
 	doneStep uint64
 	tree     tree
 	ahead    map[uint64]*slot // by chain: who computes that page next
 	found    []*node          // of the last match
-	added    []Added          // arena of the grants of one call
+	added    []Added          // arena of one answer
+	blocks   []int32          // likewise
+
+	// Scratch of one answer, per group.
+	supply     supply
+	gap        []int32 // behind the last block that a match lacked
+	need, even []int32
+	held       []int32 // blocks that a refused candidate waits for: later ones leave them alone
+	promised   []int32 // blocks that started sequences still need for what they were promised
 }
 
+// drain is a reference that is given up when a step is done.
 type drain struct {
-	after  uint64
-	group  int32
-	blocks []int32
+	after uint64
+	group int32
+	block int32
 }
 
 // New makes the books of an empty cache.
 func New(c Config) *Manager {
 	m := &Manager{page: int32(c.PageSize), sharing: c.Sharing, slots: make([]slot, c.Slots),
 		tree: tree{key: c.Key, index: map[uint64]*node{}}, ahead: map[uint64]*slot{}}
-	for _, n := range c.Blocks {
-		m.pools = append(m.pools, newPool(n))
+	if c.Sectors > 0 {
+		m.sectors = newSectors(c.Sectors)
+		for _, n := range c.PerSector {
+			m.pools = append(m.pools, newShared(m.sectors, n))
+		}
+	} else {
+		for _, n := range c.Blocks {
+			m.pools = append(m.pools, newPool(n))
+		}
+	}
+	groups := len(m.pools)
+	m.window, m.bound, m.chunk = make([]int32, groups), make([]int32, groups), math.MaxInt32
+	for g, w := range c.Window {
+		if w > 0 {
+			m.window[g], m.chunk = int32(w), int32(c.Chunk)
+		}
+	}
+	for g := range m.bound {
+		m.bound[g] = int32(c.bound(g))
+	}
+	for _, perGroup := range []*[]int32{&m.supply.room, &m.supply.whole, &m.need, &m.even, &m.gap, &m.held, &m.promised} {
+		*perGroup = make([]int32, groups)
 	}
 	for i := range m.slots {
-		m.slots[i] = slot{number: Slot(i), tables: make([][]int32, len(c.Blocks))}
+		m.slots[i] = slot{number: Slot(i), tables: make([][]int32, groups), base: make([]int32, groups), behind: make([][]int32, groups)}
 	}
 	return m
 }
@@ -54,7 +94,7 @@ func New(c Config) *Manager {
 // Reserve applies one step's request and fills out.
 func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 	out.reset(r.Step)
-	m.added = m.added[:0]
+	m.added, m.blocks = m.added[:0], m.blocks[:0]
 	for _, f := range r.Forks {
 		if err := m.fork(f); err != nil {
 			return err
@@ -82,11 +122,11 @@ func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 	if err := m.grantAll(r, out); err != nil {
 		return err
 	}
-	out.Free = m.room()
+	out.Free = m.free()
 	return nil
 }
 
-// done publishes what a step wrote.
+// done publishes what a step wrote, and lets go what no later step reads.
 func (m *Manager) done(d Done) error {
 	s, err := m.at(d.Slot)
 	if err != nil {
@@ -98,9 +138,18 @@ func (m *Manager) done(d Done) error {
 	if !m.covers(s, d.Written) {
 		return fmt.Errorf("%w: slot %d wrote %d positions, more than it owns blocks for", ErrProtocol, d.Slot, d.Written)
 	}
-	if !m.sharing {
-		return nil
+	if m.sharing {
+		if err := m.learn(s, d); err != nil {
+			return err
+		}
 	}
+	s.forget()
+	m.recede(s, d.Written, 0)
+	return nil
+}
+
+// learn takes in what became known, and publishes the pages that are full.
+func (m *Manager) learn(s *slot, d Done) error {
 	s.ids = append(s.ids, d.IDs...)
 	if d.Written > int32(len(s.ids)) {
 		return fmt.Errorf("%w: slot %d wrote %d positions of %d known ids", ErrProtocol, d.Slot, d.Written, len(s.ids))
@@ -122,7 +171,9 @@ func (m *Manager) open(o Open) error {
 	if s.open {
 		return fmt.Errorf("%w: slot %d is opened twice", ErrProtocol, o.Slot)
 	}
-	*s = slot{number: s.number, open: true, salt: o.Salt, ids: s.ids[:0], prompt: int32(len(o.IDs)), chain: s.chain[:0], path: s.path, tables: s.tables}
+	*s = slot{number: s.number, open: true, salt: o.Salt, ids: s.ids[:0], prompt: int32(len(o.IDs)), chain: s.chain[:0], path: s.path, tables: s.tables, base: s.base, behind: s.behind}
+	clear(s.base)
+	s.forget()
 	if m.sharing {
 		s.ids = append(s.ids, o.IDs...)
 	}
@@ -142,10 +193,8 @@ func (m *Manager) close(n Slot, after uint64) error {
 	s.open = false
 	m.pass(s)
 	for g, t := range s.tables {
-		if after <= m.doneStep {
-			m.unrefAll(g, t)
-		} else if len(t) > 0 {
-			m.draining = append(m.draining, drain{after: after, group: int32(g), blocks: append([]int32(nil), t...)})
+		for i := len(t) - 1; i >= 0; i-- {
+			m.giveUp(g, t[i], after)
 		}
 		s.tables[g] = t[:0]
 	}
@@ -153,42 +202,49 @@ func (m *Manager) close(n Slot, after uint64) error {
 	return nil
 }
 
+// giveUp takes a reference away, at once or when step after is done.
+func (m *Manager) giveUp(g int, b int32, after uint64) {
+	if after <= m.doneStep {
+		m.pools[g].unref(b)
+	} else {
+		m.draining = append(m.draining, drain{after: after, group: int32(g), block: b})
+	}
+}
+
 // drained gives back what waited for steps that are done now.
 func (m *Manager) drained() {
 	kept := m.draining[:0]
 	for _, d := range m.draining {
 		if d.after <= m.doneStep {
-			m.unrefAll(int(d.group), d.blocks)
+			m.pools[d.group].unref(d.block)
 		} else {
 			kept = append(kept, d)
 		}
 	}
-	clear(m.draining[len(kept):])
 	m.draining = kept
 }
 
-func (m *Manager) unrefAll(g int, blocks []int32) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		m.pools[g].unref(blocks[i])
-	}
-}
-
-// missing is the most blocks that s lacks in any group to write up to n tokens.
-func (m *Manager) missing(s *slot, n int32) int32 {
-	most := int32(0)
-	for g := range m.pools {
-		most = max(most, m.blocksFor(n)-int32(len(s.tables[g])))
-	}
-	if m.sharesTail(s) {
+// lacks is how many blocks s needs in group g before it writes up to n tokens.
+func (m *Manager) lacks(s *slot, g int, n int32) int32 {
+	most := max(0, m.blocksFor(n)-s.end(g))
+	if m.sharesTail(s, g) {
 		most++ // for the copy of the last one
 	}
 	return most
 }
 
-// covers tells whether the tables of s reach n tokens.
+// willLack is how many blocks more s will hold at most in group g on its way to n tokens.
+func (m *Manager) willLack(s *slot, g int, n int32) int32 {
+	if n <= s.end(g)*m.page && !s.tail {
+		return 0 // as for most: no division
+	}
+	return min(m.lacks(s, g, n), max(0, m.bound[g]-int32(len(s.tables[g]))))
+}
+
+// covers tells whether the tables of s hold n tokens, as far as what comes behind attends to them.
 func (m *Manager) covers(s *slot, n int32) bool {
 	for g := range m.pools {
-		if m.blocksFor(n) > int32(len(s.tables[g])) {
+		if n > s.end(g)*m.page || m.first(g, n) < s.base[g] {
 			return false
 		}
 	}
@@ -196,15 +252,6 @@ func (m *Manager) covers(s *slot, n int32) bool {
 }
 
 func (m *Manager) blocksFor(tokens int32) int32 { return (tokens + m.page - 1) / m.page }
-
-// room is the number of blocks of the scarcest group that are free or idle.
-func (m *Manager) room() int {
-	n := m.pools[0].room()
-	for g := range m.pools[1:] {
-		n = min(n, m.pools[g+1].room())
-	}
-	return n
-}
 
 func (m *Manager) at(n Slot) (*slot, error) {
 	if n < 0 || int(n) >= len(m.slots) {

@@ -10,7 +10,7 @@ type Reserve struct {
 	Epoch      uint32 // weight epoch the step will compute with
 	DoneStep   uint64 // every step up to this one is done
 	Budget     Budget // what the candidates may use together
-	Margin     int32  // blocks that a new sequence leaves free for the growth of others
+	Margin     int32  // blocks that a new sequence leaves free in each group for the growth of others
 	Forks      []Fork
 	Open       []Open
 	Done       []Done
@@ -19,10 +19,12 @@ type Reserve struct {
 	Victims    []Victim    // in order of sacrifice
 }
 
-// Budget bounds the rows that are granted.
+// Budget bounds the rows that are granted together.
 type Budget struct {
 	Tokens int32
 	Rows   int32
+	Taken  int32 // rows of the step that are decided already, beside these
+	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number. The first row of a step always goes
 }
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's
@@ -59,8 +61,7 @@ type Release struct {
 
 // Candidate is a row that needs cache: at most Want tokens from Position on.
 //
-// A candidate that is not yet started (its table is empty, Position is 0) starts
-// only when Room tokens fit beside what the started ones still need for theirs,
+// A candidate that is not yet started (its table is empty) starts only when Room tokens fit beside what the started ones still need for theirs,
 // and no such candidate passes one that was refused for lack of room.
 type Candidate struct {
 	Slot       Slot
@@ -68,15 +69,21 @@ type Candidate struct {
 	Want       int32
 	Room       int32
 	MayMatch   bool // shared blocks may be taken for its beginning
+	FromHost   bool // the cache up to Position comes from the host pool: it needs blocks too
 	MayPreempt bool // Victims may be taken for it, those that stand before its own slot
 }
 
 // How says what becomes of a victim's cache.
 type How uint8
 
-// Recompute drops a victim's blocks: its tokens are computed again, as far as they
-// are not found published.
-const Recompute How = 0
+const (
+	// Recompute drops a victim's blocks: its tokens are computed again, as far as
+	// they are not found published.
+	Recompute How = iota
+	// ToHost has a victim's blocks copied to the host pool, before the rows of the
+	// step that is planned.
+	ToHost
+)
 
 // Victim is a slot that may be given up. After is the last step that touches it.
 type Victim struct {
@@ -93,7 +100,7 @@ type Reserved struct {
 	Refused   []Refusal
 	Preempted []Preempted
 	Copies    []Copy // to be made before the step's rows
-	Free      int    // blocks free or idle now, of the scarcest group
+	Free      int    // blocks that are free or idle now, as many as all groups can have at the same time
 }
 
 // Grant lets a slot compute Count tokens from Start on. The Matched tokens before
@@ -106,7 +113,8 @@ type Grant struct {
 	New          []Added
 }
 
-// Added extends a slot's table of one group from Index on.
+// Added extends a slot's table of one group from Index on. A table of a group with a
+// window may begin later than at 0.
 type Added struct {
 	Group, Index int32
 	Blocks       []int32
@@ -129,10 +137,15 @@ type Refusal struct {
 	Missing int32
 }
 
-// Preempted says that a victim was taken; its slot is closed.
+// Preempted says that a victim was taken for a candidate; its slot is closed. With
+// ToHost, Blocks are what it had, to be copied. Where groups share sectors, a
+// candidate that lacks blocks although nobody else is left may be its own victim.
 type Preempted struct {
-	Slot Slot
-	How  How
+	Slot   Slot
+	For    Slot
+	How    How
+	Had    int32 // blocks that it had, in its longest table
+	Blocks []Added
 }
 
 // Reset empties r for reuse, keeping its memory.

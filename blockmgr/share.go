@@ -21,7 +21,7 @@ func (m *Manager) publish(s *slot, written int32) {
 			n = m.tree.add(s.chain[i], s.last(), s.salt, s.epoch, tokens, len(m.pools))
 		}
 		for g := range m.pools {
-			if b := s.tables[g][i]; n.blocks[g] < 0 {
+			if b := s.block(g, i); b >= 0 && n.blocks[g] < 0 {
 				n.blocks[g] = b
 				m.pools[g].node[b] = n
 			}
@@ -32,27 +32,44 @@ func (m *Manager) publish(s *slot, written int32) {
 	m.announce(s)
 }
 
-// match walks the published beginning of s, at most n pages. Blocks are not taken yet.
+// match finds the longest published beginning of s of at most n pages of which each
+// group has the blocks that what comes behind attends to. They are not taken yet.
 func (m *Manager) match(s *slot, n int32) {
 	n = s.pages(m.page, n, m.tree.root(s.salt, s.epoch))
 	m.found = m.found[:0]
+	clear(m.gap)
+	best := int32(0)
 	var parent *node
 	for i := range n {
 		next := m.tree.find(s.chain[i], parent, s.salt, s.epoch, s.ids[i*m.page:(i+1)*m.page])
-		if next == nil || slices.Contains(next.blocks, -1) {
+		if next == nil {
 			break
 		}
 		m.found = append(m.found, next)
 		parent = next
+		complete := true
+		for g, b := range next.blocks {
+			if b < 0 {
+				m.gap[g] = i + 1
+			}
+			complete = complete && m.gap[g] <= m.first(g, (i+1)*m.page)
+		}
+		if complete {
+			best = i + 1
+		}
 	}
+	m.found = m.found[:best]
 }
 
-// adopt gives s the blocks that match found.
+// adopt gives s the blocks that match found, from the base of each table on.
 func (m *Manager) adopt(s *slot) {
-	for _, n := range m.found {
+	for i, n := range m.found {
 		n.holds++
 		s.path = append(s.path, n)
 		for g := range m.pools {
+			if int32(i) < s.base[g] {
+				continue
+			}
 			m.pools[g].acquire(n.blocks[g])
 			s.tables[g] = append(s.tables[g], n.blocks[g])
 		}
@@ -61,11 +78,11 @@ func (m *Manager) adopt(s *slot) {
 
 // abandon undoes adopt.
 func (m *Manager) abandon(s *slot) {
-	for i := len(s.path) - 1; i >= 0; i-- {
-		for g := range m.pools {
-			m.pools[g].unref(s.tables[g][i])
-			s.tables[g] = s.tables[g][:i]
+	for g, t := range s.tables {
+		for i := len(t) - 1; i >= 0; i-- {
+			m.pools[g].unref(t[i])
 		}
+		s.tables[g] = t[:0]
 	}
 	m.leavePath(s)
 }
@@ -117,16 +134,6 @@ func (m *Manager) computing(s *slot, n int32) Slot {
 		return -1
 	}
 	return w.number
-}
-
-// evict makes the least recently used idle block of a group free. Pages deeper in
-// the tree went idle before those they follow, so what is evicted leads nowhere.
-func (m *Manager) evict(g int) {
-	p := &m.pools[g]
-	b := p.idle.oldest()
-	p.idle.remove(b)
-	m.unpublish(g, b)
-	p.free = append(p.free, b)
 }
 
 // unpublish makes a block private, if it is not.

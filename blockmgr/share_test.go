@@ -216,7 +216,7 @@ func BenchmarkMatch32k(b *testing.B) {
 	var out Reserved
 	n := int32(len(ids))
 	for _, r := range []Reserve{
-		{Step: 1, Budget: Budget{1 << 20, 8}, Open: []Open{{Slot: 0, IDs: ids}}, Candidates: []Candidate{{Slot: 0, Want: n, Room: n}}},
+		{Step: 1, Budget: Budget{Tokens: 1 << 20, Rows: 8}, Open: []Open{{Slot: 0, IDs: ids}}, Candidates: []Candidate{{Slot: 0, Want: n, Room: n}}},
 		{Step: 2, DoneStep: 1, Done: []Done{{Slot: 0, Written: n}}},
 	} {
 		if err := m.Reserve(&r, &out); err != nil {
@@ -225,7 +225,7 @@ func BenchmarkMatch32k(b *testing.B) {
 	}
 	for b.Loop() {
 		for _, r := range []Reserve{
-			{Step: 3, DoneStep: 2, Budget: Budget{1 << 20, 8}, Open: []Open{{Slot: 1, IDs: ids}}, Candidates: []Candidate{{Slot: 1, Want: n, Room: n, MayMatch: true}}},
+			{Step: 3, DoneStep: 2, Budget: Budget{Tokens: 1 << 20, Rows: 8}, Open: []Open{{Slot: 1, IDs: ids}}, Candidates: []Candidate{{Slot: 1, Want: n, Room: n, MayMatch: true}}},
 			{Step: 4, DoneStep: 3, Release: []Release{{Slot: 1}}},
 		} {
 			if err := m.Reserve(&r, &out); err != nil {

@@ -103,7 +103,7 @@ func (s *story) end(t *testing.T) {
 	}
 	s.reserve(t, r)
 	for g := range s.pools {
-		if p := &s.pools[g]; p.room() != len(p.refs) {
+		if p := &s.pools[g]; int(p.room()) != len(p.refs) {
 			t.Fatalf("group %d has room for %d of %d blocks at the end", g, p.room(), len(p.refs))
 		}
 	}

@@ -2,6 +2,7 @@ package blockmgr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,8 +47,14 @@ func (s *story) tellBooks() {
 			s.tell("%d holds %s%s", i, s.inGroup(int32(g)), marked(&s.pools[g], table))
 		}
 	}
-	for _, d := range s.draining {
-		s.tell("until step %d drains %s%s", d.after, s.inGroup(d.group), ranges(d.blocks))
+	for i := 0; i < len(s.draining); {
+		d := s.draining[i]
+		var blocks []int32 // that drain together; the deepest was given up first
+		for ; i < len(s.draining) && s.draining[i].after == d.after && s.draining[i].group == d.group; i++ {
+			blocks = append(blocks, s.draining[i].block)
+		}
+		slices.Reverse(blocks)
+		s.tell("until step %d drains %s%s", d.after, s.inGroup(d.group), ranges(blocks))
 	}
 	for g := range s.pools {
 		p := &s.pools[g]

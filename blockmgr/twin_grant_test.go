@@ -17,7 +17,7 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 	for _, o := range r.Open {
 		t.open(o.Slot, o.IDs, o.Salt)
 	}
-	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget}
+	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget, kept: make([]int32, len(t.blocks))}
 	for _, c := range r.Candidates {
 		switch s := t.slots[c.Slot]; {
 		case s == nil || w.left.Tokens == 0 || w.left.Rows == 0:
@@ -28,7 +28,10 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 			w.start(s, c)
 		}
 	}
-	w.out.Free = int(t.room())
+	w.out.Free = 1 << 30
+	for g := range t.blocks {
+		w.out.Free = min(w.out.Free, int(t.room(g)))
+	}
 	return w.out
 }
 
@@ -38,7 +41,7 @@ type twinRound struct {
 	r       *Reserve
 	out     *Reserved
 	left    Budget
-	kept    int32 // blocks that a refused candidate waits for
+	kept    []int32 // per group: blocks that a refused candidate waits for
 	full    bool
 	victims int // looked at
 }
@@ -50,54 +53,64 @@ func (w *twinRound) refuse(c Candidate, missing int32) {
 // goOn serves a started sequence, at the cost of victims if it may.
 func (w *twinRound) goOn(s *twinSlot, c Candidate) {
 	count := min(c.Want, w.left.Tokens)
-	for c.MayPreempt && w.missing(s, c.Position+count) > w.room()-w.kept+w.toCome() && w.victims < len(w.r.Victims) {
+	lacks := func(later bool) (most int32) { // in the group where it lacks most
+		for g := range w.blocks {
+			short := w.missing(s, g, c.Position+count) + w.kept[g] - w.room(g)
+			if later {
+				short -= w.toCome(g)
+			}
+			most = max(most, short)
+		}
+		return most
+	}
+	for c.MayPreempt && lacks(true) > 0 && w.victims < len(w.r.Victims) {
 		v := w.r.Victims[w.victims]
 		if v.Slot == c.Slot {
 			break
 		}
 		w.victims++
 		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step {
+			had := int32(0)
+			for _, table := range o.tables {
+				had = max(had, int32(len(table)))
+			}
 			w.close(v.Slot, v.After)
-			w.out.Preempted = append(w.out.Preempted, Preempted{v.Slot, v.How})
+			w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: had})
 		}
 	}
-	need := w.missing(s, c.Position+count)
-	if need > w.room()-w.kept {
-		w.refuse(c, need-(w.room()-w.kept))
-		if c.MayPreempt {
-			w.kept += need
+	if short := lacks(false); short > 0 {
+		w.refuse(c, short)
+		for g := range w.blocks {
+			if c.MayPreempt {
+				w.kept[g] += w.missing(s, g, c.Position+count)
+			}
 		}
 		return
 	}
 	w.grant(s, c, 0, count)
 }
 
-// toCome is how many blocks will have room, in every group, when all drains end.
-func (w *twinRound) toCome() int32 {
-	least := int32(1 << 30)
-	for g := range w.blocks {
-		n := int32(0)
-		for _, b := range w.held(g) {
-			drains := 0
-			for _, d := range w.draining {
-				if d.group == g && slices.Contains(d.blocks, b) {
-					drains++
-				}
-			}
-			if drains > 0 && drains == w.holders(g, b) {
-				n++
+// toCome is how many blocks of a group will have room when all drains end.
+func (w *twinRound) toCome(g int) (n int32) {
+	for _, b := range w.held(g) {
+		drains := 0
+		for _, d := range w.draining {
+			if d.group == g && slices.Contains(d.blocks, b) {
+				drains++
 			}
 		}
-		least = min(least, n)
+		if drains > 0 && drains == w.holders(g, b) {
+			n++
+		}
 	}
-	return least
+	return n
 }
 
-// promised is what started sequences still need for the room they were promised.
-func (w *twinRound) promised() (n int32) {
+// promised is what started sequences still need of a group for the room they were promised.
+func (w *twinRound) promised(g int) (n int32) {
 	for _, s := range w.slots {
 		if s != nil && s.started {
-			n += w.missing(s, s.room)
+			n += w.missing(s, g, s.room)
 		}
 	}
 	return n
@@ -131,11 +144,15 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 		}
 	}
 	count := min(c.Want-found*w.page, w.left.Tokens)
-	want := w.missing(s, max(c.Room, found*w.page+count)) + w.promised()
-	if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
-		want += w.r.Margin
+	short := int32(0)
+	for g := range w.blocks {
+		want := w.missing(s, g, max(c.Room, found*w.page+count)) + w.promised(g)
+		if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
+			want += w.r.Margin
+		}
+		short = max(short, want+w.kept[g]-w.room(g))
 	}
-	if short := want - (w.room() - w.kept); short > 0 {
+	if short > 0 {
 		for g, table := range s.tables { // what it found counts as just used
 			s.tables[g] = nil
 			w.dropped(g, table)

@@ -92,13 +92,7 @@ func (t *twin) held(g int) (all []*twinBlock) {
 	return all
 }
 
-func (t *twin) room() int32 {
-	least := int32(1 << 30)
-	for g, n := range t.blocks {
-		least = min(least, int32(n-len(t.held(g))))
-	}
-	return least
-}
+func (t *twin) room(g int) int32 { return int32(t.blocks[g] - len(t.held(g))) }
 
 // dropped takes note that blocks may have lost their last holder, the deepest first.
 func (t *twin) dropped(g int, blocks []*twinBlock) {
@@ -130,16 +124,11 @@ func (t *twin) find(g int, s *twinSlot, pages int32) *twinBlock {
 
 func (t *twin) pagesOf(tokens int32) int32 { return (tokens + t.page - 1) / t.page }
 
-// missing is how many blocks s lacks for n tokens, in the group where it lacks most.
-func (t *twin) missing(s *twinSlot, n int32) int32 {
-	most := int32(0)
-	for g := range t.blocks {
-		most = max(most, t.pagesOf(n)-int32(len(s.tables[g])))
-	}
-	for g := range t.blocks {
-		if s.tail && t.holders(g, s.tables[g][len(s.tables[g])-1]) > 1 {
-			return most + 1
-		}
+// missing is how many blocks of a group s lacks for n tokens.
+func (t *twin) missing(s *twinSlot, g int, n int32) int32 {
+	most := max(0, t.pagesOf(n)-int32(len(s.tables[g])))
+	if s.tail && t.holders(g, s.tables[g][len(s.tables[g])-1]) > 1 {
+		most++
 	}
 	return most
 }

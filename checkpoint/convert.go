@@ -17,7 +17,7 @@ import (
 // even) under Hugging Face names, and the files of tokenizer, chat template and
 // generation defaults that c has. A tensor at a time is in memory. The folder is
 // there whole or not at all: it is written beside dir and renamed. It fails when
-// dir exists, and with model.ErrUnsupported when c has what the format cannot say.
+// dir exists or its parent does not, and with model.ErrUnsupported when c has what the format cannot say.
 func WriteBF16(dir string, c *Checkpoint) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s exists already: remove it or choose another folder", dir)
@@ -26,9 +26,6 @@ func WriteBF16(dir string, c *Checkpoint) (err error) {
 	}
 	small, err := c.describe()
 	if err != nil {
-		return fmt.Errorf("convert: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
@@ -119,6 +116,9 @@ func (c *Checkpoint) tokenizerFields() map[string]any {
 	tokens := map[string]string{"bos_token": c.BOSToken, "eos_token": c.EOSToken}
 	if c.Vocab != nil {
 		tokens["unk_token"], tokens["pad_token"] = c.Vocab.text(c.Vocab.UNK), c.Vocab.text(c.Vocab.Pad)
+	}
+	if c.ChatTemplate != "" { // also in its own file, which older libraries do not look for
+		f["chat_template"] = c.ChatTemplate
 	}
 	for name, token := range tokens {
 		if token != "" {

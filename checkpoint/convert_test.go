@@ -44,7 +44,7 @@ func TestToBF16(t *testing.T) {
 // What is bf16 already comes out as it was, with all that describes it.
 func TestWriteBF16OfBF16(t *testing.T) {
 	want := open(t, Embedded)
-	dir := filepath.Join(t.TempDir(), "new", "model")
+	dir := filepath.Join(t.TempDir(), "model")
 	if err := WriteBF16(dir, want); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,12 @@ func TestWriteBF16OfBF16(t *testing.T) {
 	if string(got.TokenizerJSON) != string(want.TokenizerJSON) || got.ChatTemplate != want.ChatTemplate ||
 		got.BOSToken != want.BOSToken || got.EOSToken != want.EOSToken {
 		t.Error("text is not the same")
+	}
+	if err := os.Remove(filepath.Join(dir, "chat_template.jinja")); err != nil {
+		t.Fatal(err)
+	}
+	if older := open(t, dir); older.ChatTemplate != want.ChatTemplate {
+		t.Error("the chat template is not in tokenizer_config.json")
 	}
 	for _, tensor := range want.Config.Tensors() {
 		if !slices.Equal(wide(t, got, tensor.Name), wide(t, want, tensor.Name)) {

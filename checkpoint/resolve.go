@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Embedded is the name of the model that is part of the program. A folder of
@@ -17,6 +19,9 @@ var assets = map[string]string{
 	"smollm2":      "SmolLM2-135M-Instruct.Q4_1.gguf",
 	"smollm2-bf16": "SmolLM2-135M-Instruct-bf16",
 }
+
+// Names are the models that are known by name, the embedded one first.
+func Names() []string { return append([]string{Embedded}, slices.Sorted(maps.Keys(assets))...) }
 
 // Resolve turns what a user calls a model into what Open takes: "" and "tiny"
 // mean the embedded model, "smollm2" and "smollm2-bf16" a model in the cache, and

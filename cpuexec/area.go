@@ -12,9 +12,12 @@ type area struct {
 	used int
 }
 
-// newArea maps size bytes. huge asks for huge pages, where the system has them:
-// for memory that is used whole.
+// newArea maps size bytes, which may be 0. huge asks for huge pages, where the
+// system has them: for memory that is used whole.
 func newArea(what string, size int64, huge bool) (*area, error) {
+	if size == 0 {
+		return new(area), nil // systems refuse to map nothing
+	}
 	mem, err := mapMemory(int(size), huge)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %d bytes for %s: %w", ErrMemory, size, what, err)

@@ -1,11 +1,16 @@
 package cpuexec
 
-import "github.com/cbactor/cbactor/cpuexec/kernels"
+import (
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor"
+)
 
 // cache is the KV pool. A block has a page for every layer, a page has for every
-// key head K as [headDim][pageSize], then V as [pageSize][headDim].
+// key head K as [headDim][pageSize], then V as [pageSize][headDim]. Blocks of the
+// host pool look the same.
 type cache struct {
 	mem      []float32
+	host     []float32
 	pageSize int
 	headDim  int
 	headLen  int // of K or V of one head in a page
@@ -13,14 +18,17 @@ type cache struct {
 	blockLen int
 }
 
-func newCache(a *area, d *dims, pageSize, blocks int) cache {
+// newCache cuts the pool out of a and the host pool out of host.
+func newCache(a, host *area, c *Config, d *dims, blocks int) cache {
+	blockLen := d.blockFloats(c.PageSize)
 	return cache{
-		mem:      cut[float32](a, blocks*d.blockFloats(pageSize)+kernels.Tile),
-		pageSize: pageSize,
+		mem:      cut[float32](a, blocks*blockLen+kernels.Tile),
+		host:     cut[float32](host, c.HostBlocks*blockLen),
+		pageSize: c.PageSize,
 		headDim:  d.headDim,
-		headLen:  d.headDim * pageSize,
-		pageLen:  d.pageFloats(pageSize),
-		blockLen: d.blockFloats(pageSize),
+		headLen:  d.headDim * c.PageSize,
+		pageLen:  d.pageFloats(c.PageSize),
+		blockLen: blockLen,
 	}
 }
 
@@ -39,7 +47,14 @@ func (c *cache) write(block int32, layer, head, at int, k, v []float32) {
 	copy(vPage[at*c.headDim:], v)
 }
 
-// copyBlock copies a block, all its layers.
-func (c *cache) copyBlock(from, to int32) {
-	copy(c.mem[int(to)*c.blockLen:][:c.blockLen], c.mem[int(from)*c.blockLen:][:c.blockLen])
+// ends are the blocks, all their layers, that p copies between.
+func (c *cache) ends(p *executor.Copy) (from, to []float32) {
+	from, to = c.mem, c.mem
+	switch p.Kind {
+	case executor.CopyOut:
+		to = c.host
+	case executor.CopyIn:
+		from = c.host
+	}
+	return from[int(p.From)*c.blockLen:][:c.blockLen], to[int(p.To)*c.blockLen:][:c.blockLen]
 }

@@ -31,9 +31,18 @@ type Config struct {
 	MaxTokens  int // tokens of a step; 512
 	MaxContext int // tokens of a sequence; Model.MaxPosition
 
+	// HostBlocks is the size of the host pool, where blocks of sequences that had
+	// to give way wait for their return. 0: none.
+	HostBlocks int
+
 	// MemoryLimit is what the process may use in bytes; a quarter of it bounds the
-	// pool. 0: New asks MemoryLimit, Plan knows no bound.
+	// pool, all of it the pool and the host pool. 0: New asks MemoryLimit, Plan
+	// knows no bound.
 	MemoryLimit int64
+
+	// MaxMemory is what the executor may take in bytes beside the host pool; it
+	// bounds the pool. 0: no bound.
+	MaxMemory int64
 
 	// Kernels names an instruction set: avx512, avx2, generic. "": what the
 	// environment's CBACTOR_CPU says, else the fastest.
@@ -51,6 +60,9 @@ type Config struct {
 
 // processCPUs is read before anybody changes it: New does.
 var processCPUs = runtime.GOMAXPROCS(0)
+
+// CPUs is how many the process may use.
+func CPUs() int { return processCPUs }
 
 // withDefaults fills in and checks what does not need the weights.
 func (c Config) withDefaults() (Config, error) {
@@ -79,8 +91,11 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
 		}
 	}
-	if c.MemoryLimit < 0 {
-		return c, fmt.Errorf("%w: MemoryLimit is %d, must not be negative", ErrConfig, c.MemoryLimit)
+	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
+		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
+	}
+	if c.MemoryLimit < 0 || c.MaxMemory < 0 {
+		return c, fmt.Errorf("%w: MemoryLimit is %d, MaxMemory %d: they must not be negative", ErrConfig, c.MemoryLimit, c.MaxMemory)
 	}
 	return c, nil
 }

@@ -18,6 +18,7 @@ func makeWith(m *model.Config, set *weights.Set, threads int) suite.Make {
 		e, err := New(Config{
 			Model: m, Weights: set, Threads: threads,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
+			HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@
 // page size does where it cuts the tiles.
 //
 // Memory: Plan says before anything is taken what New takes: packed weights, the
-// KV pool, the sequences' state, work space. All of it is mapped, and untouched
-// until used. The weight set stays the caller's, is read while the executor lives
+// KV pool, the host pool, the sequences' state, work space. All of it is mapped,
+// and untouched until used. The host pool is memory like the pool's, beside it. The weight set stays the caller's, is read while the executor lives
 // (rows of the embedding) and must not change.
 //
 // Concurrency: a step runs on all threads from end to end, on the goroutine that

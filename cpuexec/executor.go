@@ -14,8 +14,8 @@ import (
 // ErrEpoch means that a Batch names a weight epoch that is not the set's.
 var ErrEpoch = errors.New("cpuexec: weight epoch is not loaded")
 
-// outstanding is how many steps may be handed over.
-const outstanding = 2
+// MaxOutstanding is how many steps may be handed over.
+const MaxOutstanding = 2
 
 // Executor computes a model on CPUs. It is an executor.Executor.
 type Executor struct {
@@ -140,5 +140,6 @@ func (e *Executor) release() error {
 	}
 	e.released = true
 	e.pool.Close()
+	e.step, e.config.Weights = nil, nil // so that an executor that is kept keeps no memory
 	return e.freeAreas()
 }

@@ -22,14 +22,15 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize()
 }
 
-// TestPoolIsNotTouched maps a pool of 1.5 GB and uses a little of it.
+// TestPoolIsNotTouched maps a pool of 1.5 GB and a host pool as large, and uses
+// a little of the first.
 func TestPoolIsNotTouched(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	before := resident(t)
-	d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, MaxSlots: 1000, NumBlocks: 15000, MemoryLimit: 1 << 40}, 64, false)
+	d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, MaxSlots: 1000, NumBlocks: 15000, HostBlocks: 15000, MemoryLimit: 1 << 40}, 64, false)
 	d.run(&sequence{ids: []int32{0, 327, 329}, limit: 5})
-	if kv := d.e.Memory().KV; kv < 1<<30 {
-		t.Errorf("the pool has %d bytes only", kv)
+	if m := d.e.Memory(); m.KV < 1<<30 || m.Host < 1<<30 {
+		t.Errorf("the pools have %d and %d bytes only", m.KV, m.Host)
 	}
 	if grown := resident(t) - before; grown > 64<<20 {
 		t.Errorf("%d bytes were touched", grown)

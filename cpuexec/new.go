@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -21,10 +22,7 @@ func New(cfg Config) (*Executor, error) {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = MemoryLimit()
 	}
-	if cfg.Kernels == "" {
-		cfg.Kernels = os.Getenv("CBACTOR_CPU")
-	}
-	set, err := kernels.Choose(cfg.Kernels)
+	set, err := cfg.kernels()
 	if err != nil {
 		return nil, err
 	}
@@ -32,23 +30,39 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, outstanding)}
+	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
-		Name:           "cpu " + set.Name + " f32",
+		Name:           name(set),
 		PageSize:       cfg.PageSize,
-		Groups:         []executor.Group{{Blocks: memory.Blocks}},
+		Groups:         []executor.Group{{Blocks: memory.Blocks, Host: cfg.HostBlocks}},
 		MaxSlots:       cfg.MaxSlots,
 		MaxTokens:      cfg.MaxTokens,
 		MaxContext:     cfg.MaxContext,
 		Vocab:          cfg.Model.Vocab,
-		MaxOutstanding: outstanding,
+		MaxOutstanding: MaxOutstanding,
 	}
 	e.check = executor.NewChecker(e.info)
 	if err := e.allocate(set); err != nil {
 		return nil, errors.Join(err, e.freeAreas())
 	}
 	return e, nil
+}
+
+// Name is what an executor of c has as its name, or kernels.ErrUnavailable.
+func (c Config) Name() (string, error) {
+	set, err := c.kernels()
+	if err != nil {
+		return "", err
+	}
+	return name(set), nil
+}
+
+func name(set *kernels.Set) string { return "cpu " + set.Name + " f32" }
+
+// kernels are those of the configuration, else of the environment.
+func (c Config) kernels() (*kernels.Set, error) {
+	return kernels.Choose(cmp.Or(c.Kernels, os.Getenv("CBACTOR_CPU")))
 }
 
 // allocate takes the memory and starts the threads.
@@ -59,11 +73,11 @@ func (e *Executor) allocate(set *kernels.Set) error {
 		return err
 	}
 	e.areas = append(e.areas, w.area)
-	var parts [3]*area
+	var parts [4]*area
 	for i, p := range []struct {
 		name string
 		size int64
-	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}} {
+	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}, {"the host pool", e.memory.Host}} {
 		if parts[i], err = newArea(p.name, p.size, false); err != nil {
 			return err
 		}
@@ -74,7 +88,7 @@ func (e *Executor) allocate(set *kernels.Set) error {
 	}
 	e.pool = pool.New(c.Threads, c.Pin)
 	e.step = newStep(c, d, set, w, e.pool)
-	e.step.cache = newCache(parts[0], &d, c.PageSize, e.memory.Blocks)
+	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
 	return nil

@@ -10,17 +10,29 @@ import (
 // Memory is what an executor takes, in bytes, beside the weight set it is given.
 type Memory struct {
 	Blocks     int   // blocks of the pool
+	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
 	Weights  int64 // packed as float32
 	KV       int64 // the pool
+	Host     int64 // the host pool
 	Slots    int64 // ids and block tables of sequences
 	Work     int64 // activations of a step
 	Sampling int64 // scratch of the samplers
 }
 
 // Total is the sum.
-func (m Memory) Total() int64 { return m.Weights + m.KV + m.Slots + m.Work + m.Sampling }
+func (m Memory) Total() int64 { return m.Weights + m.KV + m.Host + m.Slots + m.Work + m.Sampling }
+
+// Bound is what decides the size of a pool.
+type Bound string
+
+const (
+	ByNumBlocks Bound = "NumBlocks"
+	ByUse       Bound = "what MaxSlots sequences of MaxContext tokens can use"
+	ByQuarter   Bound = "a quarter of MemoryLimit"
+	ByMaxMemory Bound = "MaxMemory"
+)
 
 // cacheLine is what every part of an area is rounded up to.
 const cacheLine = 64
@@ -31,8 +43,11 @@ const headRows = 64
 
 // Plan computes what New will take for cfg, whose weights are not looked at. The
 // pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
-// tokens can use, and of a quarter of MemoryLimit. The rest is
+// tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
+// weights, slots, work and sampling. The host pool is HostBlocks and no less. Then
 //
+//	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
+//	Host     = BlockBytes * HostBlocks
 //	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + 64 rows of the head
@@ -59,21 +74,66 @@ func (c *Config) plan() (Memory, error) {
 		Work:       workBytes(c, &d),
 		Sampling:   16 * int64(d.vocab) * int64(c.Threads),
 	}
-	blocks := min(int64(c.NumBlocks), int64(c.MaxSlots)*int64(pages(c.MaxContext, c.PageSize)))
-	if c.MemoryLimit > 0 {
-		blocks = min(blocks, c.MemoryLimit/4/m.BlockBytes)
-	}
+	blocks := m.size(c)
 	if blocks < 1 {
-		return m, fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
-			ErrMemory, c.PageSize, m.BlockBytes, c.MemoryLimit/4)
+		return m, c.noBlock(m)
 	}
 	m.Blocks = int(blocks)
-	// Attention reads whole tiles of K, so a little behind the last page.
-	m.KV = lineBytes(blocks*m.BlockBytes + 4*kernels.Tile)
+	m.KV = poolBytes(blocks, m.BlockBytes)
+	var err error
+	if m.Host, err = c.hostBytes(&m); err != nil {
+		return m, err
+	}
 	if t := m.Total(); t < 0 || t > math.MaxInt {
 		return m, fmt.Errorf("%w: %d bytes cannot be addressed", ErrMemory, t)
 	}
 	return m, nil
+}
+
+// size is the number of blocks of the pool, beside what else m says is taken.
+func (m *Memory) size(c *Config) int64 {
+	blocks := int64(c.NumBlocks)
+	m.Bound = ByNumBlocks
+	lower := func(n int64, by Bound) {
+		if n < blocks {
+			blocks, m.Bound = n, by
+		}
+	}
+	lower(int64(c.MaxSlots)*int64(pages(c.MaxContext, c.PageSize)), ByUse)
+	if c.MemoryLimit > 0 {
+		lower(c.MemoryLimit/4/m.BlockBytes, ByQuarter)
+	}
+	if c.MaxMemory > 0 {
+		lower((c.MaxMemory-m.Total()-poolBytes(0, 0))/m.BlockBytes, ByMaxMemory)
+	}
+	return blocks
+}
+
+// noBlock says why the pool of m has none.
+func (c *Config) noBlock(m Memory) error {
+	if m.Bound == ByQuarter {
+		return fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
+			ErrMemory, c.PageSize, m.BlockBytes, c.MemoryLimit/4)
+	}
+	return fmt.Errorf("%w: weights and work take %d bytes and a block of %d tokens %d, of %d that may be used; allow more, or use fewer tokens a step",
+		ErrMemory, m.Total(), c.PageSize, m.BlockBytes, c.MaxMemory)
+}
+
+// poolBytes is the size of a pool. Attention reads whole tiles of K, so a little
+// behind the last page.
+func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + 4*kernels.Tile) }
+
+// hostBytes is the size of the host pool, which shares the limit with the pool.
+func (c *Config) hostBytes(m *Memory) (int64, error) {
+	left := int64(math.MaxInt64)
+	if c.MemoryLimit > 0 {
+		left = c.MemoryLimit - m.KV
+	}
+	if most := left / m.BlockBytes; int64(c.HostBlocks) > most {
+		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, beside a pool of %d bytes; use at most %d blocks",
+			ErrMemory, c.HostBlocks, m.BlockBytes, m.KV, most)
+	}
+	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
 }
 
 // weightBytes is the size of all packed weights.

@@ -15,7 +15,8 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 		m, set := loadModel(t, path)
 		for _, cfg := range []Config{
 			{Threads: 1, PageSize: 5, MaxSlots: 3, MaxTokens: 7, MaxContext: 33},
-			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9},
+			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9, HostBlocks: 5},
+			{Threads: 1, PageSize: 3, MaxContext: 33, HostBlocks: 1},
 		} {
 			cfg.Model, cfg.Weights, cfg.MemoryLimit = m, set, 1<<30
 			plan, err := Plan(cfg)
@@ -33,8 +34,8 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			if taken != plan.Total() || e.Memory() != plan {
 				t.Errorf("%s: %d bytes are taken, planned are %d", path, taken, plan.Total())
 			}
-			if e.Info().Groups[0].Blocks != plan.Blocks {
-				t.Errorf("%s: %d blocks, planned are %d", path, e.Info().Groups[0].Blocks, plan.Blocks)
+			if g := e.Info().Groups[0]; g.Blocks != plan.Blocks || g.Host != cfg.HostBlocks {
+				t.Errorf("%s: %+v, planned are %d blocks, %d on the host", path, g, plan.Blocks, cfg.HostBlocks)
 			}
 		}
 	}
@@ -45,24 +46,65 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 func TestPlanBlocks(t *testing.T) {
 	m, _ := loadModel(t, "tiny")
 	const block = 6 * 2 * 2 * 32 * 32 * 4
+	five, err := Plan(Config{Model: m, NumBlocks: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		cfg  Config
 		want int
+		by   Bound
 	}{
-		{"given", Config{NumBlocks: 7}, 7},
-		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9},
-		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5},
-		{"default", Config{}, 32 * 1024 / 32},
+		{"given", Config{NumBlocks: 7}, 7, ByNumBlocks},
+		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9, ByUse},
+		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5, ByQuarter},
+		{"what may be taken", Config{MaxMemory: five.Total()}, 5, ByMaxMemory},
+		{"a byte less", Config{MaxMemory: five.Total() - 1}, 4, ByMaxMemory},
+		{"a block more", Config{MaxMemory: five.Total() + block}, 6, ByMaxMemory},
+		{"default", Config{}, 32 * 1024 / 32, ByUse},
 	} {
 		c.cfg.Model = m
 		p, err := Plan(c.cfg)
-		if err != nil || p.Blocks != c.want || p.BlockBytes != block {
-			t.Errorf("%s: %d blocks of %d bytes, want %d of %d (%v)", c.name, p.Blocks, p.BlockBytes, c.want, block, err)
+		if err != nil || p.Blocks != c.want || p.BlockBytes != block || p.Bound != c.by {
+			t.Errorf("%s: %d blocks of %d bytes by %q, want %d of %d by %q (%v)", c.name, p.Blocks, p.BlockBytes, p.Bound, c.want, block, c.by, err)
 		}
+		if c.cfg.MaxMemory > 0 && p.Total() > c.cfg.MaxMemory {
+			t.Errorf("%s: %d bytes, %d may be taken", c.name, p.Total(), c.cfg.MaxMemory)
+		}
+	}
+	if _, err := Plan(Config{Model: m, MaxMemory: 1}); !errors.Is(err, ErrMemory) {
+		t.Errorf("nothing may be taken: %v", err)
 	}
 	if _, err := Plan(Config{Model: m, MemoryLimit: 4*block - 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("less than a block: %v", err)
+	}
+}
+
+// TestPlanHost checks that the host pool is as large as asked for or refused. The
+// pool takes a quarter of the limit.
+func TestPlanHost(t *testing.T) {
+	m, _ := loadModel(t, "tiny")
+	const block = 6 * 2 * 2 * 32 * 32 * 4
+	for _, c := range []struct {
+		host  int
+		limit int64
+		want  error
+	}{
+		{0, 8 * block, nil},
+		{5, 8 * block, nil},
+		{6, 8 * block, ErrMemory}, // 2 blocks and a little of 8 are the pool's
+		{1 << 20, 0, nil},
+		{1<<31 - 1, 1 << 40, ErrMemory},
+		{-1, 0, ErrConfig},
+	} {
+		p, err := Plan(Config{Model: m, HostBlocks: c.host, MemoryLimit: c.limit})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d host blocks of %d bytes: %v, want %v", c.host, c.limit, err, c.want)
+		}
+		if err == nil && p.Host != int64(c.host)*block {
+			t.Errorf("%d host blocks take %d bytes", c.host, p.Host)
+		}
 	}
 }
 
@@ -84,7 +126,10 @@ func TestRefusedConfigs(t *testing.T) {
 		{"negative threads", Config{Model: m, Weights: set, Threads: -1}, ErrConfig},
 		{"huge page", Config{Model: m, Weights: set, PageSize: 1 << 20}, ErrConfig},
 		{"context beyond the model's", Config{Model: m, Weights: set, MaxContext: m.MaxPosition + 1}, ErrConfig},
+		{"negative host pool", Config{Model: m, Weights: set, HostBlocks: -1}, ErrConfig},
+		{"host pool beyond the limit", Config{Model: m, Weights: set, HostBlocks: 1000, MemoryLimit: 1 << 20}, ErrMemory},
 		{"negative limit", Config{Model: m, Weights: set, MemoryLimit: -1}, ErrConfig},
+		{"negative maximum", Config{Model: m, Weights: set, MaxMemory: -1}, ErrConfig},
 		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
 		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},
 		{"sliding layer", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},

@@ -10,11 +10,11 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 	for _, d := range b.Tables {
 		copy(s.slots[d.Slot].table[d.Index:], d.Blocks)
 	}
-	for _, c := range b.Copies {
-		s.cache.copyBlock(c.From, c.To)
-	}
 	s.open += len(b.Admit) - len(b.Retire)
 	s.pool.SetBusy(s.open > 0)
+	if err := s.copyBlocks(b.Copies); err != nil {
+		return err
+	}
 	s.lay(b)
 	if err := s.computeAll(); err != nil {
 		return err
@@ -23,17 +23,23 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 	return nil
 }
 
-// computeAll computes the tokens on all threads, or on one if they are few.
+// computeAll computes the tokens.
 func (s *step) computeAll() error {
-	switch n := len(s.tokens); {
-	case n == 0:
+	if len(s.tokens) == 0 {
 		return nil
-	case n*s.weights.count() <= s.alone:
+	}
+	return s.runOn(len(s.tokens)*s.weights.count(), s.compute)
+}
+
+// runOn calls fn on all threads, or on one if the work, counted in products, is
+// little.
+func (s *step) runOn(products int, fn func(id int)) error {
+	if products <= s.alone {
 		s.threads = 1
-		return s.pool.RunAlone(s.compute)
+		return s.pool.RunAlone(fn)
 	}
 	s.threads = len(s.workers)
-	return s.pool.Run(s.compute)
+	return s.pool.Run(fn)
 }
 
 // lay turns rows into tokens and samples. A row of a sequence that has failed is

@@ -22,14 +22,16 @@ type step struct {
 	weights *packed
 	pool    *pool.Pool
 	compute func(id int) // s.work, made once
+	copy    func(id int) // s.copyParts, likewise
 
-	threads int // that compute this step
+	threads int // that work at this step
 	alone   int // products of weights and tokens up to which one thread computes
 
 	slots []slot
 	open  int // slots admitted and not retired
 	cache cache
 
+	copies  []executor.Copy
 	tokens  []token  // what is computed
 	samples []sample // rows that sample
 
@@ -85,7 +87,7 @@ func newStep(c *Config, d dims, set *kernels.Set, w *packed, p *pool.Pool) *step
 		qScale:   queryScale(d.headDim),
 		alone:    aloneProducts,
 	}
-	s.compute = s.work
+	s.compute, s.copy = s.work, s.copyParts
 	s.invFreq, s.ropeScale = c.Model.InvFreq()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)

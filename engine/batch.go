@@ -27,7 +27,8 @@ const queueRetry = 5 * time.Millisecond
 // given, for a request with N above 1 one after the other; nothing is started for
 // none. It waits where the engine's queue is full. A request that is refused or
 // fails has its error in its own Output; the others go on. When ctx ends, all are
-// cancelled and returned with what they have, and its error.
+// cancelled and returned with what they have, and its error; when the engine is
+// closed or crashes, likewise. Equal ids are refused while the first is open.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
 	at := make([]int, len(requests)) // where a request's outputs begin
 	p := Progress{}
@@ -37,15 +38,16 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 	}
 	outs := make([]Output, p.Total)
 	ended := make(chan int, p.Total) // room for all: nobody waits to report
-	next, open := 0, 0
+	var retry <-chan time.Time
+	next := 0
 	for p.Done < p.Total {
 		for next < len(requests) {
-			s, err := e.addPatiently(ctx, requests[next], open == 0)
-			if errors.Is(err, ErrQueueFull) { // one of ours will make room
+			s, err := e.AddRequest(ctx, requests[next])
+			if errors.Is(err, ErrQueueFull) {
+				retry = time.After(queueRetry) // or sooner, when one of ours ends
 				break
 			}
 			first, n := at[next], max(1, requests[next].N)
-			open += n
 			for i := range n {
 				if err != nil {
 					outs[first+i] = refused(requests[next], i, err)
@@ -63,30 +65,31 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 			}
 			next++
 		}
-		i := <-ended
-		open--
-		p.Done++
-		p.Tokens += len(outs[i].TokenIDs)
-		if o.Progress != nil {
-			o.Progress(p)
+		select {
+		case i := <-ended:
+			p.Done++
+			p.Tokens += len(outs[i].TokenIDs)
+			if o.Progress != nil {
+				o.Progress(p)
+			}
+		case <-retry:
 		}
 	}
-	return outs, ctx.Err()
+	return outs, e.whole(ctx, outs)
 }
 
-// addPatiently is AddRequest that, if asked to, waits out a full queue.
-func (e *Engine) addPatiently(ctx context.Context, r Request, wait bool) (*Stream, error) {
-	for {
-		s, err := e.AddRequest(ctx, r)
-		if !wait || !errors.Is(err, ErrQueueFull) {
-			return s, err
-		}
-		select {
-		case <-time.After(queueRetry):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+// whole is nil when every output is what became of its request alone: neither ctx
+// nor the engine ended before.
+func (e *Engine) whole(ctx context.Context, outs []Output) error {
+	for _, out := range outs {
+		switch {
+		case out.FinishReason == FinishCancelled && ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(out.Err, ErrClosed), errors.Is(out.Err, ErrStopped), errors.Is(out.Err, ErrCrashed):
+			return out.Err
 		}
 	}
+	return nil
 }
 
 // refused is the output of sequence n of a request that was never accepted.

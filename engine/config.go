@@ -1,33 +1,89 @@
 package engine
 
 import (
+	"io"
+	"time"
+
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
 )
 
-// Config says how to spawn an engine. Zero fields are resolved by Spawn, which
-// leaves the value alone; Engine.Info shows what is in force.
+// Config says how to spawn an engine. Its zero value is a good one: a field that is
+// zero or nil takes its default, and Resolve, which leaves the Config alone, says
+// what that is and why. Fields describes every entry: bounds, default, where it acts.
+//
+// A field that cannot be honoured is refused with ErrConfig; one that has no effect
+// where the engine runs is named in Resolved.Notices.
 type Config struct {
 	Checkpoint *checkpoint.Checkpoint // the model; may be closed after Spawn
-	Executor   executor.Executor      // runs the steps instead of the CPU executor; then Checkpoint is not needed
-
-	Compute             string // "f32" or "auto" (the default), which means f32 until other types exist
-	Threads             int    // 0: one for each core that the process may use
-	Pin                 bool   // bind threads to CPUs (Linux): for a process that runs this engine alone
-	PageSize            int    // tokens of a cache block; 0: 32
-	NumBlocks           int    // cache blocks; 0: from memory
-	MaxBatchTokens      int    // tokens of a step; 0: 512
-	MaxRequestsPerBatch int    // requests running at a time; 0: 64
-	MaxContext          int    // tokens of a request, prompt and generated; 0: the model's
-	MaxQueueSize        int    // requests open at a time, queued and running; 0: 4096
-	Seed                uint64 // what unseeded requests draw their seeds from; 0: random
-
+	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
+	// Checkpoint is not needed, and what only concerns the CPU executor must be left at zero
 	Log zerolog.Logger
+
+	// Trace, if set, is written what happens to each request, as `cbactor explain` reads
+	// it, and closed by Close; the caller closes it when Spawn fails. Nothing waits for
+	// it: what it is too slow for is counted there, and an error ends the trace alone.
+	Trace io.WriteCloser
+
+	// Requests.
+	MaxContext                int // tokens of a request, prompt and generated
+	MaxQueueSize              int // requests open at a time, queued and running
+	ReturnLogprobs            *bool
+	Seed                      uint64 // what unseeded requests draw their seeds from; 0: random
+	PerRequestProcessors      *bool
+	DropUnsupportedProcessors *bool
+	Hints                     Hints // what will be asked for, if it is known
+
+	// Steps.
+	SchedulerType       string   // "fifo", "prefill_first" or "priority"
+	SafetyMargin        *float64 // share of the cache that new prompts leave free
+	MaxBatchTokens      int      // tokens of a step
+	MaxRequestsPerBatch int      // requests running at a time
+	UseAsyncBatching    *bool    // two plans in flight; nil: as the executor gains by it
+
+	// Cache.
+	PageSize                       int // tokens of a cache block
+	NumBlocks                      int // cache blocks at most
+	MaxMemoryPercent               float64
+	MaxBlocksPerRequest            *int  // width of the decode fast path's tables; 0: no fast path
+	AllowBlockSharing              *bool // prefix cache
+	CPUOffloadSpace                float64
+	CPUOffloadSpaceSafetyThreshold *float64
+
+	// Computing.
+	Compute           string // "f32" or "auto"
+	Attention         string // "auto", "plain" or "tiled"
+	AutoSwitchToFlash *bool
+	Threads           int  // threads that compute
+	Pin               bool // bind threads to CPUs (Linux): for a process that runs this engine alone
+
+	// GPUs.
+	UseCUDAGraph          *Graphs
+	QPaddingIntervalSize  int
+	KVPaddingIntervalSize int
+	VarlenCompileConfig   *Compile
+	DecodeCompileConfig   *Compile
+	DefaultCompileLevel   int
+
+	// Several ranks.
+	TensorParallelSize     int
+	Ranks                  []string // addresses of the ranks beside this one
+	DisableNCCLGraphMixing *bool
+	CPUGroupTimeout        time.Duration // Forever: none
+
+	from origins
 }
 
-// Info is the configuration in force.
+// OffloadAuto as Config.CPUOffloadSpace means: as much as
+// Config.CPUOffloadSpaceSafetyThreshold leaves.
+const OffloadAuto = -1
+
+// Forever as Config.CPUGroupTimeout means no timeout.
+const Forever time.Duration = -1 * time.Second
+
+// Info is what an engine runs with.
 type Info struct {
 	Executor    string // name and instruction set
 	Compute     string
@@ -43,4 +99,8 @@ type Info struct {
 	Seed        uint64
 	CacheBytes  int64 // address space of the KV pool; touched only as it is used
 	WeightBytes int64
+
+	Settings []Setting // every field of Config
+	Notices  []string  // see Resolved
+	Memory   Memory    // zero with an executor of the caller's
 }

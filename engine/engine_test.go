@@ -289,3 +289,18 @@ func TestRandomArrivalsSameTokens(t *testing.T) {
 		}
 	}
 }
+
+// A model with a window generates beyond what the cache would hold of full attention,
+// and one of both kinds as far as its full group reaches.
+func TestSlidingWindows(t *testing.T) {
+	for _, c := range []struct {
+		windows []int
+		reach   int
+	}{{[]int{48}, 600}, {[]int{0, 48}, 129}} {
+		e := spawnEcho(t, executor.EchoConfig{Blocks: 8, PageSize: 16, Tokens: 16, Context: 600, Windows: c.windows}, Config{})
+		s := mustAdd(t, e, Request{PromptIDs: ids(100, 1), MaxNewTokens: 1000})
+		if got := s.Wait(t.Context()).TokenIDs; !slices.Equal(got, executor.EchoRef(ids(100, 1), c.reach-100, echoVocab, 1, c.windows...)) {
+			t.Errorf("windows %v: %d tokens after 100, want %d and those of the plain function", c.windows, len(got), c.reach-100)
+		}
+	}
+}

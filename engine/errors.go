@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
 // Classes, to be tested with errors.Is: a rejected request will never be accepted
@@ -33,3 +34,11 @@ var (
 
 // ErrConfig is the class of every refused configuration.
 var ErrConfig = errors.New("bad engine configuration")
+
+// ErrNotAvailable, within ErrConfig, means that a value of a field asks for what
+// does not exist yet.
+var ErrNotAvailable = errors.New("not available yet")
+
+// ErrMemory means that the model and a cache do not fit the memory that the engine
+// may use.
+var ErrMemory = cpuexec.ErrMemory

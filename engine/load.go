@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
@@ -10,34 +9,42 @@ import (
 )
 
 // loadCPU reads the weights and makes the CPU executor.
-func (p plan) loadCPU(ctx context.Context, cfg Config) (*cpuexec.Executor, error) {
-	if cfg.Checkpoint.Config.MaxPosition < p.maxContext {
-		return nil, fmt.Errorf("%w: max_context is %d, the model has %d", ErrConfig, p.maxContext, cfg.Checkpoint.Config.MaxPosition)
-	}
-	set, err := weights.Load(cfg.Checkpoint.Config, cfg.Checkpoint, 1, "")
+func (r *Resolved) loadCPU(ctx context.Context) (*cpuexec.Executor, error) {
+	set, err := weights.Load(r.Config.Checkpoint.Config, r.Config.Checkpoint, 1, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return cpuexec.New(cpuexec.Config{
-		Model: cfg.Checkpoint.Config, Weights: set, Threads: p.threads, PageSize: p.pageSize, NumBlocks: p.blocks,
-		MaxSlots: p.batchRows, MaxTokens: p.batchTokens, MaxContext: p.maxContext, Pin: cfg.Pin,
-	})
+	cfg := r.cpu
+	cfg.Weights = set
+	return cpuexec.New(cfg)
 }
 
-// show is the configuration in force.
-func (p plan) show(cfg Config, ex executor.Executor) Info {
-	info := ex.Info()
-	out := Info{Executor: info.Name, Compute: p.compute, Threads: p.threads, Vocab: info.Vocab, MaxContext: p.context(info), PageSize: info.PageSize,
-		Blocks: scarcest(info), BatchTokens: min(p.batchTokens, info.MaxTokens), BatchRows: min(p.batchRows, info.MaxSlots), QueueSize: p.queueSize, Seed: p.seed}
-	if cfg.Checkpoint != nil {
-		out.EOS = cfg.Checkpoint.Config.EOS
+// Info is what an engine with this configuration has as its Info, without reading
+// the weights. An instruction set that the environment names and the CPU lacks is
+// kernels.ErrUnavailable.
+func (r *Resolved) Info() (Info, error) {
+	if ex := r.Config.Executor; ex != nil {
+		return r.info(ex.Info()), nil
 	}
-	if cpu, ok := ex.(*cpuexec.Executor); ok {
-		m := cpu.Memory()
-		out.Threads, out.CacheBytes, out.WeightBytes = cpu.Threads(), m.KV, m.Weights
+	name, err := r.cpu.Name()
+	if err != nil {
+		return Info{}, err
+	}
+	return r.info(executor.Info{Name: name, Vocab: r.cpu.Model.Vocab}), nil
+}
+
+// info is what an engine runs with on an executor.
+func (r *Resolved) info(info executor.Info) Info {
+	c := &r.Config
+	out := Info{Executor: info.Name, Compute: c.Compute, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
+		Blocks: c.NumBlocks, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
+		CacheBytes: r.Memory.Executor.KV, WeightBytes: r.Memory.Executor.Weights,
+		Settings: r.Settings(), Notices: r.Notices, Memory: r.Memory}
+	if c.Checkpoint != nil {
+		out.EOS = c.Checkpoint.Config.EOS
 	}
 	return out
 }

@@ -3,95 +3,179 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
-	"github.com/cbactor/cbactor/actors"
-	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/sched"
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
-// Defaults of fields that are left at zero.
-const (
-	defaultPageSize    = 32
-	defaultBatchTokens = 512
-	defaultBatchRows   = 64
-	defaultQueueSize   = 4096
+// Resolved is a Config with every field decided.
+type Resolved struct {
+	Config  Config
+	Memory  Memory   // zero with an executor of the caller's
+	Notices []string // what was asked for and is not in force, or not as asked
 
-	safetyMargin = 0.15 // of the blocks, left free by new requests for the growth of running ones
-)
-
-// plan is a resolved Config.
-type plan struct {
-	compute     string
-	threads     int
-	pageSize    int
-	blocks      int
-	batchTokens int
-	batchRows   int
-	maxContext  int
-	queueSize   int
-	seed        uint64
+	given map[string]string // by field, where the user's value came from
+	from  map[string]string // by field, why it has its value
+	cpu   cpuexec.Config    // but for the weights
 }
 
-// resolve checks a Config and fills what was left open; cfg stays as it is.
-func resolve(cfg Config) (plan, error) {
-	p := plan{compute: cfg.Compute, threads: cfg.Threads, pageSize: cfg.PageSize, blocks: cfg.NumBlocks, batchTokens: cfg.MaxBatchTokens,
-		batchRows: cfg.MaxRequestsPerBatch, maxContext: cfg.MaxContext, queueSize: cfg.MaxQueueSize, seed: cfg.Seed}
+// Setting is a field with the value in force.
+type Setting struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"` // nil: none
+	From  string `json:"from"`  // the place that gave it, "default", or what it follows from
+	Idle  bool   `json:"idle"`  // it has no effect where the engine runs
+}
+
+// Text is the value as files and flags have it.
+func (s Setting) Text() string { return format(s.Value) }
+
+// Settings are all fields, in the order of Fields.
+func (r *Resolved) Settings() []Setting {
+	list := make([]Setting, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		list[i] = Setting{Name: f.Name, Value: f.inForce(&r.Config), From: r.from[f.Name], Idle: r.idle(f)}
+	}
+	return list
+}
+
+// Resolve decides every field and plans the memory, without reading the weights.
+// cfg stays as it is. Errors wrap ErrConfig, or say what is wrong with the
+// checkpoint. A seed that is not given is drawn anew by each call.
+func Resolve(cfg Config) (*Resolved, error) {
+	return resolve(cfg, memory{cpuexec.MemoryLimit(), cpuexec.Resident()})
+}
+
+func resolve(cfg Config, has memory) (*Resolved, error) {
 	if cfg.Checkpoint == nil && cfg.Executor == nil {
-		return p, fmt.Errorf("%w: neither Checkpoint nor Executor is set", ErrConfig)
+		return nil, fmt.Errorf("%w: neither Checkpoint nor Executor is set", ErrConfig)
 	}
-	for _, f := range []struct {
-		name          string
-		value         *int
-		fallback, top int
-	}{
-		{"threads", &p.threads, 0, 1024}, {"num_blocks", &p.blocks, 0, 1 << 30}, {"max_context", &p.maxContext, 0, 1 << 30},
-		{"page_size", &p.pageSize, defaultPageSize, 4096}, {"max_batch_tokens", &p.batchTokens, defaultBatchTokens, 1 << 16},
-		{"max_requests_per_batch", &p.batchRows, defaultBatchRows, 1 << 16}, {"max_queue_size", &p.queueSize, defaultQueueSize, 1 << 30},
-	} {
-		if *f.value < 0 || *f.value > f.top {
-			return p, fmt.Errorf("%w: %s is %d, must be from 0 (automatic) to %d", ErrConfig, f.name, *f.value, f.top)
+	r := &Resolved{Config: cfg, Notices: slices.Clone(cfg.from.notes), given: map[string]string{}, from: map[string]string{}}
+	if err := r.takeGiven(); err != nil {
+		return nil, err
+	}
+	r.follow()
+	if err := r.withdraw(); err != nil {
+		return nil, err
+	}
+	if err := r.checkProcessors(); err != nil {
+		return nil, err
+	}
+	if err := r.size(has); err != nil {
+		return nil, err
+	}
+	for i := range fields {
+		if f := &fields[i]; r.given[f.Name] != "" && r.idle(f) {
+			r.notice("%s (%s) has no effect here: it acts %s", f.Name, r.given[f.Name], f.Acts)
 		}
-		if *f.value == 0 {
-			*f.value = f.fallback
+	}
+	return r, nil
+}
+
+func (r *Resolved) size(has memory) error {
+	if r.Config.Executor != nil {
+		return r.sizeForExecutor()
+	}
+	return r.sizeForCPU(has)
+}
+
+// takeGiven checks what is given, notes where it came from, and fills in the
+// defaults that follow from nothing.
+func (r *Resolved) takeGiven() error {
+	for i := range fields {
+		f := &fields[i]
+		v := f.at(&r.Config)
+		got := v.get()
+		if err := f.check(&r.Config); err != nil {
+			return f.wrong(format(got), err)
+		}
+		switch {
+		case got != nil:
+			r.given[f.Name] = "the program"
+			if where := r.Config.from.by[f.Name]; where != "" {
+				r.given[f.Name] = where
+			}
+			r.from[f.Name] = r.given[f.Name]
+		case f.Default != "":
+			r.from[f.Name] = "default"
+			if err := v.set(f.Default); err != nil {
+				return f.wrong(f.Default, err)
+			}
+			if where := r.Config.from.by[f.Name]; where != "" && v.get() == nil {
+				r.from[f.Name] = where // it was given as the zero that it is by default
+			}
 		}
 	}
-	switch p.compute {
-	case "", "auto", "f32":
-		p.compute = "f32"
-	default:
-		return p, fmt.Errorf("%w: compute is %q, must be auto or f32", ErrConfig, cfg.Compute)
-	}
-	p.batchRows = min(p.batchRows, p.batchTokens) // each running request gets a token in every step
-	for p.seed == 0 {
-		p.seed = rand.Uint64()
-	}
-	return p, nil
+	return nil
 }
 
-// sched bounds the plans by what the executor can do.
-func (p plan) sched(info executor.Info) sched.Config {
-	return sched.Config{MaxTokens: min(p.batchTokens, info.MaxTokens), MaxSlots: min(p.batchRows, info.MaxSlots),
-		PageSize: info.PageSize, Blocks: scarcest(info), Depth: info.MaxOutstanding,
-		Margin: int(safetyMargin * float64(scarcest(info))), Sharing: true}
-}
-
-func (p plan) limits(info executor.Info) actors.Limits {
-	return actors.Limits{Vocab: info.Vocab, MaxContext: p.context(info), CacheTokens: scarcest(info) * info.PageSize, MaxOpen: p.queueSize}
-}
-
-// context is the longest request: the model's context, or less if so configured.
-func (p plan) context(info executor.Info) int {
-	if p.maxContext == 0 {
-		return info.MaxContext
+// follow decides what follows from other fields alone.
+func (r *Resolved) follow() {
+	c := &r.Config
+	if c.Compute == "auto" {
+		r.notice("compute auto (%s) means f32, the only type that exists yet", r.given["compute"])
 	}
-	return min(p.maxContext, info.MaxContext)
+	if c.Compute != "f32" {
+		c.Compute, r.from["compute"] = "f32", "the only type that exists yet"
+	}
+	if c.Attention == "" || c.Attention == "auto" {
+		c.Attention, r.from["attention"] = "tiled", "the fused kernel"
+	}
+	if c.SafetyMargin == nil {
+		margin := 0.15
+		if c.SchedulerType == "prefill_first" {
+			margin = 0
+		}
+		c.SafetyMargin, r.from["safety_margin"] = &margin, "scheduler_type "+c.SchedulerType
+	}
+	if !*c.PerRequestProcessors {
+		r.notice("per_request_processors is false: requests may bring their own sampling all the same")
+	}
+	for c.Seed == 0 {
+		c.Seed, r.from["seed"] = rand.Uint64(), "random"
+	}
+	r.withoutGPU()
 }
 
-// scarcest is the number of blocks of the smallest cache group.
-func scarcest(info executor.Info) int {
-	n := info.Groups[0].Blocks
-	for _, g := range info.Groups[1:] {
-		n = min(n, g.Blocks)
+// withoutGPU is how the reference resolves fields of GPUs where there is none.
+func (r *Resolved) withoutGPU() {
+	c := &r.Config
+	none := 0
+	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
+	c.VarlenCompileConfig, c.DecodeCompileConfig = nil, nil
+	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph", "varlen_compile_config", "decode_compile_config"} {
+		r.from[name] = "there is no GPU"
 	}
-	return n
+}
+
+// checkProcessors refuses a model that recommends sampling which the engine lacks,
+// if it must not go on without.
+func (r *Resolved) checkProcessors() error {
+	if *r.Config.DropUnsupportedProcessors || r.Config.Checkpoint == nil {
+		return nil
+	}
+	if missing := Unsupported(r.Config.Checkpoint.Generation); len(missing) > 0 {
+		return fmt.Errorf("%w: the model recommends %s, which is not implemented, and drop_unsupported_processors is false", ErrConfig, alternatives(missing))
+	}
+	return nil
+}
+
+// idle says that a field has no effect where the engine runs.
+func (r *Resolved) idle(f *Field) bool {
+	switch f.Acts {
+	case OnCPU:
+		return r.Config.Executor != nil
+	case OnGPU:
+		return true
+	case AmongRanks:
+		return r.Config.TensorParallelSize == 1
+	case WithOffload:
+		return r.Config.CPUOffloadSpace == 0
+	}
+	return false
+}
+
+func (r *Resolved) notice(format string, args ...any) {
+	r.Notices = append(r.Notices, fmt.Sprintf(format, args...))
 }

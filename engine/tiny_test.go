@@ -112,7 +112,9 @@ func TestTinyModelSampledAloneAndInCompany(t *testing.T) {
 	}
 	crowd := spawnTiny(t, Config{MaxBatchTokens: 20, MaxRequestsPerBatch: 9, NumBlocks: 40})
 	var reqs []Request
-	order := rand.Perm(len(alone))
+	seed := rand.Uint64()
+	t.Logf("order by seed %d", seed)
+	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(alone))
 	for _, i := range order {
 		reqs = append(reqs, request(i))
 	}

@@ -47,12 +47,20 @@ type Table struct {
 type CopyKind uint8
 
 const (
-	CopyFork CopyKind = iota // device to device
-	CopyOut                  // device to host
-	CopyIn                   // host to device
+	CopyFork CopyKind = iota // device block to device block
+	CopyOut                  // device block to block of the host pool
+	CopyIn                   // block of the host pool to device block
 )
 
-// Copy moves one block of a cache group.
+// Copy copies one block of a cache group. The copies of a Batch run one after
+// another in the order given, behind the tables and before the rows: one reads
+// what the copies before it and the rows of earlier steps wrote, and what it read
+// may be overwritten by the copies behind it and by the rows of its own step.
+//
+// A block of the host pool is written by a CopyOut and read by one CopyIn, after
+// which its content is lost: to be read again it must be written again.
+//
+// A group without a host pool refuses CopyOut and CopyIn with ErrUnsupported.
 type Copy struct {
 	Kind     CopyKind
 	Group    int32

@@ -67,16 +67,32 @@ func (c *Checker) table(d *Table) error {
 	return nil
 }
 
+// copy checks that both ends are there. What they hold is not known here.
 func (c *Checker) copy(p *Copy) error {
-	if p.Kind != CopyFork {
-		return fmt.Errorf("%w: copies between device and host", ErrUnsupported)
-	}
 	if p.Group < 0 || int(p.Group) >= len(c.info.Groups) {
 		return breach("group %d, must be from 0 to %d", p.Group, len(c.info.Groups)-1)
 	}
-	blocks := int32(c.info.Groups[p.Group].Blocks)
-	if p.From < 0 || p.From >= blocks || p.To < 0 || p.To >= blocks || p.From == p.To {
-		return breach("from block %d to %d, must be two of 0 to %d", p.From, p.To, blocks-1)
+	group := c.info.Groups[p.Group]
+	from, to := group.Blocks, group.Blocks
+	switch p.Kind {
+	case CopyFork:
+		if p.From == p.To {
+			return breach("block %d is copied to itself", p.From)
+		}
+	case CopyOut:
+		to = group.Host
+	case CopyIn:
+		from = group.Host
+	default:
+		return breach("kind %d, must be CopyFork, CopyOut or CopyIn", p.Kind)
+	}
+	switch {
+	case p.Kind != CopyFork && group.Host == 0:
+		return fmt.Errorf("%w: group %d has no host pool", ErrUnsupported, p.Group)
+	case p.From < 0 || int(p.From) >= from:
+		return breach("from block %d, must be from 0 to %d", p.From, from-1)
+	case p.To < 0 || int(p.To) >= to:
+		return breach("to block %d, must be from 0 to %d", p.To, to-1)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var checked = executor.Info{
-	PageSize: 4, Groups: []executor.Group{{Blocks: 10}, {Blocks: 10, Window: 6}},
+	PageSize: 4, Groups: []executor.Group{{Blocks: 10, Host: 6}, {Blocks: 10, Window: 6}},
 	MaxSlots: 4, MaxTokens: 16, MaxContext: 20, Vocab: 100, MaxOutstanding: 2,
 }
 
@@ -148,8 +148,8 @@ func TestCheckUnsupported(t *testing.T) {
 		{Admit: []executor.Admit{admit(0, 1)}, Masks: make([][]uint64, 1), Rows: []executor.Row{masked}},
 		{Admit: []executor.Admit{admit(0, 1)}, Rows: []executor.Row{logprobs}},
 		{Admit: []executor.Admit{adapter}},
-		{Copies: []executor.Copy{{Kind: executor.CopyOut, To: 1}}},
-		{Copies: []executor.Copy{{Kind: executor.CopyIn, To: 1}}},
+		{Copies: []executor.Copy{{Kind: executor.CopyOut, Group: 1, To: 1}}}, // no host pool
+		{Copies: []executor.Copy{{Kind: executor.CopyIn, Group: 1, To: 1}}},
 	} {
 		newCheckRun(t).bad(b, executor.ErrUnsupported)
 	}

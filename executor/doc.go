@@ -9,6 +9,5 @@
 // and goes back to its pool at the end.
 //
 // Concurrency: Start and Finish are each called from one goroutine, which may be
-// two different ones. Nothing else of an Executor is safe to call concurrently
-// but Info.
+// two different ones. Info and Close may be called from anywhere.
 package executor

@@ -15,11 +15,16 @@ var ErrEcho = errors.New("echo: wrong cache")
 type EchoConfig struct {
 	Vocab       int // 50,021, a prime
 	PageSize    int // 16
-	Blocks      int // 8
+	Blocks      int // 8 a group
 	Slots       int // 16
 	Tokens      int // 64 a step
 	Context     int // what the blocks hold
 	Outstanding int // 1
+	HostBlocks  int // a group, 0: no host pool
+
+	// Windows is a cache group for each entry, 0 for full attention; none is one
+	// full group.
+	Windows []int
 
 	// Delay, if set, is called by Finish before the step runs. It may wait.
 	Delay func(b *Batch)
@@ -31,15 +36,18 @@ type EchoConfig struct {
 // Echo is an Executor without a model. Its cache is real: a KV slot holds the
 // token, position and weight epoch that were written there, and a token is
 //
-//	next = Σ (token_i+1)·(i+1)·(1+epoch_i) mod Vocab, i = 0 … last position
+//	next = Σ_g (g+1)·Σ_i (token_i+1)·(i+1)·(1+epoch_i) mod Vocab
 //
-// over what a slot's block table leads to. So a block that is wrong, stale or
-// not written changes the output; what is certainly wrong is an ErrEcho at once.
+// over the cache groups g and the positions i up to the last, but for a group with
+// a window only the last Window of them, as a slot's block tables lead to them. So
+// a block that is wrong, stale or not written changes the output; what is certainly
+// wrong is an ErrEcho at once, also where an earlier token of the row would read it.
+// Its host pool is as real: a block that a CopyIn has read is as if never written.
 // A row that is not greedy adds its key's uniform number times Vocab.
 type Echo struct {
 	config EchoConfig
 	check  *Checker
-	cache  echoCache
+	caches []echoCache // per group
 	slots  []echoSlot
 	queue  chan *Batch // holds Outstanding
 	closed chan struct{}
@@ -60,30 +68,42 @@ func NewEcho(config EchoConfig) *Echo {
 			*f.field = f.value
 		}
 	}
+	if len(config.Windows) == 0 {
+		config.Windows = []int{0}
+	}
 	if config.Context == 0 {
 		config.Context = config.Blocks * config.PageSize
 	}
 	e := &Echo{
 		config: config,
-		cache:  newEchoCache(config.Blocks, config.PageSize),
 		slots:  make([]echoSlot, config.Slots),
 		queue:  make(chan *Batch, config.Outstanding),
 		closed: make(chan struct{}),
 	}
+	for _, w := range config.Windows {
+		e.caches = append(e.caches, newEchoCache(&config, w))
+	}
 	e.check = NewChecker(e.Info())
 	pages := (config.Context + config.PageSize - 1) / config.PageSize
 	for i := range e.slots {
-		e.slots[i] = echoSlot{ids: make([]int32, 0, config.Context), table: make([]int32, pages)}
+		e.slots[i] = echoSlot{ids: make([]int32, 0, config.Context), tables: make([][]int32, len(e.caches))}
+		for g := range e.caches {
+			e.slots[i].tables[g] = make([]int32, pages)
+		}
 	}
 	return e
 }
 
 // Info implements Executor.
 func (e *Echo) Info() Info {
+	groups := make([]Group, len(e.caches))
+	for g := range groups {
+		groups[g] = Group{Blocks: e.config.Blocks, Host: e.config.HostBlocks, Window: e.config.Windows[g]}
+	}
 	return Info{
 		Name:           "echo",
 		PageSize:       e.config.PageSize,
-		Groups:         []Group{{Blocks: e.config.Blocks}},
+		Groups:         groups,
 		MaxSlots:       e.config.Slots,
 		MaxTokens:      e.config.Tokens,
 		MaxContext:     e.config.Context,
@@ -152,21 +172,35 @@ func (e *Echo) Close() error {
 	return nil
 }
 
-// EchoRef is what an Echo of that vocabulary generates greedily after prompt in
-// weight epoch epoch: the truth that a run through blocks is compared with.
-func EchoRef(prompt []int32, n, vocab int, epoch uint32) []int32 {
+// EchoRef is what an Echo of that vocabulary and those windows generates greedily
+// after prompt in weight epoch epoch: the truth that a run through blocks is compared
+// with. No windows are one group of full attention.
+func EchoRef(prompt []int32, n, vocab int, epoch uint32, windows ...int) []int32 {
+	if len(windows) == 0 {
+		windows = []int{0}
+	}
 	ids := append([]int32(nil), prompt...)
 	for range n {
 		sum := uint64(0)
-		for i, id := range ids {
-			sum = (sum + echoTerm(id, i, epoch, uint64(vocab))) % uint64(vocab)
+		for g, w := range windows {
+			for i := windowStart(len(ids)-1, w); i < len(ids); i++ {
+				sum = (sum + echoTerm(ids[i], i, epoch, g, uint64(vocab))) % uint64(vocab)
+			}
 		}
 		ids = append(ids, int32(sum))
 	}
 	return ids[len(prompt):]
 }
 
-// echoTerm is (id+1)·(i+1)·(1+epoch) mod vocab.
-func echoTerm(id int32, i int, epoch uint32, vocab uint64) uint64 {
-	return uint64(id+1) * uint64(i+1) % vocab * ((1 + uint64(epoch)) % vocab) % vocab
+// windowStart is the first position that position p attends to.
+func windowStart(p, window int) int {
+	if window == 0 {
+		return 0
+	}
+	return max(0, p-window+1)
+}
+
+// echoTerm is (g+1)·(id+1)·(i+1)·(1+epoch) mod vocab.
+func echoTerm(id int32, i int, epoch uint32, g int, vocab uint64) uint64 {
+	return uint64(g+1) * (uint64(id+1) * uint64(i+1) % vocab) % vocab * ((1 + uint64(epoch)) % vocab) % vocab
 }

@@ -10,25 +10,46 @@ type kv struct {
 	writer  Slot
 }
 
-// echoCache is Echo's paged cache.
+// echoCache is the paged cache of one of Echo's groups.
 type echoCache struct {
 	page   int
+	window int      // 0: full
 	kvs    []kv     // block by block
+	host   []kv     // the host pool, likewise
 	step   []uint64 // per block: the last step that wrote to it
 	writer []Slot   // and who did
 }
 
-func newEchoCache(blocks, page int) echoCache {
-	c := echoCache{page: page, kvs: make([]kv, blocks*page), step: make([]uint64, blocks), writer: make([]Slot, blocks)}
-	for i := range c.kvs {
-		c.kvs[i].pos = -1
+func newEchoCache(c *EchoConfig, window int) echoCache {
+	return echoCache{
+		page: c.PageSize, window: window, kvs: poison(make([]kv, c.Blocks*c.PageSize)), host: poison(make([]kv, c.HostBlocks*c.PageSize)),
+		step: make([]uint64, c.Blocks), writer: make([]Slot, c.Blocks),
 	}
-	return c
 }
 
-func (c *echoCache) copy(from, to int32) {
-	page := int32(c.page)
-	copy(c.kvs[to*page:(to+1)*page], c.kvs[from*page:(from+1)*page])
+// poison makes kvs as if never written.
+func poison(kvs []kv) []kv {
+	for i := range kvs {
+		kvs[i] = kv{pos: -1}
+	}
+	return kvs
+}
+
+// copy copies a block. A block of the host pool can be read once: who reads it
+// again gets nothing, and a row that needs it says so.
+func (c *echoCache) copy(p Copy) {
+	from, to := c.kvs, c.kvs
+	switch p.Kind {
+	case CopyOut:
+		to = c.host
+	case CopyIn:
+		from = c.host
+	}
+	source := from[int(p.From)*c.page:][:c.page]
+	copy(to[int(p.To)*c.page:], source)
+	if p.Kind == CopyIn {
+		poison(source)
+	}
 }
 
 // write puts k at position p. Two slots never write to one block in one step: a

@@ -1,11 +1,15 @@
 package executor
 
-import "github.com/cbactor/cbactor/sampling"
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/sampling"
+)
 
 // echoSlot is one sequence.
 type echoSlot struct {
 	ids      []int32
-	table    []int32
+	tables   [][]int32 // per group
 	sampling sampling.Params
 	seed     uint64
 	child    int32
@@ -20,10 +24,10 @@ func (e *Echo) run(b *Batch, r *Result) error {
 		e.admit(&b.Admit[i])
 	}
 	for _, d := range b.Tables {
-		copy(e.slots[d.Slot].table[d.Index:], d.Blocks)
+		copy(e.slots[d.Slot].tables[d.Group][d.Index:], d.Blocks)
 	}
 	for _, c := range b.Copies {
-		e.cache.copy(c.From, c.To)
+		e.caches[c.Group].copy(c)
 	}
 	for _, row := range b.Rows {
 		if err := e.write(row, b); err != nil {
@@ -47,7 +51,7 @@ func (e *Echo) run(b *Batch, r *Result) error {
 func (e *Echo) admit(a *Admit) {
 	s := &e.slots[a.Slot]
 	*s = echoSlot{
-		ids: append(s.ids[:0], a.IDs...), table: s.table,
+		ids: append(s.ids[:0], a.IDs...), tables: s.tables,
 		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
 	}
 }
@@ -57,15 +61,18 @@ func (e *Echo) write(row Row, b *Batch) error {
 	if s.err != nil {
 		return nil
 	}
-	for p := int(row.Start); p < int(row.Start+row.Count); p++ {
-		if err := e.cache.write(s.table, p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, step: b.Step, writer: row.Slot}); err != nil {
-			return err
+	for g := range e.caches {
+		for p := int(row.Start); p < int(row.Start+row.Count); p++ {
+			if err := e.caches[g].write(s.tables[g], p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, step: b.Step, writer: row.Slot}); err != nil {
+				return fmt.Errorf("group %d: %w", g, err)
+			}
 		}
 	}
 	return nil
 }
 
-// read sums what the row's last position attends to and samples if asked.
+// read looks at all that the row attends to, sums what its last position does, and
+// samples if asked.
 func (e *Echo) read(row Row, step uint64, out *RowResult) error {
 	s, source := &e.slots[row.Slot], row.Slot
 	if row.Count == 0 {
@@ -76,7 +83,7 @@ func (e *Echo) read(row Row, step uint64, out *RowResult) error {
 		return nil
 	}
 	n := int(row.Start + row.Count)
-	sum, err := e.sum(source, n, step)
+	sum, err := e.sum(source, int(row.Start), n, step)
 	if err != nil || !row.Sample {
 		return err
 	}
@@ -94,15 +101,22 @@ func (e *Echo) read(row Row, step uint64, out *RowResult) error {
 	return nil
 }
 
-// sum is the formula of Echo over the first n KV slots of a sequence.
-func (e *Echo) sum(slot Slot, n int, step uint64) (uint64, error) {
+// sum is the formula of Echo over the first n KV slots of a sequence. It reads what
+// positions from start on attend to.
+func (e *Echo) sum(slot Slot, start, n int, step uint64) (uint64, error) {
 	s, vocab, sum := &e.slots[slot], uint64(e.config.Vocab), uint64(0)
-	for p, id := range s.ids[:n] {
-		k, err := e.cache.read(s.table, p, id, slot, step)
-		if err != nil {
-			return 0, err
+	for g := range e.caches {
+		c := &e.caches[g]
+		last := windowStart(n-1, c.window)
+		for p := min(last, windowStart(start, c.window)); p < n; p++ {
+			k, err := c.read(s.tables[g], p, s.ids[p], slot, step)
+			if err != nil {
+				return 0, fmt.Errorf("group %d: %w", g, err)
+			}
+			if p >= last {
+				sum += echoTerm(k.id, p, k.epoch, g, vocab)
+			}
 		}
-		sum += echoTerm(k.id, p, k.epoch, vocab)
 	}
 	return sum % vocab, nil
 }

@@ -11,6 +11,7 @@ import (
 
 func newEcho(config executor.EchoConfig) suite.Make {
 	return func(_ *testing.T, o suite.Options) executor.Executor {
+		config.HostBlocks = o.HostBlocks
 		config.PageSize, config.Blocks, config.Slots = o.PageSize, o.Blocks, o.MaxSlots
 		config.Tokens, config.Context = o.MaxTokens, o.MaxContext
 		return executor.NewEcho(config)

@@ -2,12 +2,13 @@ package executor
 
 import "errors"
 
-// ErrClosed is Finish's answer after Close when no step is left.
+// ErrClosed is the answer after Close: of Start, and of Finish when no step is left.
 var ErrClosed = errors.New("executor: closed")
 
 // Group is the geometry of one cache group (one kind of attention).
 type Group struct {
 	Blocks int // usable blocks, numbered from 0
+	Host   int // blocks of the host pool, numbered from 0; 0: no pool
 	Window int // 0: full attention
 }
 

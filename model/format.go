@@ -3,13 +3,15 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // storedNames are the types as config.json spells them.
 var storedNames = map[DType]string{F32: "float32", F16: "float16", BF16: "bfloat16"}
 
 // JSON writes the configuration as a config.json that ParseConfig and the Hugging
-// Face libraries read. It wraps ErrUnsupported when config.json has no words for
+// Face libraries read: what Transformers 5 has renamed is there under the names of
+// Transformers 4, too, and says the same. It wraps ErrUnsupported when config.json has no words for
 // the configuration.
 func (c *Config) JSON() ([]byte, error) {
 	if c.Rope.FreqDivisors != nil {
@@ -31,11 +33,13 @@ func (c *Config) JSON() ([]byte, error) {
 		"head_dim":                c.HeadDim,
 		"hidden_act":              "silu",
 		"max_position_embeddings": c.MaxPosition,
-		"rms_norm_eps":            c.NormEps,
+		"rms_norm_eps":            shortest(c.NormEps),
 		"tie_word_embeddings":     c.TiedHead,
 		"attention_bias":          c.AttnBias,
 		"mlp_bias":                c.MLPBias,
 		"rope_parameters":         c.Rope.fields(),
+		"rope_theta":              c.Rope.Theta,
+		"rope_scaling":            c.Rope.scaling(),
 		"bos_token_id":            nil,
 		"eos_token_id":            c.EOS,
 	}
@@ -43,7 +47,7 @@ func (c *Config) JSON() ([]byte, error) {
 		fields["bos_token_id"] = c.BOS
 	}
 	if name, ok := storedNames[c.Stored]; ok {
-		fields["dtype"] = name
+		fields["dtype"], fields["torch_dtype"] = name, name
 	}
 	return json.MarshalIndent(fields, "", "  ")
 }
@@ -71,4 +75,28 @@ func (r *Rope) fields() map[string]any {
 		}
 	}
 	return f
+}
+
+// scaling are the settings as rope_scaling has them, which knows neither the default
+// kind nor the base.
+func (r *Rope) scaling() map[string]any {
+	if r.Kind == RopeDefault {
+		return nil
+	}
+	f := r.fields()
+	delete(f, "rope_theta")
+	return f
+}
+
+// shortest is the number with the fewest digits that is x as a float32, for an x
+// that was one, as those of GGUF files; else x.
+func shortest(x float64) float64 {
+	if float64(float32(x)) != x {
+		return x
+	}
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', -1, 32), 64)
+	if err != nil { // what is no number has no other spelling
+		return x
+	}
+	return y
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Reserved takes the answer of blocks and returns the Batch to hand over, nil when
-// no row came of it and no block drains until its step is done.
+// no row came of it and no block drains until its step is done, or when the batch waits for copies: then Swap has what to ask.
 func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	if !s.out || rd.Step != s.step+1 {
 		return nil, fmt.Errorf("%w: an answer for step %d, which was not asked", ErrProtocol, rd.Step)
@@ -20,8 +20,8 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	s.free = rd.Free
 
 	b := s.newBatch()
-	for _, p := range rd.Preempted {
-		s.giveUp(s.bySlot[p.Slot])
+	for i := range rd.Preempted {
+		s.giveUp(&rd.Preempted[i])
 	}
 	for _, q := range s.sure {
 		if q.state == started { // not given up for an older one, not cancelled
@@ -38,13 +38,9 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 		}
 		b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyFork, Group: c.Group, From: c.From, To: c.To})
 	}
-	s.crowded = false
-	for _, f := range rd.Refused {
-		if q := s.bySlot[f.Slot]; f.Missing > 0 && q.state == offered {
-			s.crowded = true
-		}
-	}
-	if len(b.Rows)+len(rd.Copies) == 0 && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
+	s.refused(rd.Refused)
+	swaps := len(s.swap.Out)+len(s.swap.In) > 0
+	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
 		return nil, nil
 	}
@@ -53,9 +49,32 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 		s.retired = append(s.retired, retired{slot, b.Step})
 	}
 	s.retire, s.fresh = s.retire[:0], true
+	if swaps {
+		s.held = b
+		return nil, nil
+	}
+	return s.handOver(b), nil
+}
+
+// refused notes who lacked blocks. A started prompt that did has kept tokens from the
+// decoding sequences if it went first: another choice lets these go first.
+func (s *Scheduler) refused(refused []blockmgr.Refusal) {
+	stuck := false
+	s.crowded = false
+	for _, f := range refused {
+		if q := s.bySlot[f.Slot]; f.Missing > 0 {
+			s.crowded = s.crowded || q.state == offered
+			stuck = stuck || q.state == started && !q.decodes()
+		}
+	}
+	s.fresh = s.fresh || stuck && !s.stuck
+	s.stuck = stuck
+}
+
+func (s *Scheduler) handOver(b *batch) *executor.Batch {
 	s.step = b.Step
 	s.flight = append(s.flight, b)
-	return &b.Batch, nil
+	return &b.Batch
 }
 
 func (s *Scheduler) newBatch() *batch {
@@ -83,6 +102,9 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		if q.preemptions == 0 {
 			q.cached = g.Matched
 		}
+		if q.hosted > 0 {
+			s.comeBack(q, g.New)
+		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
 		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
 	}
@@ -108,7 +130,8 @@ func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
 }
 
 // giveUp turns a victim back into a waiting request, once no step in flight names it.
-func (s *Scheduler) giveUp(q *seq) {
+func (s *Scheduler) giveUp(p *blockmgr.Preempted) {
+	q := s.bySlot[p.Slot]
 	if q.state == ended { // cancelled since; blocks closed the slot already: no second release
 		s.gone = slices.DeleteFunc(s.gone, func(o *seq) bool { return o == q })
 		s.retire = append(s.retire, q.slot)
@@ -117,7 +140,12 @@ func (s *Scheduler) giveUp(q *seq) {
 	s.drainUntil = max(s.drainUntil, q.lastStep)
 	s.active = remove(s.active, q)
 	s.retire = append(s.retire, q.slot)
-	q.slot, q.blocks, q.planned = executor.NoSlot, 0, 0
+	if p.How == blockmgr.ToHost {
+		s.leaveForHost(q, p.Blocks)
+	} else {
+		q.planned = 0
+	}
+	q.slot, q.blocks = executor.NoSlot, 0
 	q.preemptions++
 	if q.lastStep > s.done {
 		q.state = leaving

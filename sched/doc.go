@@ -16,6 +16,8 @@
 // and their tokens, and are computed again. So the oldest request always goes on,
 // and nothing starves.
 //
+// Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs.
+//
 // Ownership: the Reserve and the Batch that come out are the caller's until they
 // come back (with Reserved, with StepDone). Token ids passed in belong to the
 // scheduler from then on.

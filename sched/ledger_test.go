@@ -17,6 +17,7 @@ type ledger struct {
 	tables map[int32][]int32 // per slot
 	flight []touched         // per batch in flight
 	pages  []page            // per block
+	host   []int32           // per block of the host pool: positions of it that are written
 }
 
 // touched is what a batch in flight names.
@@ -31,8 +32,8 @@ type page struct {
 	upto int32  // positions of it that are written
 }
 
-func newLedger(t failer, pageSize, blocks int) *ledger {
-	return &ledger{t: t, page: int32(pageSize), blocks: blocks, tables: map[int32][]int32{}, pages: make([]page, blocks)}
+func newLedger(t failer, pageSize, blocks, host int) *ledger {
+	return &ledger{t: t, page: int32(pageSize), blocks: blocks, tables: map[int32][]int32{}, pages: make([]page, blocks), host: make([]int32, host)}
 }
 
 // answered applies a Reserve and its answer to the tables. A block that is new to a
@@ -105,8 +106,16 @@ func (l *ledger) isFree(slot, b int32) {
 func (l *ledger) handed(b *executor.Batch) {
 	f := touched{step: b.Step}
 	for _, c := range b.Copies {
-		f.blocks = append(f.blocks, c.From, c.To)
-		l.pages[c.To] = page{b.Step, l.pages[c.From].upto}
+		switch c.Kind {
+		case executor.CopyOut: // done before this step or a later one writes there
+			l.host[c.To] = l.pages[c.From].upto
+		case executor.CopyIn:
+			f.blocks = append(f.blocks, c.To)
+			l.pages[c.To] = page{b.Step, l.host[c.From]}
+		default:
+			f.blocks = append(f.blocks, c.From, c.To)
+			l.pages[c.To] = page{b.Step, l.pages[c.From].upto}
+		}
 	}
 	for _, row := range b.Rows {
 		table := l.tables[int32(row.Slot)]

@@ -27,7 +27,7 @@ type outcome struct {
 
 // alone is what a sequence of a request brings when nobody else is there: the
 // plain function that every run through blocks is held against.
-func alone(r Submit, child int32, failing bool) *outcome {
+func alone(r Submit, child int32, failing bool, windows ...int) *outcome {
 	o := &outcome{prompt: slices.Clip(r.IDs)}
 	ids := slices.Clone(r.IDs)
 	for {
@@ -35,7 +35,7 @@ func alone(r Submit, child int32, failing bool) *outcome {
 			o.wantEnd = Failed
 			return o
 		}
-		next := executor.EchoRef(ids, 1, vocab, 1)[0]
+		next := executor.EchoRef(ids, 1, vocab, 1, windows...)[0]
 		if !r.Sampling.Greedy() {
 			key := sampling.Key{Seed: r.Seed, Child: child, Position: int32(len(ids))}
 			next = int32((uint64(next) + uint64(key.Uniform()*vocab)) % vocab)

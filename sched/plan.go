@@ -8,12 +8,12 @@ import (
 // Plan returns the Reserve to send to blocks, nil when there is nothing to ask or
 // to give back, or one is out already. Call it after every event.
 func (s *Scheduler) Plan() *blockmgr.Reserve {
-	if s.out {
+	if s.out || s.held != nil {
 		return nil
 	}
 	r := s.next
 	s.letGo(r)
-	s.sure = s.sure[:0]
+	s.sure, s.passed = s.sure[:0], s.passed[:0]
 	mayRun := !s.paused && len(s.flight) < s.cfg.Depth
 	if mayRun && s.fresh {
 		s.fresh = false
@@ -48,10 +48,11 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 const maxOffers = 64
 
 // choose fills the candidates: decoding sequences, then started prompts, then the
-// queue, each in line; policy PrefillFirst turns the first two round.
+// queue, each in line; policy PrefillFirst turns the first two round, as long as no
+// started prompt lacks blocks.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens)}
-	if s.cfg.Policy == PrefillFirst {
+	if s.cfg.Policy == PrefillFirst && !s.stuck {
 		c.prompts()
 		c.decodes()
 	} else {
@@ -63,10 +64,16 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	}
 	if c.tokens > 0 {
 		s.offer(r)
+	} else if len(s.queue) > 0 {
+		s.pass(s.queue[0], Budget, 0)
 	}
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
+	r.Budget.Taken = int32(len(s.sure))
+	if s.cfg.MaxReads > 0 {
+		r.Budget.Reads = int32(max(1, s.cfg.MaxReads-c.reads))
+	}
 }
 
 // choice is one choice of candidates among the started.
@@ -75,19 +82,30 @@ type choice struct {
 	r      *blockmgr.Reserve
 	tokens int32 // left of the step's
 	needed int32 // blocks asked for
+	reads  int   // cache positions that the sure rows read
 }
 
 // decodes gives every decoding sequence its token. Those that need no block for it are sure.
 func (c *choice) decodes() {
 	for _, q := range c.s.active {
-		if !q.decodes() || c.tokens == 0 {
+		if !q.decodes() {
+			continue
+		}
+		if c.tokens == 0 {
+			c.s.pass(q, Budget, 0)
+			continue
+		}
+		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
+			if most := c.s.cfg.MaxReads; most == 0 || c.reads == 0 || c.reads+int(q.planned) <= most {
+				c.tokens--
+				c.reads += int(q.planned)
+				c.s.sure = append(c.s.sure, q)
+			} else {
+				c.s.pass(q, Budget, 0)
+			}
 			continue
 		}
 		c.tokens--
-		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
-			c.s.sure = append(c.s.sure, q)
-			continue
-		}
 		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
 		c.needed++
 	}
@@ -96,10 +114,15 @@ func (c *choice) decodes() {
 // prompts gives started prompts chunks of what is left.
 func (c *choice) prompts() {
 	for _, q := range c.s.active {
-		count := min(q.want(), c.tokens)
-		if q.decodes() || count <= 0 {
+		want := q.want()
+		if q.decodes() || want <= 0 {
 			continue
 		}
+		if c.tokens == 0 {
+			c.s.pass(q, Budget, 0)
+			continue
+		}
+		count := min(want, c.tokens)
 		c.tokens -= count
 		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
 		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
@@ -107,10 +130,18 @@ func (c *choice) prompts() {
 }
 
 // offerVictims lists whom the started ones may be given up for, the youngest first.
+// One goes to the host while blocks last there, even if all are taken; the others
+// are computed again.
 func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
+	host := s.host
 	for i := len(s.active) - 1; i >= 0; i-- {
 		q := s.active[i]
-		r.Victims = append(r.Victims, blockmgr.Victim{Slot: int32(q.slot), How: blockmgr.Recompute, After: q.lastStep})
+		v := blockmgr.Victim{Slot: int32(q.slot), After: q.lastStep}
+		if n := int(s.blocksFor(q.planned)); q.blocks > 0 && q.blocks == int32(n) && n <= host {
+			v.How = blockmgr.ToHost
+			host -= n
+		}
+		r.Victims = append(r.Victims, v)
 	}
 }
 
@@ -119,11 +150,16 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
 // the oldest lacks blocks, nothing younger is offered.
 func (s *Scheduler) offer(r *blockmgr.Reserve) {
 	for i, q := range s.queue {
-		if i == maxOffers || s.crowded && i > 0 {
+		if i == maxOffers {
+			return
+		}
+		if s.crowded && i > 0 {
+			s.pass(q, Behind, s.queue[0].key)
 			return
 		}
 		if q.state == waiting {
 			if len(s.slots) == 0 {
+				s.pass(q, NoSlot, 0)
 				return
 			}
 			q.state, q.slot = offered, s.slots[len(s.slots)-1]
@@ -131,7 +167,8 @@ func (s *Scheduler) offer(r *blockmgr.Reserve) {
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids})
 		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Want: q.want(), Room: q.room(), MayMatch: s.cfg.Sharing})
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: q.want(), Room: q.room(),
+			MayMatch: s.cfg.Sharing, FromHost: q.hosted > 0})
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 		s.t.Fatalf("the plan of step %d is asked for again, and nothing happened", r.Step)
 	}
 	s.news = false
-	if !plans || s.config.policy == PrefillFirst {
+	if !plans || s.config.policy == PrefillFirst || s.config.reads > 0 || s.ledger == nil {
 		return
 	}
 	for _, q := range s.core.active {
@@ -55,11 +55,14 @@ func (s *sim) served(q *seq) bool {
 // for nothing but requests or a resume, and what nobody holds has room.
 func (s *sim) atRest() {
 	s.t.Helper()
-	if s.asked != nil || len(s.running) > 0 {
+	if s.asked != nil || len(s.moving) > 0 || len(s.running) > 0 {
 		return
 	}
 	if n := len(s.core.byKey); n > 0 && !s.core.paused {
 		s.t.Fatalf("nothing goes on, and %d requests are open", n)
+	}
+	if s.ledger == nil {
+		return
 	}
 	if room := s.ledger.room(); s.core.free != room {
 		s.t.Fatalf("%d blocks have room, and %d are held by nobody", s.core.free, room)
@@ -81,7 +84,10 @@ func (s *sim) check() {
 	if len(s.core.slots) != s.config.slots {
 		s.t.Errorf("%d of %d slots are free at the end", len(s.core.slots), s.config.slots)
 	}
-	if s.core.free != s.config.blocks {
-		s.t.Errorf("%d of %d blocks are free at the end", s.core.free, s.config.blocks)
+	if s.core.free != s.core.cfg.Blocks {
+		s.t.Errorf("%d of %d blocks are free at the end", s.core.free, s.core.cfg.Blocks)
+	}
+	if s.core.host != s.config.host || s.host.Free() != s.config.host {
+		s.t.Errorf("%d of %d host blocks are free at the end, the scheduler counts %d", s.host.Free(), s.config.host, s.core.host)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -28,6 +29,41 @@ func randomConfig(p pick) simConfig {
 		policy: Policy(p(0, 2, "policy")), margin: p(0, 2, "margin"), sharing: p(0, 1, "sharing") == 1, failing: p(0, 3, "failing") == 0}
 	c.tokens = c.slots + p(0, 20, "tokens")
 	return c
+}
+
+// anyMemory adds a host pool, a bound of reads, and cache groups: one full, one
+// sliding, or both, each with blocks of its own or in common sectors. Every sliding
+// group holds one table at least.
+func (c *simConfig) anyMemory(p pick) {
+	c.host = []int{0, 0, 2, 5, 40}[p(0, 4, "host")]
+	c.reads = []int{0, 0, 1, 40}[p(0, 3, "reads")]
+	switch p(0, 3, "kinds") {
+	case 0:
+		return
+	case 1:
+		c.windows = []int{p(1, 3*c.page, "window")}
+	case 2:
+		c.windows = []int{0, p(1, 3*c.page, "window")}
+	case 3:
+		c.windows = []int{p(1, 3*c.page, "window"), 0}
+	}
+	if p(0, 1, "shared memory") == 1 {
+		for range c.windows {
+			c.sizes = append(c.sizes, p(1, 4, "blocks of a sector"))
+		}
+		c.sectors = c.blocks
+		for c.longest() < 2 {
+			c.sectors++
+		}
+		return
+	}
+	for _, w := range c.windows {
+		n := c.blocks
+		if w > 0 {
+			n = p(1, blockmgr.TableBound(w, c.tokens, c.page)+3, "blocks of the sliding group")
+		}
+		c.sizes = append(c.sizes, n)
+	}
 }
 
 // workload drives a sim by whatever may happen, in any order that is possible.
@@ -55,19 +91,25 @@ func (w *workload) operate() {
 
 // deliver lets one of the messages arrive that are on the way.
 func (w *workload) deliver() {
-	switch {
-	case w.asked == nil && len(w.running) == 0:
-	case w.asked == nil || len(w.running) > 0 && w.pick(0, 1, "result first") == 1:
-		w.finishStep()
-	default:
-		w.answerReserve()
+	var ways []func()
+	if w.asked != nil {
+		ways = append(ways, w.answerReserve)
+	}
+	if len(w.running) > 0 {
+		ways = append(ways, w.finishStep)
+	}
+	if len(w.moving) > 0 {
+		ways = append(ways, w.answerSwap)
+	}
+	if len(ways) > 0 {
+		ways[w.pick(0, len(ways)-1, "message")]()
 	}
 }
 
 // arrive submits a request that fits the cache when it is alone. Its first tokens
 // are often those of others.
 func (w *workload) arrive() {
-	capacity := w.config.page * w.config.blocks
+	capacity := min(w.config.longest(), 20*w.config.page+w.config.tokens)
 	common := prompt(w.pick(0, capacity, "common"), w.pick(0, 1, "text"))
 	ids := append(common, prompt(w.pick(1, 7, "own"), 2+int(w.next%50))...)
 	ids = ids[:min(len(ids), capacity)]
@@ -77,7 +119,7 @@ func (w *workload) arrive() {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(w.pick(0, 9, "seed"))
 	}
 	if w.pick(0, 2, "ends early") == 0 {
-		brings := alone(r, 0, false).want
+		brings := alone(r, 0, false, w.config.windows...).want
 		r.EOS = brings[w.pick(0, len(brings)-1, "end"):][:1]
 	}
 	w.next += Key(r.N)
@@ -87,7 +129,7 @@ func (w *workload) arrive() {
 // finish lets everything come to its end.
 func (w *workload) finish() {
 	w.resume()
-	for w.asked != nil || len(w.running) > 0 {
+	for w.asked != nil || len(w.moving) > 0 || len(w.running) > 0 {
 		w.deliver()
 	}
 	w.check()
@@ -98,7 +140,9 @@ func (w *workload) finish() {
 // tokens that it would bring alone and ends once, and everything is given back.
 func TestAnyCompanySameTokens(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := workload{sim: resumedSim(r, randomConfig(drawn(r))), pick: drawn(r), next: 1}
+		c := randomConfig(drawn(r))
+		c.anyMemory(drawn(r))
+		w := workload{sim: resumedSim(r, c), pick: drawn(r), next: 1}
 		for range rapid.IntRange(1, 120).Draw(r, "operations") {
 			w.operate()
 		}
@@ -113,9 +157,11 @@ func TestHundredThousandOperations(t *testing.T) {
 		{page: 2, blocks: 30, slots: 8, tokens: 12, depth: 2, policy: Priority, failing: true},
 		{page: 3, blocks: 18, slots: 5, tokens: 20, depth: 1, sharing: true, policy: PrefillFirst},
 		{page: 16, blocks: 8, slots: 8, tokens: 64, depth: 1},
+		{page: 3, blocks: 20, slots: 6, tokens: 16, depth: 2, sharing: true, host: 12},
+		{page: 4, slots: 6, tokens: 16, depth: 2, sharing: true, host: 8, windows: []int{0, 9}, sizes: []int{2, 3}, sectors: 16},
 	} {
 		w := workload{sim: resumedSim(t, c), pick: seeded(uint64(seed)), next: 1}
-		for range 25_000 {
+		for range 17_000 {
 			if waiting, _ := w.core.Load(); waiting > 20 && !w.core.paused {
 				w.deliver()
 				continue

@@ -39,7 +39,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 	}
 	b := s.flight[0]
 	if res.Err != nil {
-		return fmt.Errorf("step %d: %w", res.Step, res.Err)
+		return res.Err
 	}
 	if len(res.Rows) != len(b.Rows) {
 		return fmt.Errorf("%w: step %d has %d rows, its result %d", ErrProtocol, res.Step, len(b.Rows), len(res.Rows))

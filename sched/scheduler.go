@@ -36,11 +36,14 @@ const AgePerLevel = 64
 type Config struct {
 	Policy    Policy
 	MaxTokens int // tokens a step
+	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
 	MaxSlots  int // sequences started at a time, at most MaxTokens
 	PageSize  int // tokens of a block
 	Blocks    int // blocks of the scarcest cache group
 	Depth     int // batches in flight at most, 1 or 2
 	Margin    int // blocks that a new request leaves free for the growth of those that run
+
+	Host int // blocks of the host pool, 0: none. Who is given up goes there while it lasts
 
 	Sharing bool // requests may take each other's published blocks
 }
@@ -67,11 +70,17 @@ type Scheduler struct {
 	next, sent *blockmgr.Reserve // being filled; out or spare
 	out        bool              // sent is out
 	crowded    bool              // the oldest waiting request was refused for lack of blocks
+	stuck      bool              // a started prompt was
 	sure       []*seq            // decode rows of sent that need no block
+	passed     []Wait            // who could run and is no candidate of sent
 	free       int               // blocks free when last told, a lower bound since
 	told       uint64            // the last step that blocks know to be done
 	drainUntil uint64            // the last step that a release waits for
 	fresh      bool              // something changed since the last choice of candidates
+
+	host int            // blocks free in the host pool
+	swap *blockmgr.Swap // being filled
+	held *batch         // waits for its copies to and from the host
 
 	flight []*batch // handed over, oldest first
 	spare  []*batch
@@ -90,7 +99,7 @@ type batch struct {
 
 // New makes an empty scheduler. It is born paused: nothing is planned before Resume.
 func New(cfg Config) *Scheduler {
-	s := &Scheduler{cfg: cfg, epoch: 1, paused: true, free: cfg.Blocks,
+	s := &Scheduler{cfg: cfg, epoch: 1, paused: true, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
 		byKey: map[Key]*seq{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
 	for i := cfg.MaxSlots - 1; i >= 0; i-- {
 		s.slots = append(s.slots, executor.Slot(i))
@@ -145,7 +154,7 @@ func (s *Scheduler) Pause() { s.paused = true }
 func (s *Scheduler) Resume() { s.paused, s.fresh = false, true }
 
 // Quiet tells that no Reserve is out and no batch in flight.
-func (s *Scheduler) Quiet() bool { return !s.out && len(s.flight) == 0 }
+func (s *Scheduler) Quiet() bool { return !s.out && s.held == nil && len(s.flight) == 0 }
 
 // Step is the number of the last step handed over.
 func (s *Scheduler) Step() uint64 { return s.step }
@@ -169,6 +178,11 @@ func (s *Scheduler) end(q *seq) {
 	}
 	delete(s.byKey, q.key)
 	s.orphan(q)
+	if q.hosted > 0 {
+		s.host += int(q.hosted)
+		s.swap.Drop = append(s.swap.Drop, uint64(q.key))
+		q.hosted = 0
+	}
 	if q.slot != executor.NoSlot {
 		s.gone = append(s.gone, q)
 	}

@@ -66,6 +66,7 @@ type seq struct {
 	pending  int32         // tokens that steps in flight will sample
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
+	hosted      int32 // blocks per group in the host pool, 0: none
 	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }

@@ -16,7 +16,8 @@ type sim struct {
 	core   *Scheduler
 	books  *blockmgr.Manager
 	echo   *executor.Echo
-	ledger *ledger
+	ledger *ledger // nil: not a single full group
+	host   *blockmgr.Host
 	bug    bug // planted, none by default
 
 	asked    *blockmgr.Reserve // sent to the books, not answered
@@ -24,9 +25,11 @@ type sim struct {
 	oldest   *seq              // of the started, if it was decoding and nothing in flight, else nil
 	news     bool              // something happened since it was asked
 	answer   blockmgr.Reserved
+	moving   []*blockmgr.Swap  // sent to the host ledger, in order
 	running  []*executor.Batch // handed over, oldest first
 	handed   *executor.Batch   // by the last answer, nil: none
 	tokens   Tokens            // of the last result
+	onBatch  func(*executor.Batch)
 
 	all    map[Key]*outcome
 	order  []Key // in order of ending
@@ -42,23 +45,53 @@ type failer interface {
 }
 
 type simConfig struct {
-	page, blocks, slots, tokens, depth, margin int
-	sharing                                    bool
-	policy                                     Policy
-	failing                                    bool // some rows fail, see fails
+	page, blocks, slots, tokens, depth, margin, host, reads int
+	sharing                                                 bool
+	policy                                                  Policy
+	failing                                                 bool // some rows fail, see fails
+
+	windows []int // a cache group each, 0: full; none: one full group of blocks
+	sizes   []int // blocks of each; none: blocks
+	sectors int   // the groups share these, of sizes blocks each
 }
+
+// cache is the geometry of the books.
+func (c *simConfig) cache() blockmgr.Config {
+	windows, sizes := c.windows, c.sizes
+	if windows == nil {
+		windows = []int{0}
+	}
+	if sizes == nil {
+		sizes = slices.Repeat([]int{c.blocks}, len(windows))
+	}
+	return blockmgr.Config{PageSize: c.page, Blocks: sizes, Sectors: c.sectors, PerSector: sizes, Window: windows, Chunk: c.tokens, Slots: c.slots, Sharing: c.sharing}
+}
+
+// longest is how many positions the cache holds, or as many as a test wants.
+func (c *simConfig) longest() int { return min(c.cache().Longest(), 4096) }
 
 func newSim(t failer, c simConfig) *sim {
 	var fail func([]int32) error
 	if c.failing {
 		fail = fails
 	}
-	return &sim{t: t, config: c,
-		core:   New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: c.blocks, Depth: c.depth, Sharing: c.sharing, Margin: c.margin}),
-		books:  blockmgr.New(blockmgr.Config{PageSize: c.page, Blocks: []int{c.blocks}, Slots: c.slots, Sharing: c.sharing}),
-		echo:   executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: c.blocks, Slots: c.slots, Tokens: c.tokens, Context: c.page*c.blocks + 1, Outstanding: c.depth, Fail: fail}),
-		ledger: newLedger(t, c.page, c.blocks),
-		all:    map[Key]*outcome{}}
+	cache := c.cache()
+	books := blockmgr.New(cache)
+	var empty blockmgr.Reserved
+	if err := books.Reserve(new(blockmgr.Reserve), &empty); err != nil {
+		t.Fatal(err)
+	}
+	s := &sim{t: t, config: c,
+		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
+		books: books,
+		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
+			HostBlocks: c.host, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
+		all: map[Key]*outcome{}}
+	if c.windows == nil {
+		s.ledger = newLedger(t, c.page, c.blocks, c.host)
+	}
+	return s
 }
 
 // resumedSim is a sim that plans from the start.
@@ -75,7 +108,7 @@ func (s *sim) submit(k Key, prompt []int32, maxNew int, eos ...int32) {
 
 func (s *sim) send(r Submit) {
 	for child := range max(r.N, 1) {
-		s.all[r.Key+Key(child)] = alone(r, child, s.config.failing)
+		s.all[r.Key+Key(child)] = alone(r, child, s.config.failing, s.config.windows...)
 	}
 	r.IDs, s.news = slices.Clone(r.IDs), true
 	if err := s.core.Submit(r); err != nil {
@@ -107,6 +140,9 @@ func (s *sim) resume() {
 // plan asks for the next plan, as the actor does after every event.
 func (s *sim) plan() {
 	s.t.Helper()
+	if m := s.core.Swap(); m != nil {
+		s.moving = append(s.moving, m)
+	}
 	r := s.core.Plan()
 	if r == nil {
 		s.atRest()
@@ -136,26 +172,61 @@ func (s *sim) reserved() {
 		s.t.Fatal(err)
 	}
 	s.bug.spoilAnswer(&s.answer)
-	s.ledger.answered(s.asked, &s.answer)
+	if s.ledger != nil {
+		s.ledger.answered(s.asked, &s.answer)
+	}
 	s.asked = nil
-	free := s.core.free
+	free, stuck := s.core.free, s.core.stuck
 	b, err := s.core.Reserved(&s.answer)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.handed = b; b != nil {
+	s.handed = nil
+	if s.core.held == nil { // else the batch comes when the host ledger has answered
 		s.handOver(b)
 	}
-	s.nobodyLeftOut()
-	s.news = s.news || b != nil || s.answer.Free > free
+	s.news = s.news || b != nil || s.answer.Free > free || s.core.stuck && !stuck // which asks for another choice
 }
 
+// answerSwap lets the host ledger do what it was asked first, and answer if
+// something moves.
+func (s *sim) answerSwap() {
+	s.t.Helper()
+	m := s.moving[0]
+	s.moving = s.moving[1:]
+	var answer blockmgr.Swapped
+	if err := s.host.Swap(m, &answer); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(m.Out)+len(m.In) == 0 {
+		return
+	}
+	b, err := s.core.Swapped(&answer)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.handOver(b)
+	s.news = true
+	s.plan()
+}
+
+// handOver gives the executor a batch, nil: none came of the plan.
 func (s *sim) handOver(b *executor.Batch) {
 	s.t.Helper()
+	s.handed = b
+	defer s.nobodyLeftOut()
+	if b == nil {
+		return
+	}
 	if err := s.echo.Start(b); err != nil {
 		s.t.Fatal(err)
 	}
-	s.ledger.handed(b)
+	if s.ledger != nil {
+		s.ledger.handed(b)
+	}
+	if s.onBatch != nil {
+		s.onBatch(b)
+	}
 	if s.running = append(s.running, b); len(s.running) > s.config.depth {
 		s.t.Fatalf("%d batches are in flight", len(s.running))
 	}
@@ -173,7 +244,9 @@ func (s *sim) finishStep() {
 		s.t.Fatal(err)
 	}
 	s.running, s.news = s.running[1:], true
-	s.ledger.done(res.Step)
+	if s.ledger != nil {
+		s.ledger.done(res.Step)
+	}
 	s.tokens.Reset()
 	if err := s.core.StepDone(&res, &s.tokens); err != nil {
 		s.t.Fatal(err)
@@ -190,13 +263,15 @@ func (s *sim) finishStep() {
 	s.plan()
 }
 
-// step moves on by one message, the answer of the books before the result of a
-// step; false: nothing is on the way.
+// step moves on by one message, the answer of the books and of the host ledger
+// before the result of a step; false: nothing is on the way.
 func (s *sim) step() bool {
 	s.t.Helper()
 	switch {
 	case s.asked != nil:
 		s.answerReserve()
+	case len(s.moving) > 0:
+		s.answerSwap()
 	case len(s.running) > 0:
 		s.finishStep()
 	default:

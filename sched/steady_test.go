@@ -17,8 +17,8 @@ type fullHouse struct {
 	maxNew int32
 }
 
-func newFullHouse(t failer, n, maxNew int) *fullHouse {
-	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
+func newFullHouse(t failer, n, maxNew int, windows ...int) *fullHouse {
+	h := &fullHouse{sim: newSim(t, simConfig{page: 32, blocks: 32768, slots: n, tokens: 2 * n, depth: 1, windows: windows}), prompt: prompt(2, 1), maxNew: int32(maxNew)}
 	h.core.Resume()
 	for range n {
 		h.join()
@@ -66,21 +66,23 @@ func (h *fullHouse) step() {
 
 // What a request allocates it allocates when it comes; a step allocates nothing.
 func TestSteadyStepAllocatesNothing(t *testing.T) {
-	h := newFullHouse(t, 64, 400)
-	for h.next < 3*64 { // two rounds bring tables and lists to their size
-		h.step()
-	}
-	came := h.next
-	many := func() { // one run of many steps, for AllocsPerRun rounds an average down
-		for range 150 {
+	for _, windows := range [][]int{nil, {0, 50}} {
+		h := newFullHouse(t, 64, 400, windows...)
+		for h.next < 3*64 { // two rounds bring tables and lists to their size
 			h.step()
 		}
-	}
-	if n := testing.AllocsPerRun(1, many); n > 0 {
-		t.Errorf("150 steps allocate %v times", n)
-	}
-	if h.next != came {
-		t.Errorf("%d requests came in between", h.next-came)
+		came := h.next
+		many := func() { // one run of many steps, for AllocsPerRun rounds an average down
+			for range 150 {
+				h.step()
+			}
+		}
+		if n := testing.AllocsPerRun(1, many); n > 0 {
+			t.Errorf("windows %v: 150 steps allocate %v times", windows, n)
+		}
+		if h.next != came {
+			t.Errorf("windows %v: %d requests came in between", windows, h.next-came)
+		}
 	}
 }
 

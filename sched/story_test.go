@@ -215,7 +215,7 @@ func (w words) submit(s *story, k Key) Submit {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
 	}
 	if eos := w.number("eos", 0); eos > 0 {
-		r.EOS = alone(r, 0, s.config.failing).want[eos-1:][:1]
+		r.EOS = alone(r, 0, s.config.failing, s.config.windows...).want[eos-1:][:1]
 	}
 	return r
 }

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The command's greedy tokens are those of the reference.
@@ -76,22 +78,26 @@ func TestEndTokenIsNoText(t *testing.T) {
 	}
 }
 
-// With nothing on standard input, the embedded model tells stories.
-func TestStoriesWithoutAPrompt(t *testing.T) {
-	cmd := command(t, "generate", "--json", "--max-new-tokens", "3")
-	out, err := cmd.Output() // standard input is the null device
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all := results(t, string(out)); len(all) != 4 {
-		t.Errorf("%d stories", len(all))
+// What is no prompt on standard input is bad usage: nothing, as stories are for
+// terminals, and what is no text.
+func TestNoPromptOnStandardInput(t *testing.T) {
+	for _, c := range []struct {
+		stdin io.Reader // nil: the null device
+		want  string
+	}{{nil, "the prompt on standard input is empty"}, {strings.NewReader("ca\xe9"), "standard input: the prompt is not UTF-8: byte 3 is 0xe9"}} {
+		cmd := command(t, "generate", "--max-new-tokens", "3")
+		cmd.Stdin = c.stdin
+		out, err := cmd.CombinedOutput()
+		if status := exitStatus(t, err); status != 2 || !strings.Contains(string(out), c.want) {
+			t.Errorf("exit status %d, %s", status, out)
+		}
 	}
 }
 
 // Results that a shell appends to the file that is resumed follow its last whole line.
 func TestResumeOntoItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	const done = `{"request_id":"line-1","finish_reason":"stop"}` + "\n"
+	const done = `{"request_id":"line-1","prompt_ids":[1],"finish_reason":"stop"}` + "\n"
 	if err := os.WriteFile(path, []byte(done+`{"request_id":"line-2","fin`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +116,46 @@ func TestResumeOntoItself(t *testing.T) {
 	}
 	all := results(t, string(data))
 	if !strings.HasPrefix(string(data), done) || len(all) != 2 || all[1].RequestID != "line-2" {
+		t.Errorf("the file has %s", data)
+	}
+}
+
+// A second process is kept away from the file that the first one appends to.
+func TestResumeByTwo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	first := command(t, "generate", "--max-new-tokens", "1", "--requests", "-", "--resume", path)
+	stdin, err := first.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, `{"prompt_ids":[1]}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	for begin := time.Now(); ; time.Sleep(time.Millisecond) { // until it has the file
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			break
+		}
+		if time.Since(begin) > 30*time.Second {
+			t.Fatal("no result came")
+		}
+	}
+	second := command(t, "generate", "--max-new-tokens", "1", "--requests", "-", "--resume", path)
+	second.Stdin = strings.NewReader(`{"prompt_ids":[2]}`)
+	out, err := second.CombinedOutput()
+	if status := exitStatus(t, err); status != 1 || !strings.Contains(string(out), "another process is writing to it") {
+		t.Errorf("the second one ended with %d, %s", status, out)
+	}
+	if err := errors.Join(stdin.Close(), first.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := results(t, string(data)); len(all) != 1 || all[0].PromptIDs[0] != 1 {
 		t.Errorf("the file has %s", data)
 	}
 }

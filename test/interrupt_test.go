@@ -167,3 +167,29 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// Before there is anything to cancel a signal ends the command as later ones do.
+func TestSignalWhileReading(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such signals")
+	}
+	cmd := command(t, "generate", "--json")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdin.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is being read
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if status := exitStatus(t, cmd.Wait()); status != 130 || stdout.Len() > 0 {
+		t.Errorf("exit status %d, %s%s", status, stdout.String(), stderr.String())
+	}
+}

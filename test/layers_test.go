@@ -15,23 +15,27 @@ const protoactor = "github.com/asynkron/protoactor-go/actor"
 // a dot is a folder of this module, one with a dot a library; "*" is everything.
 // Test files are free.
 var layers = map[string][]string{
-	"messages":      {"google.golang.org/protobuf"},
-	"blockmgr":      {},
-	"sched":         {"blockmgr", "executor", "sampling"},
-	"sampling":      {},
-	"model":         {},
-	"checkpoint":    {"model"},
-	"text":          {"checkpoint", "github.com/ardanlabs/jinja", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
-	"weights":       {"model"},
-	"executor":      {"model", "sampling"},
-	"cpuexec":       {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
-	"actors":        {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
-	"engine":        {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
-	"bench":         {},
-	"internal/lane": {protoactor},
-	"internal/obs":  {"github.com/rs/zerolog"},
-	"cmd":           {"*"},
-	"test":          {"*"},
+	"messages":         {"google.golang.org/protobuf"},
+	"blockmgr":         {},
+	"sched":            {"blockmgr", "executor", "sampling"},
+	"sampling":         {},
+	"model":            {},
+	"checkpoint":       {"model"},
+	"text":             {"checkpoint", "github.com/ardanlabs/jinja", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
+	"weights":          {"model"},
+	"executor":         {"model", "sampling"},
+	"cpuexec":          {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
+	"actors":           {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
+	"engine":           {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
+	"engine/settings":  {"engine", "internal", "github.com/goccy/go-yaml"},
+	"bench":            {},
+	"internal/lane":    {protoactor},
+	"internal/nearest": {},
+	"internal/obs":     {"github.com/rs/zerolog"},
+	"internal/trace":   {},
+	"cmd":              {"*"},
+	"examples":         {"checkpoint", "text", "engine"},
+	"test":             {"*"},
 }
 
 // cores are pure: a value in, a value out.
@@ -74,14 +78,14 @@ func layerViolations(s source) []string {
 	return broken
 }
 
-// layerOf finds the row of the table that a package belongs to.
+// layerOf finds the row of the table that a package belongs to: the longest.
 func layerOf(pkg string) (folder string, allowed []string) {
-	for folder, allowed := range layers {
-		if within(pkg, folder) {
-			return folder, allowed
+	for row := range layers {
+		if within(pkg, row) && len(row) > len(folder) {
+			folder = row
 		}
 	}
-	return "", nil
+	return folder, layers[folder]
 }
 
 func mayImport(folder string, allowed []string, core bool, imported string) bool {
@@ -148,6 +152,8 @@ func TestLayersBite(t *testing.T) {
 		{"sampling/a.go", "func f(c chan int) { go f(nil) }", 2},
 		{"weights/a.go", `import "fmt"; func f() { fmt.Println(); println(); fmt.Sprint() }`, 2},
 		{"engine/a.go", "func f(c chan int) { go f(nil) }", 0},
+		{"engine/a.go", `import "github.com/goccy/go-yaml"`, 1},
+		{"engine/settings/a.go", `import ("github.com/goccy/go-yaml/ast"; "github.com/cbactor/cbactor/actors")`, 1},
 	} {
 		s := parseSource(t, c.path, "package a; "+c.text)
 		if got := layerViolations(s); len(got) != c.broken {

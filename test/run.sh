@@ -34,6 +34,10 @@ without_cgo() {
 	CGO_ENABLED=0 go test ./...
 }
 
+loads() {
+	CBACTOR_FULL=1 go test -count=1 -timeout 20m -v -run 'Mixed|Shared|Speed' ./test
+}
+
 # What the machine's best instruction set would hide.
 instruction_sets() {
 	for set in avx2 generic; do
@@ -50,7 +54,7 @@ random() { # every package with properties, at its full size
 fuzz() {
 	grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
 		for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
-			go test "$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 15s
+			go test "$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 30000x
 		done
 	done
 }
@@ -77,6 +81,7 @@ full)
 	export CBACTOR_REQUIRE_ASSETS=1
 	part "tests, race detector on" go test -race ./...
 	part "goldens" goldens
+	part "loads on a real model" loads
 	part "without cgo" without_cgo
 	part "instruction sets" instruction_sets
 	part "random, full size" random

@@ -24,13 +24,13 @@ first_light() {
 	echo '## A mixed load, each request alone, and a cache of 48 blocks'
 	echo
 	echo '```'
-	go test -count=1 -v -run 'Mixed' ./test | grep -E 'equal|^ok|FAIL'
+	go test -count=1 -v -run 'Mixed' ./test | grep -E 'equal|given up|^ok|FAIL'
 	echo '```'
 	echo
 	echo '## Speed: SmolLM2-135M, float32'
 	echo
 	echo '```'
-	own go test -count=1 -v -run 'Speed' ./test | grep -E 'speed:|^ok|FAIL'
+	own go test -count=1 -v -run 'Speed|Shared' ./test | grep -E 'speed:|^ok|FAIL'
 	for name in single decode mixed shared; do
 		own bin/cbactor bench --model smollm2 --name $name --json
 	done
@@ -44,8 +44,10 @@ first_light() {
 	echo '```'
 }
 
+mkdir -p docs/reports
 case $1 in
 first-light)
+	mkdir -p docs/reports
 	first_light >docs/reports/.part.md
 	! grep -q FAIL docs/reports/.part.md || { cat docs/reports/.part.md; exit 1; }
 	mv docs/reports/.part.md docs/reports/first-light.md

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -51,8 +52,13 @@ func closeFile(t *testing.T, f *os.File) {
 // lines as the program wrote them. Standard output is out, if that is not nil.
 func onTerminal(t *testing.T, out io.Writer, args ...string) string {
 	t.Helper()
-	user, program := openTerminal(t, 80, 30)
-	cmd := command(t, args...)
+	return onTerminalOf(t, 80, 30, out, command(t, args...))
+}
+
+// onTerminalOf is onTerminal for a terminal of so many cells.
+func onTerminalOf(t *testing.T, width, height uint16, out io.Writer, cmd *exec.Cmd) string {
+	t.Helper()
+	user, program := openTerminal(t, width, height)
 	cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 	if out != nil {
@@ -69,7 +75,8 @@ func onTerminal(t *testing.T, out io.Writer, args ...string) string {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, shown)
 	}
-	return strings.ReplaceAll(string(shown), "\r\n", "\n")
+	// Whether reading the model is slow enough to be mentioned is up to the machine.
+	return strings.TrimPrefix(strings.ReplaceAll(string(shown), "\r\n", "\n"), "cbactor: reading model tiny\n")
 }
 
 var (
@@ -129,5 +136,20 @@ func TestOnePromptOnATerminal(t *testing.T) {
 func TestNoPromptOnATerminal(t *testing.T) {
 	if shown := onTerminal(t, nil, "generate", "--max-new-tokens", "3"); !strings.Contains(shown, "==> prompt-4 <==\nThere was a bird") {
 		t.Errorf("shown: %q", shown)
+	}
+}
+
+// Nothing is drawn where there is no room for it, or where the terminal cannot.
+func TestTerminalsWithoutABlock(t *testing.T) {
+	for name, c := range map[string]struct {
+		width, height uint16
+		term          string
+	}{"low": {80, 8, "xterm"}, "narrow": {30, 30, "xterm"}, "dumb": {80, 30, "dumb"}} {
+		cmd := command(t, "generate", "--max-new-tokens", "200", "--prompt", "One day", "--prompt", "A dog")
+		cmd.Env = append(cmd.Env, "TERM="+c.term)
+		shown := onTerminalOf(t, c.width, c.height, nil, cmd)
+		if strings.Contains(shown, "\x1b[") || !strings.Contains(shown, "==> prompt-2 <==\nA dog") {
+			t.Errorf("%s: shown %q", name, shown)
+		}
 	}
 }

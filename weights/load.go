@@ -41,11 +41,7 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, t := range list {
-		total += (t.Bytes() + align - 1) &^ (align - 1)
-	}
-	arena := make([]byte, total)
+	arena := make([]byte, size(list))
 	set := &Set{Epoch: epoch, Version: version, tensors: make(map[string]Tensor, len(list))}
 	for _, t := range list {
 		n := t.Bytes()
@@ -57,6 +53,20 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 		set.tensors[t.Name] = Tensor{Tensor: t, Data: data}
 	}
 	return set, nil
+}
+
+// Size is how many bytes Load takes. Errors are Load's that need no tensor read.
+func Size(cfg *model.Config, src Source) (int, error) {
+	list, err := match(cfg, src)
+	return size(list), err
+}
+
+func size(list []model.Tensor) int {
+	total := 0
+	for _, t := range list {
+		total += (t.Bytes() + align - 1) &^ (align - 1)
+	}
+	return total
 }
 
 // match pairs the tensors of the model with those of the source.

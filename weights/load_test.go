@@ -82,6 +82,9 @@ func TestLoad(t *testing.T) {
 		if set.Bytes() != size {
 			t.Errorf("%s: %d bytes, want %d", kind, set.Bytes(), size)
 		}
+		if n, err := Size(c, src); err != nil || n < size || n >= size+align*len(c.Tensors()) {
+			t.Errorf("%s: Load takes %d bytes for %d (%v)", kind, n, size, err)
+		}
 		if _, ok := set.Tensor("lm_head.weight"); ok {
 			t.Error("a tied head was loaded")
 		}

@@ -44,6 +44,7 @@ func (c *cli) benchCommand() *cobra.Command {
 	fs.StringVar(&f.name, "name", "", "name of the workload")
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
 	f.engine.add(cmd)
+	f.engine.addTrace(cmd)
 	complete(cmd, "name", func() []string {
 		workloads, err := readWorkloads(f.workload)
 		if err != nil {
@@ -63,35 +64,39 @@ type measurement struct {
 	GeneratedTokens int     `json:"generated_tokens"`
 	CachedTokens    int     `json:"cached_tokens"`
 	GeneratedPerS   float64 `json:"generated_per_s"`
+	Model           string  `json:"model"`
+	Compute         string  `json:"compute"`
+	Threads         int     `json:"threads"`
+	Executor        string  `json:"executor"`
 }
 
 func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	cases, err := f.cases()
+	cases, err := readCases(f.workload, f.name)
 	if err != nil {
 		return err
 	}
-	model, err := openModel(f.engine.model)
-	if err != nil {
-		return err
-	}
-	e, err := c.spawn(cmd, &f.engine, model)
-	if err != nil {
-		return errors.Join(err, model.Close())
-	}
-	defer closeEngine(e, &err)
-	if err := model.Close(); err != nil {
-		return err
-	}
+	requests := benchRequests(cases)
 	ctx, stop := c.interrupts(cmd.Context())
 	defer stop()
-	m, err := measure(ctx, e, cases)
+	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
+		return c.spawnAlone(cmd, &f.engine, engine.HintsOf(requests))
+	})
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e, &err)
+	m, err := c.measure(ctx, e, requests)
+	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
+		return badUsage("%w: the workloads of the project are for --model smollm2", err)
+	}
 	if err != nil {
 		return ended(ctx, err)
 	}
-	m.Workload = f.name
+	info := e.Info()
+	m.Workload, m.Model, m.Compute, m.Threads, m.Executor = f.name, f.engine.model, info.Compute, info.Threads, info.Executor
 	if f.json {
 		return c.printJSON(m)
 	}
@@ -99,12 +104,23 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens))
 }
 
-func (f *benchFlags) cases() ([]bench.Case, error) {
-	workloads, err := readWorkloads(f.workload)
+// spawnAlone starts an engine for token ids.
+func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags, hints engine.Hints) (_ *engine.Engine, err error) {
+	model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
 	}
-	cases, err := workloads.Get(f.name)
+	defer func() { err = errors.Join(err, model.Close()) }()
+	return c.spawn(cmd, f, model, hints)
+}
+
+// readCases reads the cases of a workload.
+func readCases(path, name string) ([]bench.Case, error) {
+	workloads, err := readWorkloads(path)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := workloads.Get(name)
 	if err != nil {
 		return nil, badUsage("--name: %w", err)
 	}
@@ -118,7 +134,7 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--workload: %w", err)
+		return nil, badFile("--workload", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if w, err = bench.Read(file); err != nil {
@@ -127,19 +143,24 @@ func readWorkloads(path string) (w bench.Workloads, err error) {
 	return w, nil
 }
 
-// measure runs the cases. An error of one is an error of all: the figures would be
+func benchRequests(cases []bench.Case) []engine.Request {
+	list := make([]engine.Request, len(cases))
+	for i, one := range cases {
+		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true}
+	}
+	return list
+}
+
+// measure runs the requests. An error of one is an error of all: the figures would be
 // of other work than asked for.
-func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measurement, error) {
+func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
 	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
 	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
 		return measurement{}, err
 	}
-	list := make([]engine.Request, len(cases))
-	for i, c := range cases {
-		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: c.Prompt, MaxNewTokens: c.MaxNew, IgnoreEOS: true}
-	}
+	defer c.notice("running the workload")()
 	start := time.Now()
-	outputs, err := e.GenerateBatch(ctx, list, engine.BatchOptions{})
+	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{Progress: c.progress(start)})
 	if err != nil {
 		return measurement{}, err
 	}
@@ -154,6 +175,19 @@ func measure(ctx context.Context, e *engine.Engine, cases []bench.Case) (measure
 	}
 	m.GeneratedPerS = float64(m.GeneratedTokens) / m.Seconds
 	return m, nil
+}
+
+// progressEvery is the least time between two lines about a measurement.
+const progressEvery = 5 * time.Second
+
+// progress says now and then how far a batch is.
+func (c *cli) progress(last time.Time) func(engine.Progress) {
+	return func(p engine.Progress) {
+		if now := time.Now(); now.Sub(last) >= progressEvery && p.Done < p.Total {
+			last = now
+			c.say("%d of %d requests done", p.Done, p.Total)
+		}
+	}
 }
 
 // printJSON writes v as one line of JSON.

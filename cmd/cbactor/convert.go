@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -20,19 +22,29 @@ func (c *cli) convertCommand() *cobra.Command {
 			if out == "" {
 				return badUsage("there is no folder to write to: give --out")
 			}
-			return convert(model, out)
+			return c.convert(model, out)
 		},
 	}
 	addModel(cmd, &model)
-	cmd.Flags().StringVar(&out, "out", "", "folder to write; it must not exist")
+	cmd.Flags().StringVar(&out, "out", "", "folder to write; it must not exist, and its parent must")
 	return cmd
 }
 
-func convert(name, out string) (err error) {
+func (c *cli) convert(name, out string) (err error) {
+	if _, err := os.Lstat(out); err == nil {
+		return badUsage("--out: %s exists already: remove it or choose another folder", out)
+	}
+	if _, err := os.Stat(filepath.Dir(out)); err != nil {
+		return badFile("--out", err)
+	}
 	model, err := openModel(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	return checkpoint.WriteBF16(out, model)
+	if err := checkpoint.WriteBF16(out, model); err != nil {
+		return err
+	}
+	c.say("wrote %s: %d tensors in bf16, %s", out, len(model.Config.Tensors()), textSupport(showModel(name, model)))
+	return nil
 }

@@ -5,7 +5,8 @@
 // to do.
 //
 // The exit status is 0 when everything asked for was done; 1 when something
-// failed; 2 when the command line is wrong; 130 after Ctrl-C and 143 after
+// failed; 2 when something was asked for wrongly: the command line, what it names, the
+// environment, or the prompts; 130 after Ctrl-C and 143 after
 // SIGTERM, which cancel what is open and print what there is, and end the process
 // at once when they come a second time; 141 when the reader of the output has gone.
 //

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/text"
 )
 
 // Exit statuses.
@@ -33,6 +36,19 @@ func badUsage(format string, args ...any) error {
 	return usageError{error: fmt.Errorf(format, args...)}
 }
 
+// badFile is what is wrong with a file that a flag names: bad usage if it is not there.
+func badFile(flag string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return badUsage("%s: %w", flag, err)
+	}
+	return fmt.Errorf("%s: %w", flag, err)
+}
+
+// badPrompt says whether what is wrong with a request is what was asked for.
+func badPrompt(err error) bool {
+	return errors.Is(err, engine.ErrRejected) || errors.Is(err, text.ErrNoTokenizer) || errors.Is(err, text.ErrNoTemplate)
+}
+
 // status is the exit status of an error.
 func status(err error) int {
 	var usage usageError
@@ -44,7 +60,7 @@ func status(err error) int {
 		return signalled.status()
 	case errors.Is(err, syscall.EPIPE):
 		return statusPipe
-	case errors.As(err, &usage), errors.Is(err, engine.ErrConfig):
+	case errors.As(err, &usage), errors.Is(err, engine.ErrConfig), errors.Is(err, kernels.ErrUnavailable):
 		return statusUsage
 	}
 	return statusFailed
@@ -59,6 +75,9 @@ func errorLine(err error) string {
 		return ""
 	}
 	line := oneLine(err.Error())
+	if errors.Is(err, engine.ErrMemory) && errors.As(err, new(syscall.Errno)) { // the system refuses what the plan allows
+		line += ": give the cache fewer blocks with --num-blocks"
+	}
 	if errors.As(err, &usage) && usage.command != "" {
 		line += ": see `" + usage.command + " --help`"
 	}

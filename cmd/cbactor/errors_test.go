@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 	"testing"
@@ -22,6 +23,12 @@ func TestStatus(t *testing.T) {
 		{badUsage("--x is %d", 1), 2, "--x is 1"},
 		{usageError{errors.New("unknown flag"), "cbactor bench"}, 2, "unknown flag: see `cbactor bench --help`"},
 		{fmt.Errorf("start: %w", engine.ErrConfig), 2, "start: bad engine configuration"},
+		{usageError{error: errReported}, 2, ""},
+		{badFile("--x", &fs.PathError{Op: "open", Path: "y", Err: fs.ErrNotExist}), 2, "--x: open y: file does not exist"},
+		{badFile("--x", fs.ErrPermission), 1, "--x: permission denied"},
+		{fmt.Errorf("start: %w: for the pool: %w", engine.ErrMemory, syscall.ENOMEM), 1,
+			"start: cpuexec: not enough memory: for the pool: " + syscall.ENOMEM.Error() + ": give the cache fewer blocks with --num-blocks"},
+		{fmt.Errorf("start: %w: allow more", engine.ErrMemory), 1, "start: cpuexec: not enough memory: allow more"},
 		{fmt.Errorf("write: %w", syscall.EPIPE), 141, ""},
 		{interrupted{os.Interrupt}, 130, ""},
 		{interrupted{syscall.SIGTERM}, 143, ""},

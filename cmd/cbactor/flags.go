@@ -2,62 +2,132 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/settings"
 )
+
+// commandDefaults are the fields that have another default here than in the engine:
+// a command runs one engine alone.
+var commandDefaults = []engine.Given{{Name: "pin", Text: "true", Called: "the command"}}
 
 // engineFlags are the flags of every command that starts an engine.
 type engineFlags struct {
 	model  string
-	config engine.Config
+	file   string
+	given  []engine.Given // by flags, in their order
+	config engine.Config  // by check: file, environment and flags
+	trace  string         // file, "": none
 }
 
-// add defines the flags on a command.
+// add defines the flags on a command: one for each field of the configuration.
 func (f *engineFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	addModel(cmd, &f.model)
-	fs.StringVar(&f.config.Compute, "compute", "auto", "type to compute in: f32, or auto, which means f32")
-	for _, n := range f.numbers() {
-		fs.IntVar(n.value, n.name, 0, n.usage)
+	fs.StringVar(&f.file, "config", "", "YAML file of the engine's configuration; CBACTOR_* variables go over it, flags over both")
+	for _, field := range engine.Fields() {
+		flag := fs.VarPF(fieldFlag{f, field.Name, field.Syntax()}, dashed(field.Name), "", usage(field))
+		if field.Bool() {
+			flag.NoOptDefVal = "true"
+		}
+		if field.Choices != nil {
+			complete(cmd, flag.Name, func() []string { return field.Choices })
+		}
 	}
-	fs.BoolVar(&f.config.Pin, "pin", true, "bind threads to CPUs, where the system can")
-	fs.Uint64Var(&f.config.Seed, "seed", 0, "seed of sampling; the same seed and request ids give the same tokens; 0: random")
-	complete(cmd, "compute", func() []string { return []string{"auto", "f32"} })
-}
-
-// number is a flag from 0, which means automatic, to top. What the engine bounds
-// by the model is left to it.
-type number struct {
-	value *int
-	name  string
-	top   int
-	usage string
-}
-
-func (f *engineFlags) numbers() []number {
-	c := &f.config
-	return []number{
-		{&c.Threads, "threads", 1024, "threads that compute; 0: one for each core"},
-		{&c.PageSize, "page-size", 4096, "tokens of a cache block; 0: 32"},
-		{&c.NumBlocks, "num-blocks", 1 << 30, "cache blocks at most; 0: from memory"},
-		{&c.MaxBatchTokens, "max-batch-tokens", 1 << 16, "tokens of a step; 0: 512"},
-		{&c.MaxRequestsPerBatch, "max-requests-per-batch", 1 << 16, "requests that run at a time; 0: 64"},
-		{&c.MaxContext, "max-context", 1 << 30, "tokens of a request, prompt and generated; 0: the model's context"},
-		{&c.MaxQueueSize, "max-queue-size", 1 << 30, "requests that are open at a time, waiting and running; 0: 4096"},
+	for _, name := range engine.Deprecated() {
+		fs.VarPF(fieldFlag{f, name, "value"}, dashed(name), "", "an old name").Hidden = true
 	}
 }
 
-// check refuses what no model could take.
+// dashed is a field as flags are written.
+func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
+// usage is the line of help about a field.
+func usage(field engine.Field) string {
+	fallback := field.Default
+	if fallback == "" {
+		fallback = field.Derived
+	}
+	for _, d := range commandDefaults {
+		if d.Name == field.Name {
+			fallback = d.Text
+		}
+	}
+	notes := []string{"default: " + fallback}
+	if r := field.Range(); r != "" {
+		notes = append([]string{r}, notes...)
+	}
+	if field.Acts != engine.Everywhere {
+		notes = append(notes, "acts "+string(field.Acts))
+	}
+	return field.Help + " (" + strings.Join(notes, "; ") + ")"
+}
+
+// fieldFlag is the flag of a field.
+type fieldFlag struct {
+	flags  *engineFlags
+	name   string
+	syntax string
+}
+
+var _ pflag.Value = fieldFlag{}
+
+// Set implements pflag.Value.
+func (v fieldFlag) Set(text string) error {
+	g := engine.Given{Name: v.name, Text: text, Called: "--" + dashed(v.name)}
+	var scratch engine.Config
+	if err := scratch.Apply([]engine.Given{g}); err != nil {
+		return err // in the words of flagError
+	}
+	v.flags.given = append(v.flags.given, g)
+	return nil
+}
+
+// String implements pflag.Value; usage has the default.
+func (fieldFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (v fieldFlag) Type() string { return v.syntax }
+
+// check puts the configuration together and refuses what no model could take.
 func (f *engineFlags) check() error {
-	for _, n := range f.numbers() {
-		if *n.value < 0 || *n.value > n.top {
-			return badUsage("--%s is %d: it must be from 0 to %d", n.name, *n.value, n.top)
+	sources := [][]engine.Given{commandDefaults}
+	if f.file != "" {
+		list, err := settings.ReadFile(f.file)
+		if err != nil {
+			return badFile("--config", err)
+		}
+		sources = append(sources, list)
+	}
+	environ, err := settings.Environ(os.Environ())
+	if err != nil {
+		return err
+	}
+	f.config = engine.Config{}
+	for _, source := range append(sources, environ, f.given) {
+		if err := f.config.Apply(source); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// hint tells the configuration what will be asked for, unless it has been told.
+func (f *engineFlags) hint(h engine.Hints) error {
+	if h == (engine.Hints{}) || f.config.Hints != (engine.Hints{}) {
+		return nil
+	}
+	text, err := h.MarshalText()
+	if err != nil {
+		return err
+	}
+	return f.config.Apply([]engine.Given{{Name: "hints", Text: string(text), Called: "the requests"}})
 }
 
 // addModel defines --model.

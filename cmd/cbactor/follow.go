@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
@@ -13,16 +15,39 @@ import (
 func (r *runner) follow(ctx context.Context, entry show.Entry, s *engine.Stream) {
 	defer context.AfterFunc(ctx, func() { r.model.engine.Cancel(s.ID()) })()
 	session := text.NewSession(r.model.codec)
+	var ids idList
 	for {
 		chunk, err := s.Recv(context.WithoutCancel(ctx))
 		if err != nil { // io.EOF, which only follows the final chunk
 			return
 		}
 		e := show.Event{Entry: entry, Tokens: len(chunk.TokenIDs), Text: session.Push(chunk.TokenIDs)}
+		if r.model.codec == nil {
+			e.Text = ids.push(chunk.TokenIDs)
+		}
 		if chunk.Final != nil {
 			e.Text += session.Finish()
 			e.Result = show.NewResult(*chunk.Final, session.Text())
+			if r.model.codec == nil {
+				e.Result.Shown = ids.String()
+			}
 		}
 		r.out <- news{event: e}
 	}
+}
+
+// idList is what a person reads of a model without a tokenizer: its token ids, as
+// --prompt-ids takes them.
+type idList struct{ strings.Builder }
+
+// push adds ids and gives what that adds to the list.
+func (l *idList) push(ids []int32) string {
+	before := l.Len()
+	for _, id := range ids {
+		if l.Len() > 0 {
+			l.WriteByte(',')
+		}
+		l.WriteString(strconv.Itoa(int(id)))
+	}
+	return l.String()[before:]
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,23 +14,31 @@ import (
 )
 
 const generateHelp = `Generate text from prompts. Prompts are given by --prompt, --prompt-ids and --chat, in any mix, or as a
-file of requests by --requests; else standard input as a whole is one prompt; and where that is a
-terminal, the embedded model tells some stories. Several prompts run as one batch.
+file of requests by --requests; else standard input as a whole, but for a line end at its end, is one
+prompt; and where that is a terminal, the embedded model tells some stories. Several prompts run as one
+batch.
 
-Texts go to standard output, progress and a summary to standard error. With --json each request
-is a line of JSON on standard output when it ends: request_id, prompt_ids, token_ids, text,
-finish_reason (stop, length, cancelled or failed), usage, and error if it failed. token_ids include
-the end-of-sequence token that ended it, text does not.
+A prompt is put to the model as its tokenizer does, with a start token where it has one. Text that
+spells a special token, such as <|im_end|>, becomes that token, in a chat, too: take such text out of
+what strangers have written.
+
+Texts go to standard output, without their prompts unless that is a terminal; progress and a summary go
+to standard error. With --json each request is a line of JSON on standard output when it ends:
+request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled or failed), usage, and
+error if it failed. token_ids include the end-of-sequence token that ended it, text does not.
 
 A file of requests has an object of JSON a line, at most 16 MiB of it: one of prompt, prompt_ids and
-messages ([{"role","content"}]), and as it likes request_id (default line-N, the number of the line),
-max_new_tokens, temperature, top_k, top_p, seed, ignore_eos. The file may be of any length: it is read
-as requests end, and results come in the order in which they end. A bad line is a failed request; the
-others go on, and the exit status is 1.
+messages ([{"role","content"}]; which roles there are is the chat template's), and as it likes
+request_id, max_new_tokens, temperature, top_k, top_p, seed, ignore_eos. The default of request_id is
+line-N, the number of the line; no two lines may have the same. The file may be of any length: it is
+read as requests end, and results come in the order in which they end. A bad line is a failed request;
+the others go on, and the exit status is 1.
 
-With --resume OUT, requests whose results stand in OUT are skipped, unless they failed or were
-cancelled, and the new results are appended to OUT; with --json they go to standard output instead.
-OUT need not exist; a last line that was torn is dropped.
+With --resume OUT, new results are appended to OUT, which need not exist, and with --json they are also
+written to standard output. Requests whose results stand in OUT are skipped: those with the same
+request_id and the same prompt; one with the request_id of another prompt's result fails. What failed
+or was cancelled runs again: of several lines of OUT with one request_id the last counts. A last line
+that was torn is dropped. One process at a time can use OUT.
 
 Ctrl-C cancels and prints what there is; a second one ends at once.`
 
@@ -58,10 +69,11 @@ func (c *cli) generateCommand() *cobra.Command {
 	fs := cmd.Flags()
 	addPrompts(fs, &f.prompts)
 	fs.StringVar(&f.requests, "requests", "", "file of requests as JSON lines; -: standard input")
-	fs.StringVar(&f.resume, "resume", "", "file of results: skip the requests done there, append the new results")
+	fs.StringVar(&f.resume, "resume", "", "file of results: append to it, and skip the requests that are done there")
 	fs.BoolVar(&f.json, "json", false, "write results as JSON lines")
 	f.sampling.add(fs)
 	f.engine.add(cmd)
+	f.engine.addTrace(cmd)
 	return cmd
 }
 
@@ -83,29 +95,63 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	in, err := c.openInput(f)
+	ctx, stop := c.interrupts(cmd.Context())
+	defer stop()
+	in, err := wait(ctx, c, "reading what to generate from", func() (*input, error) { return c.openInput(f) })
 	if err != nil {
 		return err
 	}
 	defer in.close(&err)
-	model, err := c.load(cmd, &f.engine)
+	tally := show.NewTally(in.total, time.Now())
+	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) {
+		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.sampling.maxNew) })
+	})
 	if err != nil {
-		return err
+		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
 	}
 	defer closeEngine(model.engine, &err)
 	defaults, err := f.sampling.defaults(cmd.Flags(), model.generation)
 	if err != nil {
 		return err
 	}
-	for _, name := range unheeded(model.generation) {
+	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
-	limit := inFlight(model.engine.Info())
-	tally := show.NewTally(in.total, time.Now())
+	info := model.engine.Info()
+	tally.Start(time.Now())
+	tally.Describe(drawn(defaults.Sampling, info.Seed, in.file != nil), limitOf(info))
+	limit := inFlight(info)
 	sinks := c.sinks(f.json, in, limit, tally)
-	ctx, stop := c.interrupts(cmd.Context())
-	defer stop()
 	return c.present(ctx, newRunner(model, limit), in.jobs(maker{model, defaults}), tally, sinks)
+}
+
+// neverBegun presents prompts that were cancelled before there was a model, if they were.
+func (c *cli) neverBegun(ctx context.Context, in *input, json bool, tally *show.Tally) error {
+	if ctx.Err() == nil || in.prompts == nil {
+		return nil
+	}
+	results := show.NewJSON(c.stdout)
+	for i := range in.prompts {
+		r := refused(engine.Request{ID: promptID(i + 1)}, context.Canceled)
+		e := show.Event{Entry: show.Entry{Index: i, ID: r.RequestID}, Result: r}
+		tally.Event(e)
+		if !json {
+			continue
+		}
+		if err := results.Event(e); err != nil {
+			return err
+		}
+	}
+	c.sum(tally)
+	return nil
+}
+
+// limitOf is what ends an answer before its own limit, whichever is smaller.
+func limitOf(info engine.Info) string {
+	if cache := info.Blocks * info.PageSize; cache+1 < info.MaxContext { // the last token needs no room
+		return fmt.Sprintf("the cache of %d tokens: more blocks are --num-blocks", cache)
+	}
+	return fmt.Sprintf("the context of %d tokens", info.MaxContext)
 }
 
 // inFlight is how many requests are open at a time: twice as many as run, so that

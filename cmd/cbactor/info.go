@@ -18,7 +18,7 @@ func (c *cli) infoCommand() *cobra.Command {
 		Use:   "info",
 		Short: "Show a model, and the configuration and memory it would run with",
 		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return c.info(cmd, f, asJSON) },
+		RunE:  func(*cobra.Command, []string) error { return c.info(f, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
 	f.add(cmd)
@@ -41,6 +41,7 @@ type modelInfo struct {
 	EOS          []int32 `json:"eos"`
 	Tokenizer    bool    `json:"tokenizer"`
 	ChatTemplate bool    `json:"chat_template"`
+	Sampling     string  `json:"sampling"` // as the model's authors recommend
 }
 
 // engineInfo is the configuration in force as it is shown, under the names of the
@@ -55,12 +56,12 @@ type engineInfo struct {
 	MaxRequestsPerBatch int    `json:"max_requests_per_batch"`
 	MaxContext          int    `json:"max_context"`
 	MaxQueueSize        int    `json:"max_queue_size"`
-	Seed                uint64 `json:"seed"`
+	Seed                uint64 `json:"seed"` // 0: drawn at each start
 	WeightBytes         int64  `json:"weight_bytes"`
 	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
 }
 
-func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) {
+func (c *cli) info(f *engineFlags, asJSON bool) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -69,12 +70,16 @@ func (c *cli) info(cmd *cobra.Command, f *engineFlags, asJSON bool) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	e, err := c.spawn(cmd, f, model)
+	r, err := c.resolve(f, model)
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e, &err)
-	m, i := showModel(f.model, model), showEngine(e.Info())
+	planned, err := r.Info()
+	if err != nil {
+		return err
+	}
+	planned.Seed = f.config.Seed // one that is drawn is drawn anew by each start
+	m, i := showModel(f.model, model), showEngine(planned)
 	if asJSON {
 		return c.printJSON(struct {
 			Model  modelInfo  `json:"model"`
@@ -94,7 +99,17 @@ func showModel(name string, c *checkpoint.Checkpoint) modelInfo {
 		Name: name, Family: m.Family, Parameters: parameters, DType: m.Stored.String(), Layers: m.Layers, Hidden: m.Hidden,
 		Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, Context: m.MaxPosition, EOS: m.EOS,
 		Tokenizer: c.TokenizerJSON != nil || c.Vocab != nil, ChatTemplate: c.ChatTemplate != "",
+		Sampling: recommendation(c.Generation),
 	}
+}
+
+// recommendation says how the model's authors want tokens drawn.
+func recommendation(g checkpoint.Generation) string {
+	p, err := recommended(g)
+	if err != nil {
+		return "unusable: " + err.Error()
+	}
+	return described(p)
 }
 
 func showEngine(i engine.Info) engineInfo {
@@ -107,15 +122,28 @@ func showEngine(i engine.Info) engineInfo {
 
 // String is the model in lines of text.
 func (m modelInfo) String() string {
-	return table("Model", [][2]string{
+	return columns("Model", [][]string{
 		{"name", m.Name},
 		{"family", m.Family},
 		{"parameters", fmt.Sprintf("%.2f million, stored as %s", float64(m.Parameters)/1e6, m.DType)},
-		{"layers", fmt.Sprintf("%d of %d, %d heads of %d over %d", m.Layers, m.Hidden, m.Heads, m.HeadDim, m.KVHeads)},
-		{"vocabulary", fmt.Sprintf("%d, ended by %v", m.Vocab, m.EOS)},
+		{"layers", fmt.Sprintf("%d, each %d wide", m.Layers, m.Hidden)},
+		{"attention", fmt.Sprintf("%d query heads and %d key and value heads of %d", m.Heads, m.KVHeads, m.HeadDim)},
+		{"vocabulary", fmt.Sprintf("%d tokens; text ends at %s", m.Vocab, endTokens(m.EOS))},
 		{"context", fmt.Sprintf("%d tokens", m.Context)},
 		{"text", textSupport(m)},
+		{"sampling", m.Sampling + ", as its authors recommend"},
 	})
+}
+
+func endTokens(ids []int32) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = fmt.Sprint(id)
+	}
+	return "token " + strings.Join(words, " or ")
 }
 
 func textSupport(m modelInfo) string {
@@ -130,7 +158,7 @@ func textSupport(m modelInfo) string {
 
 // String is the configuration in lines of text.
 func (i engineInfo) String() string {
-	return table("Engine", [][2]string{
+	return columns("Engine", [][]string{
 		{"executor", i.Executor},
 		{"compute", i.Compute},
 		{"threads", fmt.Sprint(i.Threads)},
@@ -140,19 +168,15 @@ func (i engineInfo) String() string {
 		{"max-requests-per-batch", fmt.Sprint(i.MaxRequestsPerBatch)},
 		{"max-context", fmt.Sprint(i.MaxContext)},
 		{"max-queue-size", fmt.Sprint(i.MaxQueueSize)},
-		{"seed", fmt.Sprint(i.Seed)},
+		{"seed", seedText(i.Seed)},
 		{"weights", mebibytes(i.WeightBytes)},
 		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
 	})
 }
 
-func table(title string, rows [][2]string) string {
-	var b strings.Builder
-	b.WriteString(title + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "  %-24s%s\n", r[0], r[1])
+func seedText(seed uint64) string {
+	if seed == 0 {
+		return "drawn at each start"
 	}
-	return b.String()
+	return fmt.Sprint(seed)
 }
-
-func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine"
 )
 
 // input is what a run generates from: prompts, or a file of requests.
@@ -17,7 +15,7 @@ type input struct {
 	name    string
 	total   int // requests; 0: not known
 
-	done requests.Done // by --resume
+	done requests.Done // in the file of --resume
 	out  *os.File      // of --resume, to be appended to; nil: none
 }
 
@@ -39,17 +37,19 @@ func (c *cli) openFiles(in *input, f *generateFlags) (err error) {
 	if f.requests != "-" {
 		in.name = f.requests
 		if in.file, err = os.Open(f.requests); err != nil {
-			return fmt.Errorf("--requests: %w", err)
+			return badFile("--requests", err)
 		}
+	} else if isTerminal(in.file) {
+		c.say("reading requests from the terminal, an object of JSON a line; Ctrl-D ends them")
 	}
 	if in.total, err = countRequests(in.file); err != nil {
-		return fmt.Errorf("--requests: %w", err)
+		return badFile("--requests", err)
 	}
 	if f.resume == "" {
 		return nil
 	}
-	if err := c.openResume(in, f); err != nil {
-		return fmt.Errorf("--resume: %w", err)
+	if in.out, in.done, err = requests.OpenResults(f.resume); err != nil {
+		return badFile("--resume", err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func countRequests(f *os.File) (int, error) {
 	case err != nil:
 		return 0, err
 	case info.IsDir():
-		return 0, fmt.Errorf("%s is a folder", f.Name())
+		return 0, badUsage("%s is a folder", f.Name())
 	case !info.Mode().IsRegular():
 		return 0, nil
 	}
@@ -78,38 +78,6 @@ func countRequests(f *os.File) (int, error) {
 	return n, err
 }
 
-// openResume reads what is done and makes the file ready to be appended to: by
-// this process, or through a standard output that is the same file.
-func (c *cli) openResume(in *input, f *generateFlags) error {
-	flag := os.O_RDWR | os.O_CREATE
-	if f.json {
-		flag = os.O_RDONLY
-	}
-	out, err := os.OpenFile(f.resume, flag, 0o644)
-	if f.json && errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	in.done, err = requests.ReadDone(out, f.resume)
-	switch {
-	case err != nil:
-	case !f.json:
-		in.out = out
-		if err = out.Truncate(in.done.End); err == nil {
-			_, err = out.Seek(in.done.End, io.SeekStart)
-		}
-	case sameFile(out, c.stdout):
-		err = os.Truncate(f.resume, in.done.End)
-	}
-	if in.out == nil || err != nil {
-		in.out = nil
-		return errors.Join(err, out.Close())
-	}
-	return nil
-}
-
 func sameFile(a, b *os.File) bool {
 	ai, aerr := a.Stat()
 	bi, berr := b.Stat()
@@ -121,7 +89,19 @@ func (in *input) jobs(m maker) source {
 	if in.file == nil {
 		return m.fromPrompts(in.prompts)
 	}
-	return m.fromFile(requests.NewReader(in.file, in.name), in.done.IDs)
+	return m.fromFile(requests.NewReader(in.file, in.name), &in.done)
+}
+
+// hints are what a run will ask an engine for. A prompt that cannot be encoded will
+// be a failed request, in its turn.
+func (in *input) hints(m maker, maxNew int) engine.Hints {
+	h := engine.Hints{Requests: in.total}
+	for _, p := range in.prompts {
+		if ids, err := m.encode(p); err == nil {
+			h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(ids)), maxNew
+		}
+	}
+	return h
 }
 
 // single says that there is one prompt.

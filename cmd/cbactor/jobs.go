@@ -19,6 +19,7 @@ type job struct {
 	request engine.Request
 	lead    string // see show.Entry
 	bad     error  // why it cannot run; nil: it can
+	typed   bool   // by the user of this command: what it asks for wrongly is bad usage
 	skip    bool   // an earlier run has done it
 }
 
@@ -57,7 +58,7 @@ func (m maker) encode(p requests.Prompt) ([]int32, error) {
 	case p.Messages != nil:
 		return codec.EncodeChat(p.Messages)
 	}
-	return codec.Encode(*p.Text), checkText(*p.Text)
+	return codec.Encode(*p.Text), requests.CheckText(*p.Text)
 }
 
 // lead is the end of a prompt.
@@ -78,12 +79,17 @@ func (m maker) fromPrompts(list []requests.Prompt) source {
 		}
 		p := list[next]
 		next++
-		return m.job(fmt.Sprintf("prompt-%d", next), p, nil), nil
+		j := m.job(promptID(next), p, nil)
+		j.typed = true
+		return j, nil
 	}
 }
 
-// fromFile gives the jobs of a file. Those whose ids are done are to be skipped.
-func (m maker) fromFile(r *requests.Reader, done map[string]struct{}) source {
+// promptID is the id of the n-th prompt, from 1.
+func promptID(n int) string { return fmt.Sprintf("prompt-%d", n) }
+
+// fromFile gives the jobs of a file. Those that are done are to be skipped.
+func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 	return func() (job, error) {
 		line, err := r.Next()
 		var bad *requests.LineError
@@ -93,10 +99,10 @@ func (m maker) fromFile(r *requests.Reader, done map[string]struct{}) source {
 		if err != nil {
 			return job{}, err
 		}
-		if _, is := done[line.ID]; is {
-			return job{skip: true}, nil
-		}
 		j := m.job(line.ID, line.Prompt, &line)
+		if j.bad == nil {
+			j.skip, j.bad = done.Has(line.ID, j.request.PromptIDs)
+		}
 		if j.bad != nil {
 			j.bad = r.Bad(line, j.bad)
 		}

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/checkpoint"
@@ -18,28 +21,66 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--model %s: %w", name, err)
 	}
-	return checkpoint.Open(path)
+	model, err := checkpoint.Open(path)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, badUsage("--model: %w: %s", err, known(name))
+	}
+	return model, err
 }
 
-// spawn starts an engine with the model and the flags.
-func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint) (*engine.Engine, error) {
+// known says which models there are.
+func known(name string) string {
+	s := "known by name are " + strings.Join(checkpoint.Names(), ", ")
+	if hubName.MatchString(name) {
+		s += "; models of the Hugging Face hub are not fetched: download the folder and give its path"
+	}
+	return s
+}
+
+// hubName is how the hub names models, which a path may look like, too.
+var hubName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+
+// spawn starts an engine with the model, the flags, and what it will be asked for.
+func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint, hints engine.Hints) (*engine.Engine, error) {
+	if err := f.hint(hints); err != nil {
+		return nil, err
+	}
 	cfg := f.config
 	cfg.Checkpoint = model
-	cfg.Log = obs.New(c.console, c.verbose, isTerminal(c.stderr))
+	cfg.Log = c.log()
+	closeTrace, err := f.openTrace(&cfg)
+	if err != nil {
+		return nil, err
+	}
 	e, err := engine.Spawn(cmd.Context(), cfg)
 	if err != nil {
+		err = errors.Join(err, closeTrace())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
-	if cfg.Compute == "auto" {
-		note := "--compute auto means " + e.Info().Compute + ", the only type that exists yet"
-		if cmd.Flags().Changed("compute") {
-			c.say("%s", note)
-		} else {
-			cfg.Log.Info().Msg(note)
-		}
+	if cfg.Compute == "" { // given, it is a notice
+		cfg.Log.Info().Msg("compute auto means " + e.Info().Compute + ", the only type that exists yet")
 	}
 	return e, nil
 }
+
+// resolve decides the configuration without starting an engine, and tells what an
+// engine that starts tells.
+func (c *cli) resolve(f *engineFlags, model *checkpoint.Checkpoint) (*engine.Resolved, error) {
+	cfg := f.config
+	cfg.Checkpoint = model
+	r, err := engine.Resolve(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", f.model, err)
+	}
+	log := c.log()
+	for _, n := range r.Notices {
+		log.Warn().Msg(n)
+	}
+	return r, nil
+}
+
+// log is where the command and its engine log to.
+func (c *cli) log() zerolog.Logger { return obs.New(c.console, c.verbose, isTerminal(c.stderr)) }
 
 // loaded is a model that generates.
 type loaded struct {
@@ -49,8 +90,9 @@ type loaded struct {
 	generation checkpoint.Generation
 }
 
-// load starts an engine and its tokenizer. The caller closes the engine.
-func (c *cli) load(cmd *cobra.Command, f *engineFlags) (*loaded, error) {
+// load starts an engine and its tokenizer; hints says what it will be asked for.
+// The caller closes the engine.
+func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(maker) engine.Hints) (*loaded, error) {
 	model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
@@ -60,7 +102,7 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags) (*loaded, error) {
 	if l.noCodec != nil && !errors.Is(l.noCodec, text.ErrNoTokenizer) && !errors.Is(l.noCodec, text.ErrUnsupported) {
 		return nil, errors.Join(l.noCodec, model.Close())
 	}
-	l.engine, err = c.spawn(cmd, f, model)
+	l.engine, err = c.spawn(cmd, f, model, hints(maker{model: l}))
 	if err != nil {
 		return nil, errors.Join(err, model.Close())
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
@@ -13,6 +14,7 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var failed error
+	misused := true // by every request that failed
 	for n := range r.run(ctx, jobs) {
 		err := n.err
 		switch {
@@ -23,8 +25,9 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 			if failed == nil {
 				err = deliver(sinks, n.event)
 			}
-			if res := n.event.Result; res != nil && res.Error != "" {
-				c.say("%s", oneLine(res.Error))
+			if res := n.event.Result; res != nil && res.Err != nil {
+				c.say("%s", oneLine(res.Err.Error()))
+				misused = misused && errors.As(res.Err, new(usageError))
 			}
 		}
 		if err != nil && failed == nil {
@@ -38,17 +41,26 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 		}
 	}
 	if failed == nil && tally.Ran() {
-		c.say("%s", tally.Summary(time.Now()))
+		c.sum(tally)
 	}
 	switch {
 	case failed != nil:
 		return failed
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case tally.Failed() > 0 && misused:
+		return usageError{error: errReported}
 	case tally.Failed() > 0:
 		return errReported
 	}
 	return nil
+}
+
+// sum says what a run has done.
+func (c *cli) sum(tally *show.Tally) {
+	for _, line := range tally.Summary(time.Now()) {
+		c.say("%s", line)
+	}
 }
 
 func deliver(sinks []show.Sink, e show.Event) error {

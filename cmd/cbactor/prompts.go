@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strconv"
 	"strings"
 
@@ -59,43 +58,35 @@ func addPrompts(fs *pflag.FlagSet, list *[]requests.Prompt) {
 }
 
 func parseText(s string) (requests.Prompt, error) {
-	return requests.Prompt{Text: &s}, checkText(s)
+	return requests.Prompt{Text: &s}, requests.CheckText(s)
 }
 
 func parseChat(s string) (requests.Prompt, error) {
-	return requests.Prompt{Messages: []text.Message{{Role: "user", Content: s}}}, checkText(s)
+	return requests.Prompt{Messages: []text.Message{{Role: "user", Content: s}}}, requests.CheckText(s)
 }
 
 func parseIDs(s string) (requests.Prompt, error) {
-	if err := checkText(s); err != nil {
-		return requests.Prompt{}, err
+	if s == "" {
+		return requests.Prompt{}, errors.New("the prompt is empty: give token ids, separated by commas")
 	}
 	var p requests.Prompt
 	for word := range strings.SplitSeq(s, ",") {
 		id, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
 		if err != nil {
-			return p, fmt.Errorf("%.40q is no token id: give whole numbers, separated by commas", word)
+			return p, fmt.Errorf("%.40q is no token id: give whole numbers below 2147483648, separated by commas", word)
 		}
 		p.IDs = append(p.IDs, int32(id))
 	}
 	return p, nil
 }
 
-func checkText(s string) error {
-	if s == "" {
-		return errors.New("the prompt is empty: give some text")
-	}
-	return nil
-}
-
 // prompts are those of the flags, else standard input as a whole, else, where
-// that is a terminal or the null device, stories for the embedded model.
+// that is a terminal, stories for the embedded model.
 func (c *cli) prompts(flags []requests.Prompt, model string) ([]requests.Prompt, error) {
 	if len(flags) > 0 {
 		return flags, nil
 	}
-	info, err := c.stdin.Stat()
-	if err != nil || info.Mode()&fs.ModeCharDevice != 0 {
+	if isTerminal(c.stdin) {
 		return builtinPrompts(model)
 	}
 	input, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin+1))
@@ -105,9 +96,13 @@ func (c *cli) prompts(flags []requests.Prompt, model string) ([]requests.Prompt,
 	if len(input) > maxStdin {
 		return nil, fmt.Errorf("standard input has more than %d MiB, which is no prompt: give requests as a file to --requests", maxStdin>>20)
 	}
-	prompt := strings.TrimSuffix(strings.TrimSuffix(string(input), "\n"), "\r")
+	prompt := strings.TrimPrefix(string(input), "\ufeff") // a byte order mark
+	prompt = strings.TrimSuffix(strings.TrimSuffix(prompt, "\n"), "\r")
 	if prompt == "" {
 		return nil, badUsage("the prompt on standard input is empty: write some text to it, or give --prompt")
+	}
+	if err := requests.CheckText(prompt); err != nil {
+		return nil, badUsage("standard input: %w", err)
 	}
 	return []requests.Prompt{{Text: &prompt}}, nil
 }

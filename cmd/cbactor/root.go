@@ -1,7 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/internal/nearest"
 )
 
 // root is the tree of commands.
@@ -12,20 +18,47 @@ func (c *cli) root() *cobra.Command {
 		Long: "cbactor generates text from language models, many requests at a time.\n" +
 			"Without --model it uses the small story writer that is part of the program.",
 		Args:          noArguments,
+		Version:       builtVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(c.stdin)
 	root.SetOut(c.stdout)
 	root.SetErr(c.console)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{error: err, command: cmd.CommandPath()}
+		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
-	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: all of it")
-	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.convertCommand(), c.versionCommand())
+	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
+	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.simCommand(), c.explainCommand(), c.versionCommand())
+	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			// So that a shell that is not known is bad usage.
+			cmd.Args, cmd.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
+}
+
+// suggest adds the flag that an unknown one resembles.
+func suggest(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if close := nearest.Close(unknown.GetSpecifiedName(), names); close != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, close)
+	}
+	return err
 }
 
 // noArguments refuses words that are no flag, such as an unquoted prompt or an

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
 )
@@ -114,6 +115,9 @@ func (r *runner) begin(ctx context.Context, j job, index int) error {
 	r.out <- news{event: show.Event{Entry: entry}}
 	s, err := r.submit(ctx, j)
 	if err != nil {
+		if j.typed && badPrompt(err) {
+			err = usageError{error: err}
+		}
 		r.out <- news{event: show.Event{Entry: entry, Result: refused(j.request, err)}}
 		<-r.places
 		if errors.Is(err, engine.ErrUnavailable) {
@@ -143,5 +147,10 @@ func refused(r engine.Request, err error) *show.Result {
 	if errors.Is(err, context.Canceled) {
 		o.FinishReason, o.Err = engine.FinishCancelled, nil
 	}
-	return show.NewResult(o, "")
+	result := show.NewResult(o, "")
+	var line *requests.LineError
+	if errors.As(err, &line) {
+		result.Error = line.InFile() // whoever gets the results has the file by another name
+	}
+	return result
 }

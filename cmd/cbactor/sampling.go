@@ -28,19 +28,31 @@ func (f *sampleFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "go on after an end-of-sequence token")
 }
 
-// check refuses what no model could take.
-func (f *sampleFlags) check() error {
-	if f.maxNew < 1 {
-		return badUsage("--max-new-tokens is %d: it must be 1 or more", f.maxNew)
-	}
-	if err := params(f.temperature, f.topK, f.topP).Check(); err != nil {
-		return badUsage("%w", err)
-	}
-	return nil
+// wanted says in words what the flags of numbers take.
+var wanted = map[string]string{
+	"max-new-tokens": "a whole number from 1 up",
+	"temperature":    "a number from 0 to 2",
+	"top-k":          "a whole number from 0 up",
+	"top-p":          "a number from 0 to 1",
 }
 
-func params(temperature float64, topK int32, topP float64) sampling.Params {
-	return sampling.Params{Temperature: float32(temperature), TopK: topK, TopP: float32(topP)}
+// check refuses what no model could take.
+func (f *sampleFlags) check() error {
+	for _, c := range []struct {
+		name  string
+		ok    bool
+		value any
+	}{
+		{"max-new-tokens", f.maxNew >= 1, f.maxNew},
+		{"temperature", f.temperature >= 0 && f.temperature <= 2, f.temperature}, // NaN is neither
+		{"top-k", f.topK >= 0, f.topK},
+		{"top-p", f.topP >= 0 && f.topP <= 1, f.topP},
+	} {
+		if !c.ok {
+			return badUsage("--%s is %v: must be %s", c.name, c.value, wanted[c.name])
+		}
+	}
+	return nil
 }
 
 // defaults are the settings of a request as far as it does not say otherwise: the
@@ -84,16 +96,32 @@ func recommended(g checkpoint.Generation) (sampling.Params, error) {
 	return p, nil
 }
 
-// unheeded names what the model's authors recommend and sampling does not have.
-func unheeded(g checkpoint.Generation) []string {
-	var names []string
-	if g.RepetitionPenalty != nil && *g.RepetitionPenalty != 1 {
-		names = append(names, "repetition_penalty")
+// drawn says how tokens are drawn, and for what is random how to have it again.
+// overridable: requests may have settings of their own.
+func drawn(p sampling.Params, seed uint64, overridable bool) string {
+	s := described(p)
+	if overridable {
+		s += " where a request says nothing else"
 	}
-	if g.MinP != nil && *g.MinP != 0 && g.DoSample != nil && *g.DoSample {
-		names = append(names, "min_p")
+	if p.Greedy() && !overridable {
+		return s
 	}
-	return names
+	return fmt.Sprintf("%s; --seed %d repeats it", s, seed)
+}
+
+// described are parameters in words.
+func described(p sampling.Params) string {
+	if p.Greedy() {
+		return "greedy"
+	}
+	s := fmt.Sprintf("temperature %g", p.Temperature)
+	if p.TopK > 0 {
+		s += fmt.Sprintf(", top-k %d", p.TopK)
+	}
+	if p.TopP > 0 && p.TopP < 1 {
+		s += fmt.Sprintf(", top-p %g", p.TopP)
+	}
+	return s
 }
 
 // override puts the settings that a line of a file brings over r.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -50,19 +49,21 @@ func TestBadRecommendation(t *testing.T) {
 	}
 }
 
-func TestUnheeded(t *testing.T) {
-	yes, zero, one, half := true, 0.0, 1.0, 0.5
+func TestHowTokensAreDrawn(t *testing.T) {
+	hot := sampling.Params{Temperature: 0.7, TopK: 40, TopP: 0.9}
 	for _, c := range []struct {
-		model checkpoint.Generation
-		want  string
+		params      sampling.Params
+		overridable bool
+		want        string
 	}{
-		{checkpoint.Generation{}, ""},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &one, MinP: &zero}, ""},
-		{checkpoint.Generation{RepetitionPenalty: &half, MinP: &half}, "repetition_penalty"},
-		{checkpoint.Generation{DoSample: &yes, RepetitionPenalty: &half, MinP: &half}, "repetition_penalty min_p"},
+		{sampling.Params{}, false, "greedy"},
+		{sampling.Params{Temperature: 1, TopK: 1}, false, "greedy"},
+		{sampling.Params{}, true, "greedy where a request says nothing else; --seed 9 repeats it"},
+		{sampling.Params{Temperature: 1, TopP: 1}, false, "temperature 1; --seed 9 repeats it"},
+		{hot, false, "temperature 0.7, top-k 40, top-p 0.9; --seed 9 repeats it"},
 	} {
-		if got := strings.Join(unheeded(c.model), " "); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.model, got, c.want)
+		if got := drawn(c.params, 9, c.overridable); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.params, got, c.want)
 		}
 	}
 }

@@ -21,8 +21,8 @@ func (i interrupted) status() int {
 }
 
 // interrupts gives a context that the first SIGINT or SIGTERM ends, with it as the
-// cause. The second one ends the process, as both do before and after: while a
-// model is read, there is nothing to print. stop ends the watch.
+// cause. The second one ends the process, as both do before and after. stop ends the
+// watch.
 func (c *cli) interrupts(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)

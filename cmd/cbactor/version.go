@@ -14,13 +14,18 @@ func (c *cli) versionCommand() *cobra.Command {
 		Short: "Show the version",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				info = &debug.BuildInfo{}
-			}
-			return c.print(version(info) + "\n")
+			return c.print(builtVersion() + "\n")
 		},
 	}
+}
+
+// builtVersion is the version of this program.
+func builtVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return version(info)
 }
 
 // version is a line about how the program was built.

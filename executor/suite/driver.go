@@ -34,6 +34,7 @@ type driver struct {
 	info   executor.Info
 	step   uint64
 	free   []int32
+	host   []int32 // free blocks of the host pool, for those who swap
 	slots  []executor.Slot
 	active []*sequence
 	flying []*plan

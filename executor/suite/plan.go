@@ -16,6 +16,7 @@ type sequence struct {
 	promised int // tokens sampled or to be sampled by steps handed over
 	table    []int32
 	out      []int32
+	logits   [][]uint32 // bits, per token of out, where the executor shows them
 	err      error
 }
 

@@ -21,7 +21,7 @@ func testRefused(t *testing.T, newExecutor Make) {
 	d.addRows(p, 5)
 	d.start(p)
 	d.finish()
-	for _, c := range breaches(d.info, s) {
+	for _, c := range slices.Concat(breaches(d.info, s), hostBreaches(d.info)) {
 		b := executor.Batch{Step: d.step + 1, Epoch: 1}
 		c.change(&b)
 		if err := d.ex.Start(&b); !errors.Is(err, executor.ErrContract) {

@@ -18,7 +18,8 @@ func open(t *testing.T, newExecutor Make, o Options) executor.Executor {
 	})
 	info := ex.Info()
 	if info.PageSize != o.PageSize || len(info.Groups) != 1 || info.Groups[0].Blocks < o.Blocks ||
-		info.MaxSlots < o.MaxSlots || info.MaxTokens < o.MaxTokens || info.MaxContext < o.MaxContext {
+		info.MaxSlots < o.MaxSlots || info.MaxTokens < o.MaxTokens || info.MaxContext < o.MaxContext ||
+		info.Groups[0].Host > 0 && info.Groups[0].Host < o.HostBlocks {
 		t.Fatalf("Info is %+v, asked for was %+v", info, o)
 	}
 	return ex

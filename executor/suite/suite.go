@@ -6,22 +6,29 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// Options is what a test asks of an executor: PageSize exactly, the others at
-// least. There is one cache group with full attention.
+// Options is what a test asks of an executor: PageSize exactly, the other numbers
+// at least. There is one cache group with full attention.
 type Options struct {
 	PageSize   int
 	Blocks     int
 	MaxSlots   int
 	MaxTokens  int
 	MaxContext int
+	HostBlocks int // of the host pool; an executor may have none
+
+	// KeepLogits, if set, is to be called in Finish for every row that samples,
+	// with the logits after position pos of the slot's sequence, by an executor
+	// that has logits. The slice is valid during the call.
+	KeepLogits func(slot, pos int, logits []float32)
 }
 
 // Make makes an executor, always over the same weights.
 type Make func(t *testing.T, o Options) executor.Executor
 
-var small = Options{PageSize: 4, Blocks: 64, MaxSlots: 6, MaxTokens: 32, MaxContext: 64}
+var small = Options{PageSize: 4, Blocks: 64, MaxSlots: 6, MaxTokens: 32, MaxContext: 64, HostBlocks: 24}
 
-// Run runs the suite. Forks are skipped where Start answers ErrUnsupported.
+// Run runs the suite. Forks are skipped where Start answers ErrUnsupported, copies
+// to the host and back where Info has no host pool.
 func Run(t *testing.T, newExecutor Make) {
 	for _, c := range []struct {
 		name string
@@ -35,6 +42,8 @@ func Run(t *testing.T, newExecutor Make) {
 		{"resumed after preemption", testResumed},
 		{"seeds", testSeeds},
 		{"fork", testFork},
+		{"swap", testSwap},
+		{"swap of two at once", testExchange},
 		{"refused", testRefused},
 		{"close", testClose},
 		{"close while waiting", testCloseWaiting},

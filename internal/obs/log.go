@@ -9,7 +9,8 @@ import (
 )
 
 // New makes a logger that writes to w: a line a person can read when console is
-// set, else JSON. Verbose 0 shows warnings and errors, 1 what happens, 2 all.
+// set, else JSON. Verbose 0 shows warnings and errors, 1 also what happens, 2 also
+// what the actor library says happens.
 func New(w io.Writer, verbose int, console bool) zerolog.Logger {
 	level := zerolog.WarnLevel
 	switch {
@@ -24,7 +25,8 @@ func New(w io.Writer, verbose int, console bool) zerolog.Logger {
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// Slog bridges what the actor library logs to l.
+// Slog bridges what the actor library logs to l, a level lower up to Info: what it
+// tells of itself is detail here.
 func Slog(l zerolog.Logger) *slog.Logger {
 	return slog.New(renaming{zerolog.NewSlogHandler(l)})
 }

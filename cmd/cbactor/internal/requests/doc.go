@@ -6,7 +6,11 @@
 // (a conversation), and may have "request_id", "max_new_tokens", "temperature",
 // "top_k", "top_p", "seed" and "ignore_eos"; null is the same as absent. What is
 // unknown, of a wrong type, or there twice is an error of that line, which names
-// the file and the line; the lines after it are still read.
+// the file and the line; the lines after it are still read. So is an id that an
+// earlier line has: of each id a hash of 8 bytes is kept.
+//
+// A result has the id and the token ids of its request's prompt, by which it is
+// known again. Of several with one id the last counts.
 //
 // Files may be of any length: one line is held at a time, and a line is bounded.
 //

@@ -21,6 +21,9 @@ func newLines(r io.Reader, limit int) *lines {
 	return &lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
+// byteOrderMark may stand before the first line.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // next gives the next line without its end; it is valid until the next call. A
 // line that is too long is passed over and reported as ErrTooLong. whole is false
 // for a last line that has no end. After the last line the error is io.EOF.
@@ -43,7 +46,11 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 			if tooLong {
 				return nil, err == nil, fmt.Errorf("%w: at most %d MiB are read", ErrTooLong, l.limit>>20)
 			}
-			return bytes.TrimRight(l.buf, "\r\n"), err == nil, nil
+			line := bytes.TrimRight(l.buf, "\r\n")
+			if l.number == 1 {
+				line = bytes.TrimPrefix(line, byteOrderMark)
+			}
+			return line, err == nil, nil
 		default:
 			return nil, false, err
 		}

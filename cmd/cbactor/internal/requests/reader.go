@@ -14,22 +14,24 @@ const maxLine = 16 << 20
 type Reader struct {
 	lines *lines
 	file  string
+	ids   claims
 }
 
 // NewReader reads requests from r; file names it in errors.
 func NewReader(r io.Reader, file string) *Reader {
-	return &Reader{lines: newLines(r, maxLine), file: file}
+	return &Reader{lines: newLines(r, maxLine), file: file, ids: newClaims()}
 }
 
 // Next gives the next request, passing over blank lines. One without an id gets
 // "line-N" of its line, so that a file names its requests alike every time it is
-// read. A bad line is a *LineError, and the next call goes on after it; the error
-// after the last line is io.EOF; any other error comes from the file.
+// read; no two have the same: of lines with one id all but the first are bad. A bad
+// line is a *LineError, and the next call goes on after it; the error after the last
+// line is io.EOF; any other error comes from the file.
 func (r *Reader) Next() (Request, error) {
 	for {
 		line, _, err := r.lines.next()
 		if errors.Is(err, ErrTooLong) {
-			return Request{}, r.bad(r.defaultID(), err)
+			return Request{}, r.bad(defaultID(r.lines.number), err)
 		}
 		if err == io.EOF {
 			return Request{}, err
@@ -43,8 +45,8 @@ func (r *Reader) Next() (Request, error) {
 		}
 		var request Request
 		err = parse(line, &request)
-		if request.ID == "" {
-			request.ID = r.defaultID()
+		if taken := r.name(&request); err == nil {
+			err = taken
 		}
 		if err != nil {
 			return Request{}, r.bad(request.ID, err)
@@ -60,4 +62,17 @@ func (r *Reader) bad(id string, err error) error {
 	return &LineError{File: r.file, Line: r.lines.number, ID: id, Err: err}
 }
 
-func (r *Reader) defaultID() string { return fmt.Sprintf("line-%d", r.lines.number) }
+// name gives the request last read its id. One that asks for another's gets that of
+// its line, as its result must not be taken for the other's.
+func (r *Reader) name(request *Request) error {
+	own := defaultID(r.lines.number)
+	if request.ID == "" {
+		request.ID = own
+		return nil
+	}
+	err := r.ids.claim(request.ID, r.lines.number)
+	if err != nil {
+		request.ID = own
+	}
+	return err
+}

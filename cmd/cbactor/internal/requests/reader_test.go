@@ -72,6 +72,7 @@ func TestBadLines(t *testing.T) {
 		`{"prompt_ids":[1,null]}`:                                 `"prompt_ids" must be a list of token ids`,
 		`{"prompt_ids":[2147483648]}`:                             `"prompt_ids" must be a list of token ids`,
 		`{"prompt_ids":{"a":1}}`:                                  `"prompt_ids" must be a list of token ids`,
+		`{"messages":[]}`:                                         `messages is empty, must have one or more`,
 		`{"messages":["a"]}`:                                      `"messages" must be a list of messages, each with the texts role and content`,
 		`{"messages":[{"role":"user"}]}`:                          `"messages" must be a list of messages, each with the texts role and content`,
 		`{"messages":[{"role":"user","content":"a","name":"b"}]}`: `"name" is not known here`,

@@ -31,6 +31,9 @@ type Request struct {
 
 // parse reads one line. The request is filled as far as it was read.
 func parse(line []byte, r *Request) error {
+	if err := checkUnicode(line); err != nil {
+		return err
+	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	if err := object(dec, r.fields()); err != nil {
 		return err
@@ -65,6 +68,9 @@ func (r *Request) check() error {
 	}
 	if given != 1 {
 		return fmt.Errorf("%d of prompt, prompt_ids and messages are given, must be one", given)
+	}
+	if r.Prompt.Messages != nil && len(r.Prompt.Messages) == 0 {
+		return errors.New("messages is empty, must have one or more")
 	}
 	if r.MaxNewTokens != nil && *r.MaxNewTokens < 1 {
 		return fmt.Errorf("max_new_tokens is %d, must be 1 or more", *r.MaxNewTokens)

@@ -2,9 +2,11 @@ package requests
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 )
 
@@ -12,17 +14,20 @@ import (
 // again as was generated.
 const maxResult = 4 * maxLine
 
-// Done is what a file of results has.
+// Done is what a file of results has. The zero value has nothing.
 type Done struct {
-	IDs map[string]struct{} // requests that need not run again
-	End int64               // bytes up to the end of the last whole line
+	End int64 // bytes up to the end of the last whole line
+
+	file    string
+	seed    maphash.Seed
+	prompts map[string]uint64 // a hash of the prompt of each request that need not run again
 }
 
-// ReadDone reads a file of results. Requests that were cancelled or failed are not
-// done. A last line without an end was torn and does not count; any other bad
-// line is a *LineError. file names it in errors.
+// ReadDone reads a file of results. The last result of a request counts, and one
+// that was cancelled or failed is not done. A last line without an end was torn and
+// does not count; any other bad line is a *LineError. file names it in errors.
 func ReadDone(r io.Reader, file string) (Done, error) {
-	done := Done{IDs: map[string]struct{}{}}
+	done := Done{file: file, seed: maphash.MakeSeed(), prompts: map[string]uint64{}}
 	counted := &counter{r: r}
 	l := newLines(counted, maxResult)
 	for {
@@ -57,19 +62,41 @@ func (d *Done) add(line []byte) error {
 		return nil
 	}
 	var result struct {
-		ID     string `json:"request_id"`
-		Reason string `json:"finish_reason"`
+		ID     string  `json:"request_id"`
+		Prompt []int32 `json:"prompt_ids"`
+		Reason string  `json:"finish_reason"`
 	}
 	if err := json.Unmarshal(line, &result); err != nil {
 		return err
 	}
-	if result.ID == "" || result.Reason == "" {
-		return errors.New("it has no request_id or no finish_reason")
+	if result.ID == "" || result.Prompt == nil || result.Reason == "" {
+		return errors.New("it has no request_id, no prompt_ids, or no finish_reason")
 	}
-	if result.Reason != "cancelled" && result.Reason != "failed" {
-		d.IDs[result.ID] = struct{}{}
+	if result.Reason == "cancelled" || result.Reason == "failed" {
+		delete(d.prompts, result.ID)
+	} else {
+		d.prompts[result.ID] = d.hash(result.Prompt)
 	}
 	return nil
+}
+
+// Has says whether a request is done. The error wraps ErrOtherPrompt when the
+// result is there and is of another prompt.
+func (d *Done) Has(id string, prompt []int32) (bool, error) {
+	h, done := d.prompts[id]
+	if done && h != d.hash(prompt) {
+		return false, fmt.Errorf("%w: %.80q in %s: give it another request_id, or another file to --resume", ErrOtherPrompt, id, d.file)
+	}
+	return done, nil
+}
+
+// hash is a hash of the ids of a prompt. Only this process knows it.
+func (d *Done) hash(ids []int32) uint64 {
+	b := make([]byte, 0, 4*len(ids))
+	for _, id := range ids {
+		b = binary.LittleEndian.AppendUint32(b, uint32(id))
+	}
+	return maphash.Bytes(d.seed, b)
 }
 
 // counter counts the bytes read.

@@ -41,9 +41,11 @@ func NewLive(w io.Writer, console *Console, tally *Tally, places, height int) *L
 	}
 	l.progress = mpb.New(mpb.WithOutput(w), mpb.WithRefreshRate(liveRefresh))
 	l.bar = l.progress.New(liveSteps, barStyle{l},
-		mpb.BarTopExtender(lines...), mpb.BarWidth(liveBar),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return l.count((*Tally).requests) })),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return l.count(func(t *Tally) string { return t.speed(time.Now()) }) })))
+		mpb.BarTopExtender(lines...), mpb.BarWidth(liveBar), mpb.BarFillerTrim(), // blanks of its own go with the bar
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return l.count((*Tally).requests) + " " })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
+			return " " + l.count(func(t *Tally) string { return t.speed(time.Now()) })
+		})))
 	console.lead(l.progress)
 	return l
 }

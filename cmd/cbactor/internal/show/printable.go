@@ -62,9 +62,10 @@ func lastBytes(s string, n int) string {
 	return s
 }
 
-// dim is s in faint letters, unless the user wants no colours (no-color.org).
+// dim is s in faint letters, unless the user wants no colours (no-color.org) or the
+// terminal has none.
 func dim(s string) string {
-	if os.Getenv("NO_COLOR") != "" {
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return s
 	}
 	return "\x1b[2m" + s + "\x1b[0m"

@@ -19,12 +19,15 @@ type Result struct {
 	Usage        engine.Usage        `json:"usage"`
 	Error        string              `json:"error,omitempty"` // with engine.FinishFailed
 
+	Err        error         `json:"-"` // what Error was made from
+	Shown      string        `json:"-"` // what a person reads: Text, or the ids of a model without a tokenizer
 	FirstToken time.Duration `json:"-"` // from the start to the first token; 0: none came
 }
 
 // NewResult is the result of an output and the text of its tokens.
 func NewResult(o engine.Output, text string) *Result {
-	r := &Result{RequestID: o.RequestID, PromptIDs: o.PromptIDs, TokenIDs: o.TokenIDs, Text: text, FinishReason: o.FinishReason, Usage: o.Usage}
+	r := &Result{RequestID: o.RequestID, PromptIDs: o.PromptIDs, TokenIDs: o.TokenIDs, Text: text, Shown: text,
+		FinishReason: o.FinishReason, Usage: o.Usage, Err: o.Err}
 	if o.Err != nil {
 		r.Error = o.Err.Error()
 	}

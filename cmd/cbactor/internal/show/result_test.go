@@ -50,7 +50,7 @@ var errFull = errors.New("no space left")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteErrorsAreReported(t *testing.T) {
-	end := show.Event{Result: &show.Result{Text: "a"}}
+	end := show.Event{Result: &show.Result{Text: "a", Shown: "a"}}
 	if err := show.NewJSON(full{}).Event(end); !errors.Is(err, errFull) {
 		t.Errorf("JSON: %v", err)
 	}

@@ -14,7 +14,10 @@ type Tally struct {
 	skipped int // of these, done before it
 	start   time.Time
 
+	sampling, limit string // see Describe
+
 	begun, ended, failed, cancelled int
+	cut                             int // ended by the limit
 
 	prompt, cached, generated int // tokens
 	mayGenerate               int // tokens, all that began
@@ -26,6 +29,13 @@ type Tally struct {
 
 // NewTally begins the count of a run of total requests, 0 when that is not known.
 func NewTally(total int, start time.Time) *Tally { return &Tally{total: total, start: start} }
+
+// Start sets when the run began, from which rates are counted.
+func (t *Tally) Start(now time.Time) { t.start = now }
+
+// Describe tells what the summary says of the run beside the counts: how tokens are
+// drawn, and what ends an answer that may have had more of them.
+func (t *Tally) Describe(sampling, limit string) { t.sampling, t.limit = sampling, limit }
 
 // Skip counts a request that was done in an earlier run.
 func (t *Tally) Skip() { t.skipped++ }
@@ -55,6 +65,10 @@ func (t *Tally) end(entry Entry, r *Result) {
 		t.failed++
 	case engine.FinishCancelled:
 		t.cancelled++
+	case engine.FinishLength:
+		if r.Usage.CompletionTokens < entry.MaxNew {
+			t.cut++
+		}
 	}
 	if r.FirstToken > 0 {
 		t.first += r.FirstToken
@@ -133,8 +147,20 @@ func (t *Tally) requests() string {
 	return fmt.Sprintf("%d/%s", done, count(t.total, "request"))
 }
 
-// Summary is what to say of a run at its end.
-func (t *Tally) Summary(now time.Time) string {
+// Summary is what to say of a run at its end, line by line.
+func (t *Tally) Summary(now time.Time) []string {
+	lines := []string{t.counts(now)}
+	if t.cut > 0 {
+		lines = append(lines, fmt.Sprintf("%s ended before the tokens asked for, by %s", count(t.cut, "request"), t.limit))
+	}
+	if t.sampling != "" && t.generated > 0 {
+		lines = append(lines, "sampling: "+t.sampling)
+	}
+	return lines
+}
+
+// counts is what a run did.
+func (t *Tally) counts(now time.Time) string {
 	var b strings.Builder
 	b.WriteString(count(t.ended, "request"))
 	for _, part := range []struct {

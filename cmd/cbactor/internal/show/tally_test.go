@@ -30,12 +30,28 @@ func TestSummary(t *testing.T) {
 		tally.Event(Event{Entry: entry})
 		tally.Event(Event{Entry: entry, Tokens: r.Usage.CompletionTokens, Result: r})
 	}
-	want := "4 requests, 1 failed, 1 cancelled, 1 skipped as done; 35 prompt tokens (4 cached), 100 generated in 2.50 s: 40.0 tokens/s; first token after 15ms on average"
-	if got := tally.Summary(epoch.Add(2500 * time.Millisecond)); got != want {
+	tally.Describe("greedy", "the context of 90 tokens")
+	want := "4 requests, 1 failed, 1 cancelled, 1 skipped as done; 35 prompt tokens (4 cached), 100 generated in 2.50 s: 40.0 tokens/s; first token after 15ms on average; sampling: greedy"
+	if got := strings.Join(tally.Summary(epoch.Add(2500*time.Millisecond)), "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if tally.Failed() != 1 || !tally.Ran() {
 		t.Errorf("failed %d, ran %t", tally.Failed(), tally.Ran())
+	}
+}
+
+// A limit that nobody asked for is named when it ended a request.
+func TestSummaryNamesTheLimit(t *testing.T) {
+	tally := NewTally(2, epoch)
+	tally.Describe("", "the context of 90 tokens")
+	for i, generated := range []int{60, 59} {
+		entry := Entry{Index: i, MaxNew: 60}
+		tally.Event(Event{Entry: entry})
+		tally.Event(Event{Entry: entry, Tokens: generated, Result: ended(engine.FinishLength, 31, generated, 0)})
+	}
+	lines := tally.Summary(epoch.Add(time.Second))
+	if len(lines) != 2 || lines[1] != "1 request ended before the tokens asked for, by the context of 90 tokens" {
+		t.Errorf("summary %q", lines)
 	}
 }
 

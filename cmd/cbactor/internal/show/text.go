@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/cbactor/cbactor/engine"
 )
 
 // TextOptions say how texts are written.
@@ -61,9 +63,14 @@ func (t *Text) stream(e Event) error {
 	return t.write(text)
 }
 
-// block is the text of an ended request under its id.
+// block is the text of an ended request under its id; "" for one that never came to
+// any, whose error is shown elsewhere.
 func (t *Text) block(e Event) string {
-	text := t.lead(e) + t.shown(e.Result.Text)
+	r := e.Result
+	if r.Shown == "" && (r.FinishReason == engine.FinishFailed || r.FinishReason == engine.FinishCancelled) {
+		return ""
+	}
+	text := t.lead(e) + t.shown(r.Shown)
 	return fmt.Sprintf("==> %s <==\n%s\n\n", t.shown(e.Entry.ID), strings.TrimRight(text, "\n"))
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
+	"github.com/cbactor/cbactor/engine"
 )
 
 // written is what a Text writes of events.
@@ -28,7 +29,7 @@ func begin(index int, id string) show.Event {
 }
 
 func end(index int, id, text string) show.Event {
-	return show.Event{Entry: show.Entry{Index: index, ID: id, Lead: "Once"}, Tokens: 1, Result: &show.Result{RequestID: id, Text: text}}
+	return show.Event{Entry: show.Entry{Index: index, ID: id, Lead: "Once"}, Tokens: 1, Result: &show.Result{RequestID: id, Shown: text}}
 }
 
 func TestTextOrder(t *testing.T) {
@@ -42,9 +43,22 @@ func TestTextOrder(t *testing.T) {
 	}
 }
 
+// A request that failed before it had any text takes no room, and holds up nobody.
+func TestTextOfRefusedRequests(t *testing.T) {
+	refused := end(0, "a", "")
+	refused.Result.FinishReason = engine.FinishFailed
+	broken := end(2, "c", " three")
+	broken.Result.FinishReason = engine.FinishFailed
+	for _, o := range []show.TextOptions{{Ordered: true}, {}} {
+		if got := written(t, o, refused, end(1, "b", " two"), broken); got != "==> b <==\n two\n\n==> c <==\n three\n\n" {
+			t.Errorf("%+v: %q", o, got)
+		}
+	}
+}
+
 func TestTextStream(t *testing.T) {
 	entry := show.Entry{ID: "a", Lead: "Once\a"}
-	events := []show.Event{{Entry: entry}, {Entry: entry, Tokens: 2, Text: " upon\x1b[2J"}, {Entry: entry, Tokens: 1, Text: " a", Result: &show.Result{Text: " upon\x1b[2J a"}}}
+	events := []show.Event{{Entry: entry}, {Entry: entry, Tokens: 2, Text: " upon\x1b[2J"}, {Entry: entry, Tokens: 1, Text: " a", Result: &show.Result{Shown: " upon\x1b[2J a"}}}
 	if got := written(t, show.TextOptions{Stream: true}, events...); got != " upon\x1b[2J a\n" {
 		t.Errorf("to a file: %q", got)
 	}

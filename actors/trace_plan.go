@@ -1,0 +1,128 @@
+package actors
+
+import (
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/trace"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// share is what a plan gives one slot.
+type share struct {
+	matched int32 // positions found in shared blocks
+	blocks  int32 // gained, in the group that gained most
+	admit   bool
+	parent  executor.Slot // of a fork
+}
+
+// planned notes who is given up in a plan, and who is not in it and why.
+func (t *tracer) planned(core *sched.Scheduler, rd *blockmgr.Reserved) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range rd.Preempted {
+		p := &rd.Preempted[i]
+		t.preempted(core.KeyOf(p.Slot), core.KeyOf(p.For), rd.Step, p)
+	}
+	t.waits = core.Waits(rd, t.waits[:0])
+	for _, w := range t.waits {
+		t.waited(w)
+	}
+	for i := range rd.Grants {
+		t.shares[rd.Grants[i].Slot].matched = rd.Grants[i].Matched
+	}
+}
+
+func (t *tracer) preempted(victim, by sched.Key, step uint64, p *blockmgr.Preempted) {
+	r := t.open[victim]
+	if r == nil {
+		return
+	}
+	r.waiting, r.wait = true, sched.Wait{}
+	t.waiting++
+	how := trace.Recompute
+	if p.How == blockmgr.ToHost {
+		how = trace.ToHost
+	}
+	t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, For: t.name(by), How: how, Blocks: int(p.Had)})
+}
+
+// whys are the names of the reasons.
+var whys = [...]trace.Why{sched.NoSlot: trace.NoSlot, sched.NoRoom: trace.NoRoom, sched.Behind: trace.Behind, sched.Page: trace.Page, sched.Budget: trace.Budget}
+
+// waited notes a wait whose reason is not that of the one before. How many blocks
+// are missing is no reason of its own: it changes with every step.
+func (t *tracer) waited(w sched.Wait) {
+	r := t.open[w.Key]
+	if r == nil || r.wait.Why == w.Why && r.wait.On == w.On {
+		return
+	}
+	r.wait = w
+	t.rec.Add(trace.Event{Kind: trace.Waits, ID: r.id, Why: whys[w.Why], On: t.name(w.On), Missing: int(w.Missing)})
+}
+
+// name is the id of an open request, "" of one that has ended.
+func (t *tracer) name(k sched.Key) string {
+	if r := t.open[k]; r != nil {
+		return r.id
+	}
+	return ""
+}
+
+// handedOver notes who is started by a batch, and what it computes.
+func (t *tracer) handedOver(core *sched.Scheduler, b *executor.Batch) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range b.Admit {
+		s := &t.shares[a.Slot]
+		s.admit, s.parent = true, a.Parent
+	}
+	for i := range b.Tables {
+		s := &t.shares[b.Tables[i].Slot]
+		s.blocks = max(s.blocks, int32(len(b.Tables[i].Blocks)))
+	}
+	tokens := int32(0)
+	for i := range b.Rows {
+		tokens += b.Rows[i].Count
+	}
+	for i := range b.Rows {
+		row := &b.Rows[i]
+		s := t.shares[row.Slot]
+		t.shares[row.Slot] = share{}
+		r := t.open[core.KeyOf(int32(row.Slot))]
+		if r == nil {
+			continue
+		}
+		if s.admit {
+			t.started(core, r, b.Step, row, s)
+		}
+		r.wait = sched.Wait{}
+		if row.Count > 0 { // a fork samples from what its parent computed
+			t.rec.Add(trace.Event{Kind: trace.Chunk, ID: r.id, Step: b.Step, Epoch: b.Epoch, Start: int(row.Start), Count: int(row.Count),
+				Blocks: int(s.blocks), Rows: len(b.Rows), Tokens: int(tokens)})
+		}
+	}
+}
+
+// started notes that a request is in a step for the first time, or again. What its
+// first row does not compute and was not found comes from the host pool.
+func (t *tracer) started(core *sched.Scheduler, r *traced, step uint64, row *executor.Row, s share) {
+	e := trace.Event{Kind: trace.Started, ID: r.id, Step: step, Cached: int(s.matched), FromHost: int(row.Start - s.matched)}
+	switch {
+	case s.parent != executor.NoSlot:
+		e.Kind, e.Of, e.Cached, e.FromHost = trace.Forked, t.name(core.KeyOf(int32(s.parent))), int(row.Start), 0
+	case r.again:
+		e.Kind = trace.Back
+	}
+	if r.waiting {
+		r.waiting = false
+		t.waiting--
+	}
+	r.again = true
+	t.rec.Add(e)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+const configHelp = `Show the configuration that an engine would run with, where each value comes from, and the memory that it
+would take. Nothing is started, and the weights are not read.
+
+Values come from flags (--page-size 16), else from the environment (CBACTOR_PAGE_SIZE=16), else from the YAML
+file of --config (page_size: 16), else they are defaults or follow from the model, the memory and each other.`
+
+func (c *cli) configCommand() *cobra.Command {
+	f := &engineFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Show the resolved configuration and the memory plan",
+		Long:    configHelp,
+		Example: "  cbactor config --model smollm2 --config cbactor.yaml",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.config(f, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
+	f.add(cmd)
+	return cmd
+}
+
+func (c *cli) config(f *engineFlags, asJSON bool) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	model, err := openModel(f.model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+	r, err := c.resolve(f, model)
+	if err != nil {
+		return err
+	}
+	plan := newMemoryPlan(r)
+	if asJSON {
+		return c.printJSON(struct {
+			Settings []engine.Setting `json:"settings"`
+			Memory   memoryPlan       `json:"memory"`
+			Notices  []string         `json:"notices"`
+		}{r.Settings(), plan, append([]string{}, r.Notices...)})
+	}
+	return c.print(settingsTable(r.Settings()) + plan.String())
+}
+
+// settingsTable shows the fields, those without effect last.
+func settingsTable(list []engine.Setting) string {
+	var active, idle [][]string
+	for _, s := range list {
+		row := []string{s.Name, s.Text(), s.From}
+		if s.Idle {
+			idle = append(idle, row)
+		} else {
+			active = append(active, row)
+		}
+	}
+	return columns("Configuration", active) + columns("Without effect here", idle)
+}
+
+// memoryPlan is the memory as it is shown, in bytes.
+type memoryPlan struct {
+	Limit         int64 `json:"limit"` // 0: not known
+	Resident      int64 `json:"resident"`
+	Usable        int64 `json:"usable"`
+	WeightsStored int64 `json:"weights_stored"`
+	WeightsPacked int64 `json:"weights_packed"`
+	Cache         int64 `json:"cache"`
+	Blocks        int   `json:"blocks"`
+	BlockBytes    int64 `json:"block_bytes"`
+	Sequences     int64 `json:"sequences"`
+	Work          int64 `json:"work"`
+	Sampling      int64 `json:"sampling"`
+	HostPool      int64 `json:"host_pool"`
+	Total         int64 `json:"total"`
+}
+
+func newMemoryPlan(r *engine.Resolved) memoryPlan {
+	m, e := r.Memory, r.Memory.Executor
+	return memoryPlan{
+		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights,
+		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
+		HostPool: e.Host, Total: m.Total(),
+	}
+}
+
+// String is the plan in lines of text.
+func (m memoryPlan) String() string {
+	rows := [][]string{
+		{"limit", "not known", ""},
+		{"weights, as stored", mebibytes(m.WeightsStored), ""},
+		{"weights, packed", mebibytes(m.WeightsPacked), ""},
+		{"cache", mebibytes(m.Cache), fmt.Sprintf("%d blocks of %d bytes, touched as they are used", m.Blocks, m.BlockBytes)},
+		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
+		{"work of a step", mebibytes(m.Work), ""},
+		{"sampling", mebibytes(m.Sampling), ""},
+		{"host pool", mebibytes(m.HostPool), "cpu_offload_space"},
+		{"total", mebibytes(m.Total), ""},
+	}
+	if m.Limit > 0 {
+		rows[0] = []string{"limit", mebibytes(m.Limit), "of the control group, else of the computer"}
+		rows = append(rows[:1], append([][]string{
+			{"in use before", mebibytes(m.Resident), ""},
+			{"usable", mebibytes(m.Usable), "max_memory_percent of the rest"},
+		}, rows[1:]...)...)
+	}
+	return columns("Memory", rows)
+}

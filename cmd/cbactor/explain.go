@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/story"
+	"github.com/cbactor/cbactor/internal/nearest"
+	"github.com/cbactor/cbactor/internal/trace"
+)
+
+const explainHelp = `Tell from a trace, written with --trace, what happened to a request: when it was queued, why it waited, what
+was computed in which step, for whom it was given up. Times are since it was queued. Without ID all requests
+are listed, a line each; the time waited is that in line and given up.
+
+With --json the events of the request are written as they stand in the trace, or a line of JSON for each
+request of the list. The trace of an engine that runs can be read, too.`
+
+func (c *cli) explainCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "explain FILE [ID]",
+		Short:   "Tell from a trace what happened to a request",
+		Long:    explainHelp,
+		Example: "  cbactor generate --requests in.jsonl --trace trace.jsonl\n  cbactor explain trace.jsonl line-7",
+		Args:    explainArguments,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.explain(args, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON lines")
+	return cmd
+}
+
+func explainArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 || len(args) == 2 {
+		return nil
+	}
+	return usageError{error: fmt.Errorf("give the file of a trace, and the id of a request or none"), command: cmd.CommandPath()}
+}
+
+func (c *cli) explain(args []string, asJSON bool) (err error) {
+	file, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	in, err := trace.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	var out string
+	if len(args) == 1 {
+		out, err = explainAll(in, asJSON)
+	} else {
+		out, err = explainOne(in, args[1], asJSON)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if in.Torn() {
+		c.say("the last line of %s is not whole, and left out", args[0])
+	}
+	return c.print(out)
+}
+
+// explainAll lists the requests of a trace.
+func explainAll(in *trace.Reader, asJSON bool) (string, error) {
+	list, err := story.List(in)
+	if err != nil {
+		return "", err
+	}
+	if asJSON {
+		return jsonLines(list)
+	}
+	rows := [][]string{{"id", "ended", "prompt", "cached", "generated", "given up", "waited", "first token", "total"}}
+	for _, r := range list {
+		reason, first := story.Printable(r.Reason), "-"
+		if reason == "" {
+			reason = "open"
+		}
+		if r.First > 0 {
+			first = story.Duration(r.First)
+		}
+		rows = append(rows, []string{story.Printable(r.ID), reason, fmt.Sprint(r.Prompt), fmt.Sprint(r.Cached), fmt.Sprint(r.Generated),
+			fmt.Sprint(r.Preemptions), story.Duration(r.Waited), first, story.Duration(r.Total)})
+	}
+	return columns(fmt.Sprintf("%d requests", len(list)), rows), nil
+}
+
+// explainOne tells the story of a request.
+func explainOne(in *trace.Reader, id string, asJSON bool) (string, error) {
+	stories, ids, err := story.Read(in, id)
+	if err != nil {
+		return "", err
+	}
+	if len(stories) == 0 {
+		return "", unknownRequest(id, ids)
+	}
+	var b strings.Builder
+	for i, s := range stories {
+		if asJSON {
+			own := slices.DeleteFunc(s.Events, func(e trace.Event) bool { return e.ID == "" })
+			lines, err := jsonLines(own)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(lines)
+			continue
+		}
+		b.WriteString(story.Printable(id))
+		if len(stories) > 1 {
+			fmt.Fprintf(&b, ", request %d of %d with this id", i+1, len(stories))
+		}
+		b.WriteString("\n" + strings.Join(s.Tell(), "\n") + "\n")
+	}
+	return b.String(), nil
+}
+
+// Bounds of what is looked through for a misspelt id, and of what is offered.
+const (
+	longestName = 200
+	mostNames   = 3
+)
+
+// unknownRequest offers the ids that are most like the one asked for.
+func unknownRequest(id string, ids []string) error {
+	ids = slices.DeleteFunc(ids, func(s string) bool { return len(s) > longestName })
+	var offers []string
+	for len(id) <= longestName && len(ids) > 0 && len(offers) < mostNames {
+		best := nearest.Name(id, ids)
+		offers = append(offers, story.Printable(best))
+		ids = slices.DeleteFunc(ids, func(s string) bool { return s == best })
+	}
+	if len(offers) == 0 {
+		return fmt.Errorf("it has no request %q: without an id all are listed", id)
+	}
+	return fmt.Errorf("it has no request %q, the nearest are %s: without an id all are listed", id, strings.Join(offers, ", "))
+}
+
+// jsonLines writes each of list as a line of JSON.
+func jsonLines[T any](list []T) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, v := range list {
+		if err := enc.Encode(v); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// flagError says what is wrong with the value of a flag in the words of this command,
+// without those of the libraries that read it.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	flag, cause := bad.GetFlag(), bad.Unwrap()
+	if field := (*engine.ValueError)(nil); errors.As(cause, &field) {
+		return fmt.Errorf("--%s is %.40q: %s", flag.Name, bad.GetValue(), field.Want)
+	}
+	if errors.As(cause, new(*strconv.NumError)) {
+		return fmt.Errorf("--%s is %.40q: must be %s", flag.Name, bad.GetValue(), wantedOf(flag))
+	}
+	return fmt.Errorf("--%s %.40q: %w", flag.Name, bad.GetValue(), cause)
+}
+
+// wantedOf is what a flag takes, as exactly as its type says unless more is known.
+func wantedOf(flag *pflag.Flag) string {
+	if want, known := wanted[flag.Name]; known {
+		return want
+	}
+	switch flag.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "float64":
+		return "a number"
+	case "uint64":
+		return "a whole number from 0 to 2^64-1"
+	}
+	return "a whole number"
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A bad value is answered with what would be a good one, not with the words of
+// whatever reads it.
+func TestFlagErrors(t *testing.T) {
+	for arg, want := range map[string]string{
+		"--temperature=hot":     `--temperature is "hot": must be a number from 0 to 2`,
+		"--top-k=1e3":           `--top-k is "1e3": must be a whole number from 0 up`,
+		"--top-k=99999999999":   `--top-k is "99999999999": must be a whole number from 0 up`,
+		"--ignore-eos=perhaps":  `--ignore-eos is "perhaps": must be true or false`,
+		"--seed=-1":             `--seed is "-1": must be a whole number from 0 to 2^64-1`,
+		"--seeds=-1":            `--seeds is "-1": must be a whole number from 0 to 2^64-1`,
+		"--threads=1e3":         `--threads is "1e3": must be a whole number from 0 to 1024`,
+		"--compute=f64":         `--compute is "f64": must be auto or f32`,
+		"--pin=maybe":           `--pin is "maybe": must be true or false`,
+		"--block-size=-1":       `--block-size is "-1": must be a whole number from 0 to 4096`,
+		"--hints=requests=x":    `--hints is "requests=x": requests is "x", no whole number`,
+		"--ratio=x":             `--ratio is "x": must be a number`,
+		"--count=x":             `--count is "x": must be a whole number`,
+		"--prompt-ids=1,two":    `--prompt-ids "1,two": "two" is no token id: give whole numbers below 2147483648, separated by commas`,
+		"--prompt=":             `--prompt "": the prompt is empty: give some text`,
+		"--chat=a\xff":          `--chat "a\xff": the prompt is not UTF-8: byte 2 is 0xff: convert it`,
+		"--nothing-of-the-kind": `unknown flag: --nothing-of-the-kind`,
+	} {
+		cmd := &cobra.Command{Use: "x"}
+		fs := cmd.Flags()
+		var f generateFlags
+		f.engine.add(cmd)
+		f.sampling.add(fs)
+		addPrompts(fs, &f.prompts)
+		fs.Uint64("seeds", 0, "")
+		fs.Float64("ratio", 0, "")
+		fs.Int("count", 0, "")
+		err := fs.Parse([]string{arg})
+		if err == nil || flagError(err).Error() != want {
+			t.Errorf("%s: %v, want %s", arg, err, want)
+		}
+	}
+}

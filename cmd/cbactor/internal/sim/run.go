@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/blockmgr"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sched"
+)
+
+const vocab = 50021
+
+// Config is what runs a load.
+type Config struct {
+	Sched sched.Config
+	Costs Costs
+}
+
+// Costs is how long a step takes in virtual seconds: Step, and Token and Read for
+// each token computed and each cache position read, Copy for each block copied.
+type Costs struct{ Step, Token, Read, Copy float64 }
+
+// run is the state of a simulation.
+type run struct {
+	core    *sched.Scheduler
+	blocks  *blockmgr.Manager
+	host    *blockmgr.Host
+	echo    *executor.Echo
+	costs   Costs
+	load    []Request
+	next    int // of load, to arrive
+	now     float64
+	flight  []*executor.Batch
+	result  executor.Result
+	tokens  sched.Tokens
+	answer  blockmgr.Reserved
+	moved   blockmgr.Swapped
+	request []track // by key
+	open    int
+	total   int // blocks
+	report  *Report
+}
+
+// track follows one request.
+type track struct {
+	got         []int32
+	first       float64 // when its first token came
+	cached      int32
+	preemptions int32
+}
+
+// Run simulates a load to its end. An error is a bug of the scheduler or the books.
+func Run(cfg Config, load []Request) (*Report, error) {
+	c := cfg.Sched
+	longest := 0
+	for _, q := range load {
+		longest = max(longest, len(q.Prompt)+q.MaxNew)
+	}
+	if capacity := c.Blocks * c.PageSize; longest > capacity+1 {
+		return nil, fmt.Errorf("a request of %d tokens does not fit %d blocks of %d: give it more blocks", longest, c.Blocks, c.PageSize)
+	}
+	r := &run{core: sched.New(c), blocks: blockmgr.New(blockmgr.Config{PageSize: c.PageSize, Blocks: []int{c.Blocks}, Slots: c.MaxSlots, Sharing: c.Sharing}),
+		host: blockmgr.NewHost([]int{c.Host}), costs: cfg.Costs, load: load, request: make([]track, len(load)+1), total: c.Blocks, report: &Report{Requests: len(load)},
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.PageSize, Blocks: c.Blocks, HostBlocks: c.Host, Slots: c.MaxSlots, Tokens: c.MaxTokens, Context: longest + 1, Outstanding: c.Depth})}
+	r.core.Resume()
+	err := r.loop()
+	if closing := r.echo.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.finish()
+	return r.report, nil
+}
+
+// loop lets requests arrive and steps run until all have ended.
+func (r *run) loop() error {
+	for r.next < len(r.load) || r.open > 0 {
+		if err := r.arrive(); err != nil {
+			return err
+		}
+		if err := r.plan(); err != nil {
+			return err
+		}
+		switch {
+		case len(r.flight) > 0:
+			if err := r.step(); err != nil {
+				return err
+			}
+		case r.next < len(r.load):
+			r.now = r.load[r.next].Arrive
+		case r.open > 0:
+			return fmt.Errorf("sim: %d requests are open and nothing is planned", r.open)
+		}
+	}
+	return r.plan() // what ended last is released
+}
+
+func (r *run) arrive() error {
+	for r.next < len(r.load) && r.load[r.next].Arrive <= r.now {
+		q := &r.load[r.next]
+		r.next++
+		r.open++
+		if err := r.core.Submit(sched.Submit{Key: sched.Key(r.next), IDs: append([]int32(nil), q.Prompt...), MaxNew: int32(q.MaxNew)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan exchanges the messages of scheduler, blocks and swap until nothing is left to say.
+func (r *run) plan() error {
+	for {
+		if m := r.core.Swap(); m != nil {
+			if err := r.swap(m); err != nil {
+				return err
+			}
+		}
+		q := r.core.Plan()
+		if q == nil {
+			return nil
+		}
+		if err := r.blocks.Reserve(q, &r.answer); err != nil {
+			return err
+		}
+		b, err := r.core.Reserved(&r.answer)
+		if err != nil {
+			return err
+		}
+		if err := r.start(b); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *run) swap(m *blockmgr.Swap) error {
+	if err := r.host.Swap(m, &r.moved); err != nil {
+		return err
+	}
+	if len(m.Out)+len(m.In) == 0 {
+		return nil
+	}
+	b, err := r.core.Swapped(&r.moved)
+	if err != nil {
+		return err
+	}
+	for _, c := range r.moved.Copies {
+		if c.Out {
+			r.report.SwappedOut++
+		} else {
+			r.report.SwappedIn++
+		}
+	}
+	return r.start(b)
+}
+
+func (r *run) start(b *executor.Batch) error {
+	if b == nil {
+		return nil
+	}
+	r.flight = append(r.flight, b)
+	return r.echo.Start(b)
+}
+
+// step runs the oldest batch and lets its time pass.
+func (r *run) step() error {
+	b := r.flight[0]
+	r.flight = r.flight[1:]
+	took := r.costs.Step + r.costs.Copy*float64(len(b.Copies))
+	for i := range b.Rows {
+		row := &b.Rows[i]
+		r.report.Computed += int(row.Count)
+		took += float64(row.Count) * (r.costs.Token + r.costs.Read*float64(row.Start+row.Count))
+	}
+	r.now += took
+	r.report.Steps++
+	r.result.Reset()
+	if err := r.echo.Finish(&r.result); err != nil {
+		return err
+	}
+	r.tokens.Reset()
+	if err := r.core.StepDone(&r.result, &r.tokens); err != nil {
+		return err
+	}
+	for i := range r.tokens.Items {
+		r.take(&r.tokens.Items[i])
+	}
+	waiting, started := r.core.Load()
+	r.report.sample(Sample{At: r.now, Used: r.total - r.answer.Free, Waiting: waiting, Running: started})
+	return r.wrong()
+}
+
+func (r *run) take(it *sched.Item) {
+	t := &r.request[it.Key]
+	if len(t.got) == 0 {
+		t.first = r.now
+	}
+	t.got = append(t.got, it.IDs...)
+	t.cached, t.preemptions = it.Cached, it.Preemptions
+	if it.Finish == sched.Running {
+		return
+	}
+	r.open--
+	q := &r.load[it.Key-1]
+	want := executor.EchoRef(q.Prompt, q.MaxNew, vocab, 1)
+	if r.report.bad == nil && (it.Err != nil || !equal(t.got, want)) {
+		r.report.bad = fmt.Errorf("sim: request %d got other tokens than alone (%d of %d): %v", it.Key, len(t.got), len(want), it.Err)
+	}
+	r.report.ended(len(q.Prompt), len(t.got), t.first-q.Arrive, r.now-q.Arrive, t)
+	t.got = nil
+}
+
+func (r *run) wrong() error { return r.report.bad }
+
+func (r *run) finish() {
+	r.report.Seconds = r.now
+	r.report.Blocks = r.total
+}
+
+func equal(a, b []int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

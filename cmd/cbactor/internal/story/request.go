@@ -1,0 +1,90 @@
+package story
+
+import (
+	"errors"
+	"io"
+
+	"github.com/cbactor/cbactor/internal/trace"
+)
+
+// Request is one request of a trace: what became of it, in sums. Times are in
+// microseconds from when it was queued.
+type Request struct {
+	ID          string `json:"id"`
+	Reason      string `json:"reason"` // "": it is open where the trace ends
+	Prompt      int    `json:"prompt_tokens"`
+	Generated   int    `json:"generated_tokens"` // known when it has ended
+	Cached      int    `json:"cached_tokens"`
+	Preemptions int    `json:"preemptions"`
+	Total       int64  `json:"total_us"` // to its end, or its last event
+	Waited      int64  `json:"waited_us"`
+	First       int64  `json:"first_us"` // to the first token; 0: none
+
+	queued  int64
+	waiting int64 // since when it waits, in line or given up; -1: it does not
+	ended   bool
+}
+
+// add takes the next event of the request.
+func (r *Request) add(e trace.Event) {
+	switch e.Kind {
+	case trace.Queued:
+		r.Prompt, r.queued, r.waiting = e.Prompt, e.Micros, e.Micros
+	case trace.Preempted:
+		r.waiting = e.Micros
+		r.Preemptions++
+	case trace.Started, trace.Back, trace.Forked:
+		r.onward(e.Micros)
+		if r.Preemptions == 0 {
+			r.Cached = e.Cached
+		}
+	case trace.First:
+		r.First = e.Micros - r.queued
+	case trace.Ended:
+		r.onward(e.Micros)
+		r.ended, r.Reason, r.Generated = true, e.Reason, e.Tokens
+	}
+	r.Total = e.Micros - r.queued
+}
+
+// onward ends a wait.
+func (r *Request) onward(now int64) {
+	if r.waiting >= 0 {
+		r.Waited += now - r.waiting
+		r.waiting = -1
+	}
+}
+
+// List reads a trace to its end and gives its requests in the order of their coming.
+// An id that was used again stands as often.
+func List(in *trace.Reader) ([]*Request, error) {
+	var list []*Request
+	open := map[string]*Request{}
+	for {
+		e, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.ID == "" {
+			continue
+		}
+		r := open[e.ID]
+		if r == nil || e.Kind == trace.Queued { // the beginning or the end of the one before may be lost
+			r = begin(e)
+			open[e.ID] = r
+			list = append(list, r)
+		}
+		r.add(e)
+		if r.ended {
+			delete(open, e.ID)
+		}
+	}
+}
+
+// begin makes the request of its first event that there is.
+func begin(e trace.Event) *Request {
+	return &Request{ID: e.ID, queued: e.Micros, waiting: -1}
+}

@@ -1,0 +1,74 @@
+package story
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/internal/trace"
+)
+
+// run is chunks that are told in one sentence: of the prompt, or of generating.
+type run struct {
+	line            int // of the story
+	began           int64
+	decode          bool
+	chunks          int
+	first, last     uint64 // steps
+	start, next     int    // positions
+	largest, blocks int
+	rows            int // most in a step
+	epoch           uint32
+}
+
+// chunk adds to the run, or begins another one. A run stands where it began.
+func (t *teller) chunk(e trace.Event) {
+	decode := e.Count == 1 && e.Start >= t.story.Prompt
+	if r := &t.run; r.chunks > 0 && (r.decode != decode || r.next != e.Start || r.epoch != e.Epoch) {
+		t.close()
+	}
+	r := &t.run
+	if r.chunks == 0 {
+		*r = run{line: len(t.lines), began: e.Micros, decode: decode, first: e.Step, start: e.Start, epoch: e.Epoch}
+		t.lines = append(t.lines, "")
+	}
+	r.chunks++
+	r.last, r.next = e.Step, e.Start+e.Count
+	r.largest, r.blocks, r.rows = max(r.largest, e.Count), r.blocks+e.Blocks, max(r.rows, e.Rows)
+}
+
+// close tells the run, if there is one.
+func (t *teller) close() {
+	if t.run.chunks > 0 {
+		t.lines[t.run.line] = t.line(t.run.began, t.run.String())
+		t.run = run{}
+	}
+}
+
+func (r *run) String() string {
+	s := fmt.Sprintf("computed %s from position %d on in step %d", count(r.next-r.start, "token"), r.start, r.first)
+	switch {
+	case r.decode:
+		s = fmt.Sprintf("generated from position %d on in %s", r.start, steps(r))
+	case r.chunks > 1:
+		s = fmt.Sprintf("computed %s from position %d on in %d chunks of at most %d, steps %d to %d", count(r.next-r.start, "token"), r.start, r.chunks, r.largest, r.first, r.last)
+	}
+	if r.blocks > 0 {
+		s += ", for " + count(r.blocks, "more block")
+	}
+	switch {
+	case r.rows == 2:
+		s += ", beside one other"
+	case r.rows > 2:
+		s += fmt.Sprintf(", beside up to %d others", r.rows-1)
+	}
+	if r.epoch > 1 {
+		s += fmt.Sprintf(", with weights of epoch %d", r.epoch)
+	}
+	return s
+}
+
+func steps(r *run) string {
+	if r.first == r.last {
+		return fmt.Sprintf("step %d", r.first)
+	}
+	return fmt.Sprintf("%d steps from %d to %d", r.chunks, r.first, r.last)
+}

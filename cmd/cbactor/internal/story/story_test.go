@@ -1,0 +1,109 @@
+package story
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/internal/trace"
+)
+
+var update = flag.Bool("update", false, "write the golden stories")
+
+func open(t *testing.T) *trace.Reader {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "trace.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := trace.NewReader(strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// Every request of the trace has the story that testdata/stories.txt tells.
+func TestStories(t *testing.T) {
+	var b strings.Builder
+	for _, id := range []string{"req-1", "req-2", "req-3", "req-3/1", "ugly\x1b[2J"} {
+		stories, ids, err := Read(open(t), id)
+		if err != nil || len(ids) != 5 {
+			t.Fatalf("%d ids, %v", len(ids), err)
+		}
+		for _, s := range stories {
+			b.WriteString(Printable(id) + "\n" + strings.Join(s.Tell(), "\n") + "\n\n")
+		}
+	}
+	path := filepath.Join("testdata", "stories.txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("told:\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestAnUnknownRequestHasNoStory(t *testing.T) {
+	for _, id := range []string{"", "req-4"} {
+		if stories, _, err := Read(open(t), id); err != nil || len(stories) != 0 {
+			t.Errorf("%q has %d stories, %v", id, len(stories), err)
+		}
+	}
+}
+
+func TestListSumsUp(t *testing.T) {
+	list, err := List(open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Request{
+		{ID: "req-1", Prompt: 784, Total: 139_100, Waited: 100, First: 139_000},
+		{ID: "req-2", Reason: "failed", Prompt: 784, Generated: 3, Cached: 768, Preemptions: 2, Total: 968_800, Waited: 138_900 + 449_900 + 10_000, First: 149_900},
+		{ID: "req-3", Prompt: 40, Total: 178_700, Waited: 178_700},
+		{ID: "req-3/1", Prompt: 40, Cached: 40, Total: 988_790, Waited: 178_690},
+		{ID: "req-2", Reason: "cancelled", Prompt: 5, Total: 9_990, Waited: 9_990},
+		{ID: "ugly\x1b[2J", Prompt: 5, Total: 9_900},
+	}
+	if len(list) != len(want) {
+		t.Fatalf("%d requests, want %d", len(list), len(want))
+	}
+	for i, r := range list {
+		got := *r
+		got.queued, got.waiting, got.ended = 0, 0, false
+		if got != want[i] {
+			t.Errorf("%+v\nwant\n%+v", got, want[i])
+		}
+	}
+}
+
+// Every field of a hostile trace may be anything: it is told without a panic.
+func FuzzTell(f *testing.F) {
+	text, err := os.ReadFile(filepath.Join("testdata", "trace.jsonl"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add(`{"cbactor_trace":1}` + "\n" + `{"event":"chunk","id":"req-2","count":-5,"start":-9223372036854775808}` + "\n" + `{"event":"ended","id":"req-2","tokens":-1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		in, err := trace.NewReader(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		stories, _, err := Read(in, "req-2")
+		if err != nil {
+			return
+		}
+		for _, s := range stories {
+			s.Tell()
+		}
+	})
+}

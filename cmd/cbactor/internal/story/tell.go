@@ -1,0 +1,136 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cbactor/cbactor/internal/trace"
+)
+
+// Tell tells the story in lines, each with the seconds since the request was queued.
+func (s *Story) Tell() []string {
+	t := teller{story: s}
+	for i, e := range s.Events {
+		t.event(i, e)
+	}
+	t.close()
+	if last := len(s.Events) - 1; !s.ended {
+		t.say(s.Events[last].Micros, "the trace ends here, and the request is open")
+	}
+	return t.lines
+}
+
+// teller is the telling of one story.
+type teller struct {
+	story *Story
+	lines []string
+	run   run
+}
+
+func (t *teller) event(i int, e trace.Event) {
+	if e.Kind == trace.Chunk {
+		t.chunk(e)
+		return
+	}
+	if e.Kind != trace.First { // it stands between the chunks of two plans in flight
+		t.close()
+	}
+	switch e.Kind {
+	case trace.Queued:
+		t.say(e.Micros, "%s, with a prompt of %s and at most %d to generate", place(e), count(e.Prompt, "token"), e.MaxNew)
+	case trace.Waits:
+		t.say(e.Micros, "%s", t.wait(i, e))
+	case trace.Started:
+		t.say(e.Micros, "started in step %d%s", e.Step, t.found(e))
+	case trace.Back:
+		t.say(e.Micros, "back in step %d%s", e.Step, t.found(e))
+	case trace.Forked:
+		t.say(e.Micros, "forked from %s in step %d, behind %s", name(e.Of), e.Step, count(e.Cached, "token"))
+	case trace.First:
+		t.say(e.Micros, "its first token, of step %d", e.Step)
+	case trace.Preempted:
+		t.say(e.Micros, "given up in step %d for %s: %s", e.Step, name(e.For), given(e))
+	case trace.Ended:
+		t.say(e.Micros, "%s", ended(e))
+	case trace.Mode:
+		t.say(e.Micros, "the engine was set to %s", Printable(e.Mode))
+	case trace.Lost:
+		t.say(e.Micros, "here %s missing, of this request or others", are(e.Count, "event"))
+	}
+}
+
+func (t *teller) say(micros int64, format string, args ...any) {
+	t.lines = append(t.lines, t.line(micros, fmt.Sprintf(format, args...)))
+}
+
+func (t *teller) line(micros int64, sentence string) string {
+	return fmt.Sprintf("%10s  %s", Seconds(micros-t.story.queued), sentence)
+}
+
+// wait says how long the wait of event number i lasted, and why.
+func (t *teller) wait(i int, e trace.Event) string {
+	began := "waits to the end of the trace"
+	for _, next := range t.story.Events[i+1:] {
+		if next.ID != "" {
+			began = "waited " + Duration(next.Micros-e.Micros)
+			break
+		}
+	}
+	switch e.Why {
+	case trace.NoSlot:
+		return began + " because as many requests ran as may"
+	case trace.NoRoom:
+		return began + " for room in the cache, " + count(e.Missing, "block") + " short at first"
+	case trace.Behind:
+		return began + " behind " + name(e.On) + ", which did not have room"
+	case trace.Page:
+		return began + " because " + name(e.On) + " was computing its next page"
+	case trace.Budget:
+		return began + " because the budget of the steps was used up"
+	}
+	return began
+}
+
+// found says where the beginning of a life comes from.
+func (t *teller) found(e trace.Event) string {
+	switch {
+	case e.FromHost > 0:
+		return " with " + count(e.FromHost, "token") + " from the host pool"
+	case e.Cached > 0 && e.Kind == trace.Started:
+		return fmt.Sprintf(" with %d of %s from shared blocks", e.Cached, count(t.story.Prompt, "token"))
+	case e.Cached > 0:
+		return " with " + count(e.Cached, "token") + " from shared blocks"
+	case e.Kind == trace.Back:
+		return " with nothing kept"
+	}
+	return ""
+}
+
+func place(e trace.Event) string {
+	switch {
+	case e.Of != "":
+		return "queued as a further sequence of " + name(e.Of)
+	case e.Ahead > 0:
+		return "queued behind " + count(e.Ahead, "waiting request")
+	}
+	return "queued, first in line"
+}
+
+func given(e trace.Event) string {
+	if e.How == trace.ToHost {
+		return count(e.Blocks, "block") + " went to the host pool"
+	}
+	return count(e.Blocks, "block") + " given back, to be computed again"
+}
+
+func ended(e trace.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ended: %s, %s generated", Printable(e.Reason), count(e.Tokens, "token"))
+	if e.Preemptions > 0 {
+		fmt.Fprintf(&b, ", given up %s", count(e.Preemptions, "time"))
+	}
+	if e.Error != "" {
+		fmt.Fprintf(&b, ": %s", Printable(e.Error))
+	}
+	return b.String()
+}

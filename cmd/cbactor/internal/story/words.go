@@ -1,0 +1,49 @@
+package story
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Duration writes microseconds as a person would say them.
+func Duration(micros int64) string {
+	if micros < 100_000 {
+		return fmt.Sprintf("%.1f ms", float64(micros)/1e3)
+	}
+	return Seconds(micros)
+}
+
+// Seconds writes microseconds as seconds.
+func Seconds(micros int64) string { return fmt.Sprintf("%.3f s", float64(micros)/1e6) }
+
+// Printable is s, quoted if it has characters that a terminal could obey.
+func Printable(s string) string {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// name is a request as the others call it.
+func name(id string) string {
+	if id == "" {
+		return "a request that has ended"
+	}
+	return Printable(id)
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func are(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing + " is"
+	}
+	return count(n, thing) + " are"
+}

@@ -1,0 +1,122 @@
+package cpuexec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+// randomCopies are n copies of every kind between few blocks, so that most depend
+// on those before.
+func randomCopies(n, blocks, host int) []executor.Copy {
+	r := rand.New(rand.NewPCG(5, 6))
+	copies := make([]executor.Copy, 0, n)
+	for len(copies) < n {
+		device, other, pool := int32(r.IntN(blocks)), int32(r.IntN(blocks)), int32(r.IntN(host))
+		switch {
+		case len(copies)%3 == 0:
+			copies = append(copies, executor.Copy{Kind: executor.CopyOut, From: device, To: pool})
+		case len(copies)%3 == 1:
+			copies = append(copies, executor.Copy{Kind: executor.CopyIn, From: pool, To: device})
+		case device != other:
+			copies = append(copies, executor.Copy{Kind: executor.CopyFork, From: device, To: other})
+		}
+	}
+	return copies
+}
+
+// TestCopiesKeepTheirOrder runs copies of one Batch and does them again one after
+// another on the side: every float of both pools is the same, on any number of
+// threads. Blocks of 5 tokens do not divide evenly among 3 threads.
+func TestCopiesKeepTheirOrder(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	const blocks, host = 4, 3
+	copies := randomCopies(40, blocks, host)
+	for _, threads := range []int{1, 2, 3} {
+		e := start(t, Config{Model: m, Weights: set, Threads: threads, PageSize: 5, MaxSlots: 1, MaxContext: 5 * blocks, HostBlocks: host})
+		e.step.alone = 0
+		c := &e.step.cache
+		for i := range c.mem {
+			c.mem[i] = float32(i)
+		}
+		for i := range c.host {
+			c.host[i] = -1 - float32(i)
+		}
+		mem, pool := slices.Clone(c.mem), slices.Clone(c.host)
+		twin := cache{mem: mem, host: pool, blockLen: c.blockLen}
+		for i := range copies {
+			from, to := twin.ends(&copies[i])
+			copy(to, from)
+		}
+		runBatch(t, e, &executor.Batch{Step: 1, Epoch: 1, Copies: copies})
+		if !slices.Equal(c.mem, mem) || !slices.Equal(c.host, pool) {
+			t.Errorf("%d threads: the pools are not what the copies make of them", threads)
+		}
+	}
+}
+
+func runBatch(t testing.TB, e *Executor, b *executor.Batch) {
+	t.Helper()
+	var r executor.Result
+	if err := e.Start(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Finish(&r); err != nil || r.Err != nil {
+		t.Fatal(err, r.Err)
+	}
+}
+
+func TestCopiesAllocateNothing(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 1, MaxContext: 128, HostBlocks: 3})
+	e.step.alone = 0
+	b := executor.Batch{Epoch: 1, Copies: randomCopies(10, 4, 3)}
+	steps := func(n int) {
+		for range n {
+			b.Step++
+			runBatch(t, e, &b)
+		}
+	}
+	steps(20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const n = 200
+	steps(n)
+	runtime.ReadMemStats(&after)
+	if got := after.Mallocs - before.Mallocs; got > n/10 {
+		t.Errorf("%d allocations in %d steps", got, n)
+	}
+}
+
+// BenchmarkCopies copies out blocks of the embedded model, in batches of so many.
+func BenchmarkCopies(b *testing.B) {
+	m, set := loadModel(b, "tiny")
+	for _, threads := range []int{1, 2} {
+		for _, n := range []int{1, 8, 256} {
+			b.Run(fmt.Sprintf("%d threads/%d", threads, n), func(b *testing.B) {
+				e := start(b, Config{Model: m, Weights: set, Threads: threads, HostBlocks: 256})
+				e.step.alone = 0
+				batch := executor.Batch{Epoch: 1}
+				for i := range n {
+					batch.Copies = append(batch.Copies, executor.Copy{Kind: executor.CopyOut, From: int32(i), To: int32(n - 1 - i)})
+				}
+				for range 3 { // the first touches the memory
+					batch.Step++
+					runBatch(b, e, &batch)
+				}
+				began := time.Now()
+				for b.Loop() {
+					batch.Step++
+					runBatch(b, e, &batch)
+				}
+				bytes := float64(n*b.N) * float64(e.Memory().BlockBytes)
+				b.ReportMetric(bytes/float64(time.Since(began).Nanoseconds()), "GB/s")
+			})
+		}
+	}
+}

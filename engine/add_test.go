@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/executor"
+)
+
+func slowly(*executor.Batch) { time.Sleep(time.Millisecond) }
+
+func mustAdd(t *testing.T, e *Engine, r Request) *Stream {
+	t.Helper()
+	s, err := e.AddRequest(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A cancelled request gives its slot and its blocks to the next one.
+func TestCancelMakesRoom(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Slots: 1, Blocks: 64, Delay: slowly}, Config{})
+	first := mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 1000})
+	next := mustAdd(t, e, Request{PromptIDs: ids(5, 2), MaxNewTokens: 3})
+	if _, err := first.Recv(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.Cancel(first.ID())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if out := next.Wait(ctx); out.FinishReason != FinishLength {
+		t.Errorf("the next one ended %s", out.FinishReason)
+	}
+}
+
+// The request lives as long as its context, in every sequence of it.
+func TestTheContextOfARequestEndsIt(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := e.AddRequest(ctx, Request{PromptIDs: ids(5, 1), MaxNewTokens: 500, N: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Children()[1].Recv(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.Cancel(s.Children()[0].ID())
+	cancel()
+	for _, s := range append(s.Children(), s) {
+		if out := s.Wait(t.Context()); out.FinishReason != FinishCancelled {
+			t.Errorf("%s ended %s", s.ID(), out.FinishReason)
+		}
+	}
+	if _, err := e.AddRequest(ctx, Request{PromptIDs: ids(5, 1)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that has ended: %v", err)
+	}
+}
+
+// A second request under an id that is in use is refused and touches nobody, also
+// when its context has ended; nor does a stream whose id was used again.
+func TestADuplicateLeavesTheFirstAlone(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	old := mustAdd(t, e, Request{ID: "a", PromptIDs: ids(3, 1), MaxNewTokens: 1})
+	old.Wait(t.Context())
+	first := mustAdd(t, e, Request{ID: "a", PromptIDs: ids(5, 1), MaxNewTokens: 40})
+	dead, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		if _, err := e.AddRequest(dead, Request{ID: "a", PromptIDs: ids(5, 1)}); err == nil {
+			t.Fatal("a duplicate was taken in")
+		}
+	}
+	old.cancel()
+	if out := first.Wait(t.Context()); out.FinishReason != FinishLength {
+		t.Errorf("the first ended %s with %d tokens", out.FinishReason, len(out.TokenIDs))
+	}
+}
+
+func TestUnnamedRequestsSkipNamesInUse(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	mustAdd(t, e, Request{ID: "req-1", PromptIDs: ids(3, 1), MaxNewTokens: 900})
+	if s := mustAdd(t, e, Request{PromptIDs: ids(3, 2), MaxNewTokens: 1}); s.ID() != "req-2" {
+		t.Errorf("the unnamed one is called %s", s.ID())
+	}
+}
+
+// What the caller gets is the caller's: writing to it changes nobody's tokens.
+func TestOutputsAndRequestsAreTheCallers(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	prompt, eos := ids(40, 1), []int32{50000}
+	s := mustAdd(t, e, Request{PromptIDs: prompt, MaxNewTokens: 30, EOS: eos})
+	eos[0] = executor.EchoRef(ids(40, 1), 5, echoVocab, 1)[4]
+	for i := range prompt {
+		prompt[i] = -1
+	}
+	mate := mustAdd(t, e, Request{PromptIDs: ids(30, 2), MaxNewTokens: 30})
+	e.Cancel(mate.ID())
+	out := mate.Wait(t.Context())
+	for i := range out.PromptIDs {
+		out.PromptIDs[i] = -1
+	}
+	_ = append(out.PromptIDs, -1, -1)
+	if got := s.Wait(t.Context()); !slices.Equal(got.TokenIDs, executor.EchoRef(ids(40, 1), 30, echoVocab, 1)) {
+		t.Errorf("ended %s with %v: %v", got.FinishReason, got.TokenIDs, got.Err)
+	}
+}
+
+// A stream takes memory for what came, not for what could have come.
+func TestAStreamIsAsLargeAsItsTokens(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Context: 1 << 17}, Config{})
+	out := mustAdd(t, e, Request{PromptIDs: ids(3, 1), EOS: executor.EchoRef(ids(3, 1), 1, echoVocab, 1)}).Wait(t.Context())
+	s := newStream("", nil)
+	for range 1000 {
+		sink{s}.Tokens([]int32{7})
+	}
+	if n := len(*s.tokens.Load()); len(out.TokenIDs) != 1 || n > 2048 {
+		t.Errorf("room for %d tokens after 1000", n)
+	}
+}
+
+func TestStoppingRefusesAndACancelMayBeWhatItWaitsFor(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	s := mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 1000})
+	stopped := make(chan error)
+	go func() { stopped <- e.Stop(context.Background(), StopOptions{}) }()
+	for {
+		if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(5, 1), MaxNewTokens: 1}); errors.Is(err, ErrStopping) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Cancel(s.ID())
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stop does not notice that nothing is open any more")
+	}
+	if _, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(3, 1)}}, BatchOptions{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a batch after the stop: %v", err)
+	}
+}
+
+func TestPreemptionsAreCounted(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16}, Config{})
+	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(50, 1), MaxNewTokens: 50}, {PromptIDs: ids(50, 2), MaxNewTokens: 50}}, BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outs[0].Preemptions != 0 || outs[1].Preemptions == 0 {
+		t.Errorf("given up %d and %d times", outs[0].Preemptions, outs[1].Preemptions)
+	}
+}
+
+func TestExecutorsThatNothingCanRunOnAreRefused(t *testing.T) {
+	for name, info := range map[string]executor.Info{
+		"nothing":  {},
+		"no slots": {PageSize: 16, Groups: []executor.Group{{Blocks: 4}}, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+		"no group": {PageSize: 16, MaxSlots: 4, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+	} {
+		if _, err := Spawn(t.Context(), Config{Executor: fixed{info: info}}); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ok := executor.NewEcho(executor.EchoConfig{})
+	defer func() {
+		if err := ok.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, cfg := range []Config{{}, {Executor: ok, Threads: 1}, {Executor: ok, MaxContext: 1 << 20}, {Executor: ok, MaxQueueSize: -1}, {Checkpoint: new(checkpoint.Checkpoint), Compute: "f8"}} {
+		if _, err := Spawn(t.Context(), cfg); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+}
+
+// fixed is an executor that only says what it can do.
+type fixed struct {
+	executor.Executor
+	info executor.Info
+}
+
+func (f fixed) Info() executor.Info { return f.info }
+
+func TestTheEnginesSeedDrawsThoseOfRequests(t *testing.T) {
+	a, b := &Engine{info: Info{Seed: 1}}, &Engine{info: Info{Seed: 2}}
+	own := uint64(9)
+	switch {
+	case a.seed(Request{ID: "x"}) != (&Engine{info: Info{Seed: 1}}).seed(Request{ID: "x"}), a.seed(Request{Seed: &own}) != own:
+		t.Error("the same request draws another seed")
+	case a.seed(Request{ID: "x"}) == a.seed(Request{ID: "y"}), a.seed(Request{ID: "x"}) == b.seed(Request{ID: "x"}):
+		t.Error("different requests or engines draw the same seed")
+	}
+}

@@ -1,0 +1,93 @@
+package engine
+
+// fields describe every entry of Config.
+var fields = []Field{
+	{Name: "max_context", Help: "tokens of a request, prompt and generated", Derived: "the model's context", Max: 1 << 30,
+		at: func(c *Config) value { return whole(&c.MaxContext) }},
+	{Name: "max_queue_size", Help: "requests open at a time, waiting and running", Derived: "from memory", Max: 1 << 30,
+		at: func(c *Config) value { return whole(&c.MaxQueueSize) }},
+	{Name: "return_logprobs", Help: "give the log-probability of every token generated", Default: "false",
+		at: func(c *Config) value { return opt(&c.ReturnLogprobs, boolean) }},
+	{Name: "seed", Help: "seed of sampling: the same seed and request ids give the same tokens; 0: random", Derived: "random",
+		at: func(c *Config) value { return seed(&c.Seed) }},
+	{Name: "per_request_processors", Help: "requests bring their own sampling; false has no effect, they always may", Default: "true",
+		at: func(c *Config) value { return opt(&c.PerRequestProcessors, boolean) }},
+	{Name: "drop_unsupported_processors", Help: "go on without the sampling that the model recommends and the engine lacks; false: refuse the model", Default: "true",
+		at: func(c *Config) value { return opt(&c.DropUnsupportedProcessors, boolean) }},
+	{Name: "hints", Help: "what will be asked for: tokens of the longest prompt and generation, number of requests", Derived: "the requests, where they are known",
+		at: func(c *Config) value { return hints(&c.Hints) }},
+
+	{Name: "scheduler_type", Help: "order of requests", Default: "fifo", Choices: []string{"fifo", "prefill_first", "priority"},
+		at: func(c *Config) value { return word(&c.SchedulerType) }},
+	{Name: "safety_margin", Help: "share of the cache that new prompts leave free", Derived: "0.15, with prefill_first 0", Max: 1,
+		at: func(c *Config) value { return opt(&c.SafetyMargin, real) }},
+	{Name: "max_batch_tokens", Help: "tokens of a step", Derived: "512, less where memory is short", Max: 1 << 16,
+		at: func(c *Config) value { return whole(&c.MaxBatchTokens) }},
+	{Name: "max_requests_per_batch", Help: "requests that run at a time", Derived: "hints, else 1024; at most max_batch_tokens", Max: 1 << 16,
+		at: func(c *Config) value { return whole(&c.MaxRequestsPerBatch) }},
+	{Name: "use_async_batching", Help: "plan a step while the one before runs", Derived: "where the executor takes two steps",
+		at: func(c *Config) value { return opt(&c.UseAsyncBatching, boolean) }},
+
+	{Name: "page_size", Help: "tokens of a cache block", Default: "32", Max: 4096,
+		at: func(c *Config) value { return whole(&c.PageSize) }},
+	{Name: "num_blocks", Help: "cache blocks at most", Derived: "from memory", Max: 1 << 30,
+		at: func(c *Config) value { return whole(&c.NumBlocks) }},
+	{Name: "max_memory_percent", Help: "share of the memory not yet in use that the engine may take", Default: "0.6", Max: 1, Acts: OnCPU,
+		at: func(c *Config) value { return real(&c.MaxMemoryPercent) }},
+	{Name: "max_blocks_per_request", Help: "width of block tables on the decode fast path; 0 turns it off", Derived: "hints, else 32", Max: 1 << 20, Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.MaxBlocksPerRequest, whole) }},
+	{Name: "allow_block_sharing", Help: "requests share the cache of equal beginnings", Default: "true",
+		at: func(c *Config) value { return opt(&c.AllowBlockSharing, boolean) }},
+	{Name: "cpu_offload_space", Help: "GiB of host memory for the cache of requests that were given up; none: as much as its threshold leaves", Default: "0", Max: 1 << 20, None: "-1",
+		at: func(c *Config) value { return real(&c.CPUOffloadSpace) }},
+	{Name: "cpu_offload_space_safety_threshold", Help: "share of the host's memory that cpu_offload_space may be; 1 lifts the cap", Default: "0.8", Max: 1, Acts: WithOffload,
+		at: func(c *Config) value { return opt(&c.CPUOffloadSpaceSafetyThreshold, real) }},
+
+	{Name: "compute", Help: "type to compute in", Derived: "f32, the only type that exists yet", Choices: []string{"auto", "f32"}, Acts: OnCPU,
+		at: func(c *Config) value { return word(&c.Compute) }},
+	{Name: "attention", Help: "kernel of attention", Derived: "tiled", Choices: []string{"auto", "plain", "tiled"}, Acts: OnCPU,
+		at: func(c *Config) value { return word(&c.Attention) }},
+	{Name: "auto_switch_to_flash", Help: "let attention auto choose the fused kernel", Default: "true", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.AutoSwitchToFlash, boolean) }},
+	{Name: "threads", Help: "threads that compute", Derived: "one for each CPU", Max: 1024, Acts: OnCPU,
+		at: func(c *Config) value { return whole(&c.Threads) }},
+	{Name: "pin", Help: "bind threads to CPUs, where the system can", Default: "false", Acts: OnCPU,
+		at: func(c *Config) value { return boolean(&c.Pin) }},
+
+	{Name: "use_cuda_graph", Help: "run captured graphs: one value, or one for ragged batches and one for decoding", Derived: "none on a CPU", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.UseCUDAGraph, graphs) }},
+	{Name: "q_padding_interval_size", Help: "tokens that a graph's batches are padded to multiples of", Default: "64", Max: 1 << 20, Acts: OnGPU,
+		at: func(c *Config) value { return whole(&c.QPaddingIntervalSize) }},
+	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Max: 1 << 30, Acts: OnGPU,
+		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
+	{Name: "varlen_compile_config", Help: "tuning of kernels for ragged batches", Derived: "default_compile_level", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},
+	{Name: "decode_compile_config", Help: "tuning of kernels for decoding", Derived: "default_compile_level", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.DecodeCompileConfig, compile) }},
+	{Name: "default_compile_level", Help: "effort of tuning", Default: "0", Max: 3, Acts: OnGPU,
+		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
+
+	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Max: 1024,
+		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
+	{Name: "ranks", Help: "addresses of the other ranks", Derived: "none",
+		at: func(c *Config) value { return words{&c.Ranks} }},
+	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
+		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},
+	{Name: "cpu_group_timeout", Help: "seconds that ranks wait for each other; none: for ever", Default: "300", Max: 1 << 30, None: "-1", Acts: AmongRanks,
+		at: func(c *Config) value { return seconds{&c.CPUGroupTimeout} }},
+}
+
+// alias is a name that fields had, and what becomes of its values.
+type alias struct {
+	name  string
+	to    string            // "": nothing
+	value map[string]string // nil: as they are
+	note  string            // said when it is used
+}
+
+var aliases = []alias{
+	{name: "block_size", to: "page_size", note: "is the old name of page_size"},
+	{name: "use_default_compile_configs", to: "default_compile_level", value: map[string]string{"true": "3", "false": "0", "none": "none"},
+		note: "is old: true is default_compile_level 3, false is 0"},
+	{name: "max_cached_graphs", note: "is old and has no effect: graphs are bounded by memory"},
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// Memory is the plan of what an engine with the CPU executor takes, in bytes.
+type Memory struct {
+	Limit    int64 // what the process may use: of its control group, else of the computer; 0: not known
+	Resident int64 // in use before the engine came
+	Usable   int64 // for the engine: max_memory_percent of Limit - Resident; 0: not known
+
+	WeightSet int64          // the weights as they are stored
+	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
+}
+
+// Total is the sum.
+func (m Memory) Total() int64 { return m.WeightSet + m.Executor.Total() }
+
+// Steps of the CPU executor, in tokens: bigger ones gain nothing and make the
+// others wait, smaller ones read the weights for too few tokens.
+const (
+	bestBatchTokens = 512
+	leastForSpeed   = 256
+)
+
+// requestsAtATime is how many run where no hint says otherwise.
+const requestsAtATime = 1024
+
+// memory is what there is, in bytes.
+type memory struct {
+	limit    int64 // see Memory
+	resident int64
+}
+
+// sizeForCPU decides all sizes from the model and the memory.
+func (r *Resolved) sizeForCPU(has memory) error {
+	c := &r.Config
+	if err := r.fitContext(c.Checkpoint.Config.MaxPosition, "the model"); err != nil {
+		return err
+	}
+	set, err := weights.Size(c.Checkpoint.Config, c.Checkpoint)
+	if err != nil {
+		return err
+	}
+	m := &r.Memory
+	m.WeightSet, m.Limit, m.Resident = int64(set), has.limit, has.resident
+	m.Usable = int64(c.MaxMemoryPercent * float64(max(0, m.Limit-m.Resident)))
+	if c.Threads == 0 {
+		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
+	}
+	r.cpu = cpuexec.Config{Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
+		MaxContext: c.MaxContext, MemoryLimit: m.Limit, Pin: c.Pin}
+	if m.Limit > 0 {
+		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet) // 0 is no bound
+	}
+	if err := r.sizeBatch(); err != nil {
+		return err
+	}
+	r.sizePool()
+	r.sizeQueue()
+	if err := r.sizeOffload(); err != nil {
+		return err
+	}
+	return r.overlap(cpuexec.MaxOutstanding)
+}
+
+// fitContext decides how long a request may be.
+func (r *Resolved) fitContext(longest int, whose string) error {
+	c := &r.Config
+	if c.MaxContext == 0 {
+		c.MaxContext, r.from["max_context"] = longest, whose+"'s context"
+	}
+	if c.MaxContext > longest {
+		return fmt.Errorf("%w: max_context is %d (%s), %s has %d", ErrConfig, c.MaxContext, r.given["max_context"], whose, longest)
+	}
+	return nil
+}
+
+// sizeBatch decides the tokens and requests of a step. The tokens are the most up
+// to bestBatchTokens beside which the cache holds a request of full length; below
+// leastForSpeed, a smaller cache is the lesser evil while there is any.
+func (r *Resolved) sizeBatch() error {
+	c := &r.Config
+	asked := r.requests()
+	try := func(tokens int) (fits bool, err error) {
+		r.cpu.MaxTokens, r.cpu.MaxSlots = tokens, min(asked, tokens)
+		r.Memory.Executor, err = cpuexec.Plan(r.cpu)
+		plan := r.Memory.Executor
+		return err == nil && (plan.Bound != cpuexec.ByMaxMemory || plan.Blocks*c.PageSize >= c.MaxContext), err
+	}
+	if c.MaxBatchTokens > 0 {
+		if _, err := try(c.MaxBatchTokens); err != nil {
+			return r.tooSmall(err)
+		}
+	} else {
+		r.from["max_batch_tokens"] = "the best for a CPU"
+		for c.MaxBatchTokens = bestBatchTokens; ; c.MaxBatchTokens /= 2 {
+			fits, err := try(c.MaxBatchTokens)
+			if fits || err == nil && c.MaxBatchTokens <= leastForSpeed {
+				break
+			}
+			if err != nil && (c.MaxBatchTokens == 1 || !errors.Is(err, ErrMemory)) {
+				return r.tooSmall(err)
+			}
+			r.from["max_batch_tokens"] = "max_memory_percent"
+		}
+	}
+	r.capRequests(c.MaxBatchTokens, "max_batch_tokens")
+	return nil
+}
+
+// tooSmall says what would have to fit, when the executor's plan finds that it does
+// not.
+func (r *Resolved) tooSmall(err error) error {
+	m := &r.Memory
+	if m.Limit == 0 || !errors.Is(err, ErrMemory) {
+		return err
+	}
+	e := &m.Executor
+	return fmt.Errorf("%w: %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored and %d packed, "+
+		"a step of %d tokens %d, a cache block %d: use a smaller model or raise max_memory_percent",
+		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
+		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.BlockBytes)
+}
+
+// sizePool takes the executor's plan for the pool over.
+func (r *Resolved) sizePool() {
+	c, plan := &r.Config, &r.Memory.Executor
+	because := map[cpuexec.Bound]string{
+		cpuexec.ByUse:       fmt.Sprintf("%d requests of %d tokens use no more", c.MaxRequestsPerBatch, c.MaxContext),
+		cpuexec.ByQuarter:   "a quarter of the memory limit",
+		cpuexec.ByMaxMemory: "max_memory_percent",
+	}[plan.Bound]
+	if because != "" {
+		r.lower("num_blocks", c.NumBlocks, plan.Blocks, because)
+	}
+	c.NumBlocks, r.cpu.NumBlocks = plan.Blocks, plan.Blocks
+}

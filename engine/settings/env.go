@@ -1,0 +1,52 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/internal/nearest"
+)
+
+// Prefix begins the names of environment variables: CBACTOR_PAGE_SIZE is page_size.
+const Prefix = "CBACTOR_"
+
+// elsewhere are variables with the prefix that are no fields: where models are kept,
+// which instruction set the CPU executor uses, and two of the tests.
+var elsewhere = []string{"CBACTOR_CACHE", "CBACTOR_CPU", "CBACTOR_REQUIRE_ASSETS", "CBACTOR_FULL"}
+
+// Environ takes what is meant for the engine from a list of NAME=value, as
+// os.Environ gives it; an empty value is none. A name with the prefix that does not exist is an error of
+// class engine.ErrConfig.
+func Environ(environ []string) ([]engine.Given, error) {
+	var known []string
+	for _, name := range Names() {
+		known = append(known, Variable(name))
+	}
+	var list []engine.Given
+	for _, pair := range environ {
+		name, text, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, Prefix) || text == "" || slices.Contains(elsewhere, name) {
+			continue
+		}
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("%w: there is no environment variable %.80q: did you mean %s?",
+				engine.ErrConfig, name, nearest.Name(name, slices.Concat(known, elsewhere)))
+		}
+		list = append(list, engine.Given{Name: strings.ToLower(strings.TrimPrefix(name, Prefix)), Text: text, Called: name})
+	}
+	return list, nil
+}
+
+// Variable is the environment variable of a field.
+func Variable(name string) string { return Prefix + strings.ToUpper(name) }
+
+// Names are all that files and environment may use, old ones too.
+func Names() []string {
+	var names []string
+	for _, f := range engine.Fields() {
+		names = append(names, f.Name)
+	}
+	return append(names, engine.Deprecated()...)
+}

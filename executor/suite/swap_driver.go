@@ -1,0 +1,85 @@
+package suite
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+// newSwapDriver makes a driver over an executor with a host pool. It keeps the
+// logits, where the executor shows them.
+func newSwapDriver(t *testing.T, newExecutor Make) *driver {
+	t.Helper()
+	var d *driver
+	o := small
+	o.KeepLogits = func(slot, _ int, logits []float32) { d.keepLogits(executor.Slot(slot), logits) }
+	d = newDriver(t, open(t, newExecutor, o))
+	n := d.info.Groups[0].Host
+	if n == 0 {
+		t.Skip("this executor has no host pool")
+	}
+	for i := range n {
+		d.host = append(d.host, int32(n-1-i)) // downwards: no number means the same block on both sides
+	}
+	return d
+}
+
+// keepLogits notes logits of the step that is being finished, as bits.
+func (d *driver) keepLogits(slot executor.Slot, logits []float32) {
+	bits := make([]uint32, len(logits))
+	for i, x := range logits {
+		bits[i] = math.Float32bits(x)
+	}
+	for _, s := range d.flying[0].rows {
+		if s.slot == slot {
+			s.logits = append(s.logits, bits)
+		}
+	}
+}
+
+// startNext starts p when there is room for it.
+func (d *driver) startNext(p *plan) {
+	d.t.Helper()
+	for len(d.flying) >= d.info.MaxOutstanding {
+		d.finish()
+	}
+	d.start(p)
+}
+
+// swapOut copies what s has to the host and retires it. Its blocks are the next
+// to be handed out, to rows of p too.
+func (d *driver) swapOut(p *plan, s *sequence) (host []int32) {
+	host = d.host[:len(s.table):len(s.table)]
+	d.host = d.host[len(s.table):]
+	for i, block := range s.table {
+		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyOut, From: block, To: host[i]})
+	}
+	d.free = slices.Concat(s.table, d.free)
+	s.table = nil
+	p.batch.Retire = append(p.batch.Retire, s.slot)
+	p.ended = append(p.ended, s)
+	d.active = slices.DeleteFunc(d.active, func(other *sequence) bool { return other == s })
+	return host
+}
+
+// swapIn admits s again, whose steps are all finished, with what it generated, and
+// copies its blocks from the host. Those of the host are the next to be used, by
+// copies of p too.
+func (d *driver) swapIn(p *plan, s *sequence, host []int32) *sequence {
+	r := *s.request
+	if r.promptLen == 0 {
+		r.promptLen = len(r.ids)
+	}
+	r.ids = slices.Concat(r.ids[:r.promptLen], s.out)
+	back := d.admit(&p.batch, &r)
+	back.next, back.promised = s.next, len(s.out)
+	back.out, back.logits = slices.Clone(s.out), slices.Clone(s.logits)
+	d.extend(&p.batch, back, s.next)
+	for i, block := range host {
+		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyIn, From: block, To: back.table[i]})
+	}
+	d.host = slices.Concat(host, d.host)
+	return back
+}
