@@ -177,12 +177,15 @@ func TestCloseGivesUpAStepThatHangs(t *testing.T) {
 	before := closeTimeout
 	closeTimeout = 50 * time.Millisecond
 	defer func() { closeTimeout = before }()
-	hang := make(chan struct{})
-	s, r := startEcho(t, func(*executor.Batch) { <-hang }), newRecord(t)
+	begun, hang := make(chan struct{}, 1), make(chan struct{})
+	s, r := startEcho(t, func(*executor.Batch) {
+		begun <- struct{}{}
+		<-hang
+	}), newRecord(t)
 	if err := submit(s, "a", r, 5); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond) // the step is running
+	<-begun
 	s.Stop(true)
 	if err := s.Close(); !errors.Is(err, ErrStuck) {
 		t.Errorf("close: %v", err)

@@ -44,20 +44,65 @@ first_light() {
 	echo '```'
 }
 
-mkdir -p docs/reports
+# The scheduler, the books of the cache and the host pool.
+scheduler() {
+	echo '# Scheduler, books and host pool'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## Random cases: any order of messages, cancels, pauses, forks, sharing, host pool, groups'
+	echo
+	echo '```'
+	go test -count=1 ./sched ./blockmgr -rapid.checks=20000
+	go test -count=1 -run 'Steady|Alloc' -v ./sched | grep -E '^(---|ok|FAIL)'
+	echo '```'
+	echo
+	echo '## A step of 256 decoding sequences with 32k blocks; a match of 32k tokens'
+	echo
+	echo '```'
+	own go test -run '^$' -bench 'Step256|Match32k' -benchmem ./sched ./blockmgr | grep -E '^Bench|FAIL'
+	echo '```'
+	echo
+	echo '## 10,000 requests over 4,096 blocks, and a load under pressure'
+	echo
+	echo '```'
+	begin=$(date +%s)
+	bin/cbactor sim --count 10000 --blocks 4096
+	echo "$(($(date +%s) - begin)) seconds of real time"
+	echo
+	bin/cbactor sim --count 2000 --blocks 100 --host-blocks 200
+	echo '```'
+	echo
+	echo '## SmolLM2: one beginning of 768 tokens in 32 requests'
+	echo
+	echo '```'
+	own bin/cbactor bench --model smollm2 --name shared --json
+	own bin/cbactor bench --model smollm2 --name shared --allow-block-sharing=false --json
+	echo '```'
+}
+
+# report PART COMMAND: keeps what the command writes, unless something failed.
+report() {
+	mkdir -p docs/reports
+	"$2" >docs/reports/.part.md
+	! grep -q FAIL docs/reports/.part.md || { cat docs/reports/.part.md; exit 1; }
+	mv docs/reports/.part.md "docs/reports/$1.md"
+	cat "docs/reports/$1.md"
+}
+
 case $1 in
 first-light)
-	mkdir -p docs/reports
-	first_light >docs/reports/.part.md
-	! grep -q FAIL docs/reports/.part.md || { cat docs/reports/.part.md; exit 1; }
-	mv docs/reports/.part.md docs/reports/first-light.md
-	cat docs/reports/first-light.md
+	report first-light first_light
+	;;
+scheduler)
+	report scheduler scheduler
 	;;
 all)
 	"$0" first-light
+	"$0" scheduler
 	;;
 *)
-	echo "usage: test/soak.sh first-light | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | all" >&2
 	exit 2
 	;;
 esac

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -24,26 +24,16 @@ func (c *cli) configCommand() *cobra.Command {
 		Long:    configHelp,
 		Example: "  cbactor config --model smollm2 --config cbactor.yaml",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.config(f, asJSON) },
+		RunE: func(*cobra.Command, []string) error {
+			return c.planned(f, func(_ *checkpoint.Checkpoint, r *engine.Resolved) error { return c.config(r, asJSON) })
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
 	f.add(cmd)
 	return cmd
 }
 
-func (c *cli) config(f *engineFlags, asJSON bool) (err error) {
-	if err := f.check(); err != nil {
-		return err
-	}
-	model, err := openModel(f.model)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, model.Close()) }()
-	r, err := c.resolve(f, model)
-	if err != nil {
-		return err
-	}
+func (c *cli) config(r *engine.Resolved, asJSON bool) error {
 	plan := newMemoryPlan(r)
 	if asJSON {
 		return c.printJSON(struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,7 +17,9 @@ func (c *cli) infoCommand() *cobra.Command {
 		Use:   "info",
 		Short: "Show a model, and the configuration and memory it would run with",
 		Args:  noArguments,
-		RunE:  func(*cobra.Command, []string) error { return c.info(f, asJSON) },
+		RunE: func(*cobra.Command, []string) error {
+			return c.planned(f, func(m *checkpoint.Checkpoint, r *engine.Resolved) error { return c.info(f, m, r, asJSON) })
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
 	f.add(cmd)
@@ -61,19 +62,7 @@ type engineInfo struct {
 	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
 }
 
-func (c *cli) info(f *engineFlags, asJSON bool) (err error) {
-	if err := f.check(); err != nil {
-		return err
-	}
-	model, err := openModel(f.model)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, model.Close()) }()
-	r, err := c.resolve(f, model)
-	if err != nil {
-		return err
-	}
+func (c *cli) info(f *engineFlags, model *checkpoint.Checkpoint, r *engine.Resolved, asJSON bool) error {
 	planned, err := r.Info()
 	if err != nil {
 		return err

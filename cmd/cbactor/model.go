@@ -63,20 +63,28 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	return e, nil
 }
 
-// resolve decides the configuration without starting an engine, and tells what an
-// engine that starts tells.
-func (c *cli) resolve(f *engineFlags, model *checkpoint.Checkpoint) (*engine.Resolved, error) {
+// planned decides the configuration for a model without starting an engine, tells
+// what an engine that starts tells, and hands both to show.
+func (c *cli) planned(f *engineFlags, show func(*checkpoint.Checkpoint, *engine.Resolved) error) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	model, err := openModel(f.model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
 	cfg := f.config
 	cfg.Checkpoint = model
 	r, err := engine.Resolve(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", f.model, err)
+		return fmt.Errorf("model %s: %w", f.model, err)
 	}
 	log := c.log()
 	for _, n := range r.Notices {
 		log.Warn().Msg(n)
 	}
-	return r, nil
+	return show(model, r)
 }
 
 // log is where the command and its engine log to.

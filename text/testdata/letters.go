@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Prints every letter and number that Go's tables know, for make_unicode16.py.
+// Command letters prints every letter and number that Go's tables know, for make_unicode16.py.
 package main
 
 import (
