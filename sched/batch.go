@@ -9,7 +9,8 @@ import (
 )
 
 // Reserved takes the answer of blocks and returns the Batch to hand over, nil when
-// no row came of it and no block drains until its step is done, or when the batch waits for copies: then Swap has what to ask.
+// no row came of it and no block drains until its step is done, or when the batch
+// waits for copies: then Swap has what to ask.
 func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	if !s.out || rd.Step != s.step+1 {
 		return nil, fmt.Errorf("%w: an answer for step %d, which was not asked", ErrProtocol, rd.Step)
