@@ -151,9 +151,11 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 // behind, refuses all of them because the command comes first.
 func TestAStopOvertakesTheBacklog(t *testing.T) {
 	const backlog = 20_000
-	s := startEcho(t, nil)
+	begun := make(chan struct{}, 1000)
+	s := startEcho(t, func(*executor.Batch) { begun <- struct{}{} })
 	held := make(chan error) // no room: intake waits in its Receive until it is read
 	s.Submit(&Submit{ID: "held", IDs: []int32{3, 1, 4}, MaxNew: 900, Sink: newRecord(t), Reply: held})
+	<-begun // it was accepted, so intake is at its reply
 	replies := make(chan error, backlog)
 	for i := range backlog {
 		s.Submit(&Submit{ID: fmt.Sprint(i), IDs: []int32{3, 1, 4}, MaxNew: 900, Sink: newRecord(t), Reply: replies})
