@@ -46,14 +46,14 @@ func (a *intake) Receive(c actor.Context) {
 
 // submit takes a request in, or says why not before anything is queued.
 func (a *intake) submit(c actor.Context, m *Submit) error {
-	if a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING {
+	if a.stopping() {
 		return ErrStopping
 	}
 	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen {
 		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, n)
 	}
 	for i := range 1 + len(m.Children) {
-		if id := childID(m.ID, i); a.table.byID[id] != nil {
+		if id := ChildID(m.ID, i); a.table.byID[id] != nil {
 			return fmt.Errorf("%w: %q", ErrDuplicateID, id)
 		}
 	}
@@ -64,7 +64,7 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 	parent := a.table.add(m.ID, m.Sink)
 	a.table.trace.queued(parent, s, nil)
 	for i, sink := range m.Children {
-		child := a.table.add(childID(m.ID, i+1), sink)
+		child := a.table.add(ChildID(m.ID, i+1), sink)
 		a.table.trace.queued(child, s, parent)
 		parent.children = append(parent.children, child)
 	}
@@ -72,8 +72,8 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 	return nil
 }
 
-// childID names sequence number n of a request.
-func childID(id string, n int) string {
+// ChildID names sequence number n of a request; 0 is the request itself.
+func ChildID(id string, n int) string {
 	if n == 0 {
 		return id
 	}
@@ -121,6 +121,11 @@ func (a *intake) deliver(m *sched.Tokens) {
 	a.tokens.put(m)
 }
 
+// stopping tells that nothing new is accepted.
+func (a *intake) stopping() bool {
+	return a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
+}
+
 func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
 	if m.Number <= a.number {
 		return
@@ -131,8 +136,7 @@ func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
 
 // drained tells the supervisor once nothing is open and nothing will be.
 func (a *intake) drained(c actor.Context) {
-	stopping := a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
-	if stopping && len(a.table.byKey) == 0 {
+	if a.stopping() && len(a.table.byKey) == 0 {
 		c.Send(a.supervisor, &messages.Drained{Number: a.number})
 	}
 }

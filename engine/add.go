@@ -95,7 +95,7 @@ func (e *Engine) submission(r Request) (*Stream, *actors.Submit) {
 	m := &actors.Submit{ID: r.ID, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
 		Sampling: r.Sampling, Seed: e.seed(r), Priority: int32(r.Priority), Sink: sink{s}}
 	for i := 1; i < r.N; i++ {
-		child := newStream(r.ID+"/"+strconv.Itoa(i), prompt)
+		child := newStream(actors.ChildID(r.ID, i), prompt)
 		child.cancel = func() { system.Cancel(child.id, sink{child}) }
 		s.children = append(s.children, child)
 		m.Children = append(m.Children, sink{child})

@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
+
+	"github.com/cbactor/cbactor/actors"
 )
 
 // BatchOptions tune GenerateBatch.
@@ -50,7 +51,10 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 			first, n := at[next], max(1, requests[next].N)
 			for i := range n {
 				if err != nil {
-					outs[first+i] = refused(requests[next], i, err)
+					outs[first+i] = Refused(requests[next], err)
+					if id := requests[next].ID; id != "" {
+						outs[first+i].RequestID = actors.ChildID(id, i)
+					}
 					ended <- first + i
 					continue
 				}
@@ -92,13 +96,10 @@ func (e *Engine) whole(ctx context.Context, outs []Output) error {
 	return nil
 }
 
-// refused is the output of sequence n of a request that was never accepted.
-func refused(r Request, n int, err error) Output {
-	id := r.ID
-	if id != "" && n > 0 {
-		id += "/" + strconv.Itoa(n)
-	}
-	out := Output{RequestID: id, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
+// Refused is the output of a request that was never accepted, because of err: that
+// of a context means that it was cancelled.
+func Refused(r Request, err error) Output {
+	out := Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		out.FinishReason, out.Err = FinishCancelled, nil
 	}

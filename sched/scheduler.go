@@ -29,6 +29,9 @@ const (
 	Priority
 )
 
+// Policies are the names of the policies, as configurations have them.
+var Policies = map[string]Policy{"fifo": FIFO, "prefill_first": PrefillFirst, "priority": Priority}
+
 // AgePerLevel is how many requests' worth of age one level of priority is.
 const AgePerLevel = 64
 

@@ -192,8 +192,7 @@ func (w words) number(name string, otherwise int) int {
 
 // engine is by default that of the field reports.
 func (w words) engine() simConfig {
-	policies := map[string]Policy{"fifo": FIFO, "prefill_first": PrefillFirst, "priority": Priority}
-	policy, ok := policies[w.text("policy", "fifo")]
+	policy, ok := Policies[w.text("policy", "fifo")]
 	if !ok {
 		w.t.Fatalf("there is no policy %s", w.text("policy", ""))
 	}

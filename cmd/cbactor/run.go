@@ -142,12 +142,7 @@ func (r *runner) submit(ctx context.Context, j job) (*engine.Stream, error) {
 // refused is the result of a request that never ran: because it is bad, or because
 // the run was cancelled first.
 func refused(r engine.Request, err error) *show.Result {
-	o := engine.Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: engine.FinishFailed, Err: err,
-		Usage: engine.Usage{PromptTokens: len(r.PromptIDs)}}
-	if errors.Is(err, context.Canceled) {
-		o.FinishReason, o.Err = engine.FinishCancelled, nil
-	}
-	result := show.NewResult(o, "")
+	result := show.NewResult(engine.Refused(r, err), "")
 	var line *requests.LineError
 	if errors.As(err, &line) {
 		result.Error = line.InFile() // whoever gets the results has the file by another name

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -62,16 +64,12 @@ func (c *cli) simCommand() *cobra.Command {
 		f.config.Margin = int(*margin * float64(f.config.Blocks))
 		return f.check(*margin)
 	}
-	complete(cmd, "policy", policyNames)
+	complete(cmd, "policy", func() []string { return slices.Sorted(maps.Keys(sched.Policies)) })
 	return cmd
 }
 
-var policies = map[string]sched.Policy{"fifo": sched.FIFO, "prefill_first": sched.PrefillFirst, "priority": sched.Priority}
-
-func policyNames() []string { return []string{"fifo", "prefill_first", "priority"} }
-
 func (f *simFlags) check(margin float64) error {
-	policy, ok := policies[f.policy]
+	policy, ok := sched.Policies[f.policy]
 	if !ok {
 		return badUsage("--policy is %q: must be fifo, prefill_first or priority", f.policy)
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
@@ -188,7 +189,7 @@ func (r *run) step() error {
 	}
 	waiting, started := r.core.Load()
 	r.report.sample(Sample{At: r.now, Used: r.total - r.answer.Free, Waiting: waiting, Running: started})
-	return r.wrong()
+	return r.report.bad
 }
 
 func (r *run) take(it *sched.Item) {
@@ -204,28 +205,14 @@ func (r *run) take(it *sched.Item) {
 	r.open--
 	q := &r.load[it.Key-1]
 	want := executor.EchoRef(q.Prompt, q.MaxNew, vocab, 1)
-	if r.report.bad == nil && (it.Err != nil || !equal(t.got, want)) {
+	if r.report.bad == nil && (it.Err != nil || !slices.Equal(t.got, want)) {
 		r.report.bad = fmt.Errorf("sim: request %d got other tokens than alone (%d of %d): %v", it.Key, len(t.got), len(want), it.Err)
 	}
 	r.report.ended(len(q.Prompt), len(t.got), t.first-q.Arrive, r.now-q.Arrive, t)
 	t.got = nil
 }
 
-func (r *run) wrong() error { return r.report.bad }
-
 func (r *run) finish() {
 	r.report.Seconds = r.now
 	r.report.Blocks = r.total
-}
-
-func equal(a, b []int32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
