@@ -70,12 +70,22 @@ func (e *Engine) add(ctx context.Context, r Request) (*Stream, error) {
 // check refuses what need not be copied first.
 func (e *Engine) check(r Request) error {
 	switch {
-	case r.N < 0 || r.N > maxSequences:
+	case !r.countsRight():
 		return fmt.Errorf("%w: n is %d, must be from 1 to %d", ErrParams, r.N, maxSequences)
 	case r.Priority < -maxPriority || r.Priority > maxPriority:
 		return fmt.Errorf("%w: priority is %d, must be from %d to %d", ErrParams, r.Priority, -maxPriority, maxPriority)
 	}
 	return e.limits.CheckLength(len(r.PromptIDs))
+}
+
+func (r *Request) countsRight() bool { return r.N >= 0 && r.N <= maxSequences }
+
+// sequences is how many outputs a request has; one whose N is refused has one.
+func (r *Request) sequences() int {
+	if r.N > 1 && r.countsRight() {
+		return r.N
+	}
+	return 1
 }
 
 // submission is a request's streams and what intake gets. The engine's copy of the

@@ -149,6 +149,28 @@ func TestStoppingRefusesAndACancelMayBeWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+// A count of sequences that can never be served is refused, not waited with, and
+// takes no memory before it is.
+func TestTooManySequencesAreRefused(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{MaxQueueSize: 2})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	outs, err := e.GenerateBatch(ctx, []Request{{PromptIDs: ids(3, 1), MaxNewTokens: 2, N: 3}, {PromptIDs: ids(3, 1), N: 1 << 40}, {PromptIDs: ids(3, 1), N: -5}, {PromptIDs: ids(3, 1), MaxNewTokens: 2, N: 2}}, BatchOptions{})
+	if err != nil || len(outs) != 3+1+1+2 {
+		t.Fatalf("%d outputs: %v", len(outs), err)
+	}
+	for i, out := range outs[:5] {
+		if !errors.Is(out.Err, ErrParams) {
+			t.Errorf("output %d ended %s: %v", i, out.FinishReason, out.Err)
+		}
+	}
+	for _, out := range outs[5:] {
+		if out.FinishReason != FinishLength {
+			t.Errorf("two sequences in a queue of two: %s %v", out.FinishReason, out.Err)
+		}
+	}
+}
+
 func TestPreemptionsAreCounted(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16}, Config{})
 	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(50, 1), MaxNewTokens: 50}, {PromptIDs: ids(50, 2), MaxNewTokens: 50}}, BatchOptions{})

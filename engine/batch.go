@@ -25,8 +25,8 @@ type Progress struct {
 const queueRetry = 5 * time.Millisecond
 
 // GenerateBatch runs requests together and returns their outputs in the order
-// given, for a request with N above 1 one after the other; nothing is started for
-// none. It waits where the engine's queue is full. A request that is refused or
+// given, for a request with N above 1 one after the other, of an N that is refused
+// the first alone; nothing is started for none. It waits where the engine's queue is full. A request that is refused or
 // fails has its error in its own Output; the others go on. When ctx ends, all are
 // cancelled and returned with what they have, and its error; when the engine is
 // closed or crashes, likewise. Equal ids are refused while the first is open.
@@ -35,7 +35,7 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 	p := Progress{}
 	for i, r := range requests {
 		at[i] = p.Total
-		p.Total += max(1, r.N)
+		p.Total += r.sequences()
 	}
 	outs := make([]Output, p.Total)
 	ended := make(chan int, p.Total) // room for all: nobody waits to report
@@ -48,7 +48,7 @@ func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchO
 				retry = time.After(queueRetry) // or sooner, when one of ours ends
 				break
 			}
-			first, n := at[next], max(1, requests[next].N)
+			first, n := at[next], requests[next].sequences()
 			for i := range n {
 				if err != nil {
 					outs[first+i] = Refused(requests[next], err)
