@@ -120,7 +120,18 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 		"a child is killed": func(s *System, r *actor.RootContext) { r.Stop(s.blocks) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startEcho(t, func(*executor.Batch) { time.Sleep(time.Millisecond) })
+			// A second question to blocks while the first is out would not be a crash that
+			// happens: there the step is held, so that nothing is asked.
+			held := name == "blocks"
+			begun, release := make(chan struct{}, 1000), make(chan struct{})
+			defer close(release)
+			s := startEcho(t, func(*executor.Batch) {
+				begun <- struct{}{}
+				if held {
+					<-release
+				}
+				time.Sleep(time.Millisecond)
+			})
 			var records []*record
 			for i := range 20 {
 				r := newRecord(t)
@@ -129,6 +140,7 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 				}
 				records = append(records, r)
 			}
+			<-begun
 			plant(s, s.sys.Root)
 			if name == "supervisor panics" {
 				s.Stop(true) // a nil Stop is soft: nobody else ends it
