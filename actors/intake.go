@@ -108,8 +108,8 @@ func (a *intake) deliver(m *sched.Tokens) {
 		}
 		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
 		o.tokens += len(it.IDs)
-		if len(it.IDs) > 0 {
-			o.sink.Tokens(it.IDs)
+		if len(it.IDs)+len(it.Prompt) > 0 {
+			o.sink.Tokens(News{IDs: it.IDs, Drawn: it.Drawn, Prompt: it.Prompt})
 		}
 		switch it.Finish {
 		case sched.Stop:

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"time"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cbactor/cbactor/sampling"
@@ -14,6 +16,7 @@ const (
 	ReasonStop      Reason = "stop"
 	ReasonLength    Reason = "length"
 	ReasonCancelled Reason = "cancelled"
+	ReasonDeadline  Reason = "deadline"
 	ReasonFailed    Reason = "failed"
 )
 
@@ -30,6 +33,20 @@ type Submit struct {
 	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
 	Priority int32
 	Reply    chan<- error
+
+	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
+	Private    bool           // takes no shared cache blocks and leaves none
+	Stop       func() Matcher // makes the matcher of each sequence; nil: none
+	Deadline   time.Duration  // from now to the end; 0: none
+	FirstToken time.Duration  // from now to the first token; 0: none
+}
+
+// Matcher finds the end of a request in its tokens, as stop strings do. It is called
+// on the intake actor's goroutine.
+type Matcher interface {
+	// Match takes the next ids. When one of them ends the request it answers how many
+	// of these ids belong to it, else -1.
+	Match(ids []int32) int
 }
 
 // Cancel ends a request. An id that is unknown or ended is harmless. With a Sink it
@@ -40,16 +57,25 @@ type Cancel struct {
 }
 
 // Sink gets what becomes of a request: tokens, then exactly one End. It is called
-// on the intake actor's goroutine and must not block; ids are valid during the call.
+// on the intake actor's goroutine and must not block; what it is given is valid during the call.
 type Sink interface {
-	Tokens(ids []int32)
+	Started() // it runs for the first time
+	Tokens(News)
 	End(End)
+}
+
+// News is what a step brought to a request. It is valid during the call only.
+type News struct {
+	IDs    []int32
+	Drawn  []sampling.Drawn // one per id, where asked for
+	Prompt []sampling.Drawn // of the prompt's next ids, from the second on, where asked for
 }
 
 // End is a request's last word.
 type End struct {
 	Reason      Reason
 	Err         error // with ReasonFailed
+	Matched     bool  // the request's Matcher ended it
 	Cached      int   // prompt tokens taken from shared blocks
 	Preemptions int
 }

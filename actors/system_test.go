@@ -31,13 +31,15 @@ type record struct {
 
 func newRecord(t *testing.T) *record { return &record{t: t, done: make(chan struct{})} }
 
-func (r *record) Tokens(ids []int32) {
+func (r *record) Started() {}
+
+func (r *record) Tokens(n News) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.ends) > 0 {
 		r.t.Error("tokens after the end")
 	}
-	r.tokens = append(r.tokens, ids...)
+	r.tokens = append(r.tokens, n.IDs...)
 }
 
 func (r *record) End(e End) {

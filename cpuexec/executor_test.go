@@ -99,9 +99,10 @@ func TestDraws(t *testing.T) {
 	for i, s := range seqs {
 		for j, got := range s.out() {
 			key := sampling.Key{Seed: s.seed, Position: int32(s.prompt + j)}
-			want, _, err := sampler.Sample(s.logits[j], s.sampling, key)
-			if err != nil || got != want {
-				t.Errorf("sequence %d: token %d is %d, drawn again it is %d (%v)", i, j, got, want, err)
+			var want sampling.Drawn
+			err := sampler.Sample(s.logits[j], &s.sampling, sampling.History{}, key, &want)
+			if err != nil || got != want.ID {
+				t.Errorf("sequence %d: token %d is %d, drawn again it is %d (%v)", i, j, got, want.ID, err)
 			}
 		}
 	}

@@ -50,7 +50,9 @@ func (s *step) draw(id int, some []sample) {
 		m := &some[i]
 		q := m.slot
 		key := sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}
-		m.token, _, m.err = s.workers[id].sampler.Sample(s.row(i), q.sampling, key)
+		var drawn sampling.Drawn
+		m.err = s.workers[id].sampler.Sample(s.row(i), &q.sampling, sampling.History{IDs: q.ids}, key, &drawn)
+		m.token = drawn.ID
 	}
 }
 

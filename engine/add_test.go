@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"github.com/cbactor/cbactor/actors"
 	"slices"
 	"testing"
 	"time"
@@ -116,7 +117,7 @@ func TestAStreamIsAsLargeAsItsTokens(t *testing.T) {
 	out := mustAdd(t, e, Request{PromptIDs: ids(3, 1), EOS: executor.EchoRef(ids(3, 1), 1, echoVocab, 1)}).Wait(t.Context())
 	s := newStream("", nil)
 	for range 1000 {
-		sink{s}.Tokens([]int32{7})
+		sink{s}.Tokens(actors.News{IDs: []int32{7}})
 	}
 	if n := len(*s.tokens.Load()); len(out.TokenIDs) != 1 || n > 2048 {
 		t.Errorf("room for %d tokens after 1000", n)

@@ -18,7 +18,19 @@ type Request struct {
 	IgnoreEOS    bool    // no id ends it
 	N            int     // sequences of the prompt, with ids ID, ID/1, …, each drawing by itself; 0: 1
 	Priority     int     // with the policy for it: higher goes first; from -100 to 100
+
+	// Score computes the prompt and draws nothing: MaxNewTokens must be 0. With
+	// Sampling.Tell.Prompt it gives the log-probabilities of a text.
+	Score bool
+
+	Stop       func() Matcher // makes what finds the request's end in its tokens, such as stop strings; one for each sequence
+	Deadline   time.Duration  // from submission to the end, which it forces with FinishDeadline; 0: none
+	FirstToken time.Duration  // from submission to the first token; 0: none
+	Timestamps bool           // keep the moment of each token
 }
+
+// Matcher finds the end of a request in its tokens.
+type Matcher = actors.Matcher
 
 // FinishReason says why a request ended.
 type FinishReason = actors.Reason
@@ -27,6 +39,7 @@ const (
 	FinishStop      = actors.ReasonStop      // an end-of-sequence id, the last of TokenIDs
 	FinishLength    = actors.ReasonLength    // MaxNewTokens or the context is reached
 	FinishCancelled = actors.ReasonCancelled // by Cancel, or by a context
+	FinishDeadline  = actors.ReasonDeadline  // Request.Deadline or Request.FirstToken has passed
 	FinishFailed    = actors.ReasonFailed    // see Output.Err
 )
 
@@ -37,9 +50,14 @@ type Output struct {
 	TokenIDs     []int32 // generated, with the end-of-sequence id that ended it
 	FinishReason FinishReason
 	Err          error // with FinishFailed
+	Matched      bool  // with FinishStop: the request's Stop ended it
 	Usage        Usage
-	Preemptions  int // times its cache was given up for an older request
-	Timing       Timing
+
+	Logprobs       []sampling.Drawn // one per token, where Sampling.Tell asks
+	PromptLogprobs []sampling.Drawn // of the prompt's ids from the second on, where it asks
+
+	Preemptions int // times its cache was given up for an older request
+	Timing      Timing
 }
 
 // Usage counts tokens.
@@ -49,15 +67,19 @@ type Usage struct {
 	CachedTokens     int `json:"cached_tokens"` // prompt tokens taken from the prefix cache
 }
 
-// Timing has the moments of a request; First is zero when no token came.
+// Timing has the moments of a request. Started, when it left the queue, and First,
+// when its first token came, are zero where that did not happen.
 type Timing struct {
-	Created, First, Ended time.Time
+	Created, Started, First, Ended time.Time
+
+	Tokens []time.Time // of each token, where Request.Timestamps asks
 }
 
 // Chunk is what came since the last one: TokenIDs are the tokens from Offset on.
 // Final is set in the last chunk only.
 type Chunk struct {
 	TokenIDs []int32
+	Logprobs []sampling.Drawn // one per token, where asked for
 	Offset   int
 	Final    *Output
 }

@@ -108,8 +108,12 @@ type sink struct{ *Stream }
 // firstTokens is how many tokens a Stream has room for at first.
 const firstTokens = 32
 
+// Started implements actors.Sink.
+func (s sink) Started() { s.timing.Started = time.Now() }
+
 // Tokens implements actors.Sink.
-func (s sink) Tokens(ids []int32) {
+func (s sink) Tokens(news actors.News) {
+	ids := news.IDs
 	n := int(s.count.Load())
 	if n == 0 {
 		s.timing.First = time.Now()

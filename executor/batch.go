@@ -71,6 +71,8 @@ type Copy struct {
 // named: the slot knows them, and a row whose Start+Count is one past the known
 // ids takes the token that the step before will have sampled. Sample asks for a
 // token after the last position. Mask is an index into Batch.Masks or -1.
+// PromptLogprobs asks for the log-probabilities of the prompt's ids that follow the
+// row's positions: of Start+1 to Start+Count, as far as they are prompt.
 type Row struct {
 	Slot           Slot
 	Start, Count   int32
@@ -91,10 +93,11 @@ type Result struct {
 // RowResult is the outcome of one row. Tokens is empty for a row that did not
 // sample. Err fails this row's request alone.
 type RowResult struct {
-	Slot     Slot
-	Tokens   []int32
-	Logprobs []float32 // one per token when asked for
-	Err      error
+	Slot   Slot
+	Tokens []int32
+	Drawn  []sampling.Drawn // one per token, where the request's Tell asks
+	Prompt []sampling.Drawn // of the prompt's ids behind the row's positions, where the row asks
+	Err    error
 }
 
 // Reset empties b for reuse, keeping its memory.

@@ -10,6 +10,6 @@ func (r *Result) Add(s Slot) *RowResult {
 		r.Rows = append(r.Rows, RowResult{})
 	}
 	row := &r.Rows[n]
-	*row = RowResult{Slot: s, Tokens: row.Tokens[:0], Logprobs: row.Logprobs[:0]}
+	*row = RowResult{Slot: s, Tokens: row.Tokens[:0], Drawn: row.Drawn[:0], Prompt: row.Prompt[:0]}
 	return row
 }

@@ -28,26 +28,35 @@ func NewSampler(vocab int) *Sampler {
 	}}
 }
 
-// Sample draws a token from a row of logits, which it does not change. p must
-// have passed Check. p.Greedy() takes the largest logit, the
-// lowest id among equals. Otherwise temperature, top-k and top-p are applied in
-// this order, and the token is where the cumulative probability of what is kept,
-// by ascending id, first exceeds key.Uniform().
+// Sample draws a token from a row of logits, which it does not change, into out.
+// p must have passed Check. The processors and filters of p act in the order of its
+// fields; p.Greedy() then takes the largest logit, the lowest id among equals, else
+// the token is where the cumulative probability of what is kept, by ascending id,
+// first exceeds key.Uniform(). What p.Tell does not ask for stays as it is in out.
 //
-// logprob is the natural logarithm of the token's probability in the
-// distribution it was drawn from, after all filters: 0 for greedy. A row that is
-// not usable is an ErrLogits. Nothing is allocated but for an error.
-func (s *Sampler) Sample(logits []float32, p Params, key Key) (token int32, logprob float32, err error) {
+// A row that is not usable, before or after the processors, is an ErrLogits. Nothing
+// is allocated but for an error and for out's slices to grow.
+func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *Drawn) error {
 	if len(logits) != s.vocab {
-		return 0, 0, fmt.Errorf("%w: %d of them, the vocabulary has %d", ErrLogits, len(logits), s.vocab)
+		return fmt.Errorf("%w: %d of them, the vocabulary has %d", ErrLogits, len(logits), s.vocab)
 	}
 	best, err := argmax(logits)
-	if err != nil || p.Greedy() {
-		return best, 0, err
+	if err != nil {
+		return err
 	}
-	s.keep(logits, p, logits[best])
-	token, logprob = s.kept.draw(key.Uniform())
-	return token, logprob, nil
+	if p.Greedy() {
+		out.ID, out.Sampled = best, 0
+		return nil
+	}
+	s.keep(logits, *p, logits[best])
+	out.ID, out.Sampled = s.kept.draw(key.Uniform())
+	return nil
+}
+
+// Score fills out with the raw log-probability of a token, and of the top most
+// likely ones: Sampled is the same as Raw.
+func (s *Sampler) Score(logits []float32, id, top int32, out *Drawn) error {
+	return fmt.Errorf("%w: not yet", ErrLogits)
 }
 
 // argmax is the id of the largest logit, the lowest id among equals.

@@ -8,6 +8,13 @@ import (
 
 var inf = float32(math.Inf(1))
 
+// sample draws without a history.
+func sample(s *Sampler, logits []float32, p Params, key Key) (int32, float32, error) {
+	var d Drawn
+	err := s.Sample(logits, &p, History{}, key, &d)
+	return d.ID, d.Sampled, err
+}
+
 func TestGreedy(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -25,7 +32,7 @@ func TestGreedy(t *testing.T) {
 	} {
 		s := NewSampler(len(c.logits))
 		for _, p := range []Params{{}, {TopP: 0.5}, {Temperature: 2, TopK: 1}, {TopK: 1}} {
-			token, logprob, err := s.Sample(c.logits, p, Key{Seed: 9})
+			token, logprob, err := sample(s, c.logits, p, Key{Seed: 9})
 			if token != c.want || logprob != 0 || err != nil {
 				t.Errorf("%s, %+v: token %d, logprob %v, %v; want %d, 0", c.name, p, token, logprob, err, c.want)
 			}
@@ -40,7 +47,7 @@ func TestUnusableRows(t *testing.T) {
 		{-inf, -inf, -inf}, {1, inf, 2}, {}, {1, 2}, {1, 2, 3, 4},
 	} {
 		for _, p := range []Params{{}, {Temperature: 1}, {Temperature: 1, TopK: 2, TopP: 0.5}} {
-			if token, _, err := NewSampler(3).Sample(logits, p, Key{}); !errors.Is(err, ErrLogits) {
+			if token, _, err := sample(NewSampler(3), logits, p, Key{}); !errors.Is(err, ErrLogits) {
 				t.Errorf("%v, %+v: token %d, %v", logits, p, token, err)
 			}
 		}
@@ -56,7 +63,7 @@ func TestTinyTemperatureAndTopP(t *testing.T) {
 		{Temperature: 1, TopP: 1e-4}, {Temperature: 1, TopP: math.SmallestNonzeroFloat32}, {Temperature: 1, TopK: 1},
 	} {
 		for i := range 1000 {
-			token, logprob, err := s.Sample(logits, p, Key{Seed: 3, Position: int32(i)})
+			token, logprob, err := sample(s, logits, p, Key{Seed: 3, Position: int32(i)})
 			if token != 0 || logprob != 0 || err != nil {
 				t.Fatalf("%+v draw %d: token %d, logprob %v, %v", p, i, token, logprob, err)
 			}
@@ -70,11 +77,11 @@ func TestDrawsAreIndependent(t *testing.T) {
 	used := NewSampler(50)
 	for i := range 200 {
 		key := Key{Seed: uint64(i % 3), Child: int32(i % 2), Position: int32(i)}
-		want, wantLog, err := NewSampler(50).Sample(logits, p, key)
+		want, wantLog, err := sample(NewSampler(50), logits, p, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, gotLog, err := used.Sample(logits, p, key); got != want || gotLog != wantLog || err != nil {
+		if got, gotLog, err := sample(used, logits, p, key); got != want || gotLog != wantLog || err != nil {
 			t.Fatalf("%+v: %d %v %v, want %d %v", key, got, gotLog, err, want, wantLog)
 		}
 	}
@@ -109,7 +116,7 @@ func checkDistribution(t *testing.T, logits []float32, p Params, keep []int, cri
 	counts := make([]int, len(logits))
 	s := NewSampler(len(logits))
 	for i := range n {
-		id, logprob, err := s.Sample(logits, p, Key{Seed: 11, Child: int32(i % 7), Position: int32(i)})
+		id, logprob, err := sample(s, logits, p, Key{Seed: 11, Child: int32(i % 7), Position: int32(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +150,7 @@ func TestSampleAllocatesNothing(t *testing.T) {
 		position := int32(0)
 		if n := testing.AllocsPerRun(50, func() {
 			position++
-			if _, _, err := s.Sample(logits, p, Key{Position: position}); err != nil {
+			if _, _, err := sample(s, logits, p, Key{Position: position}); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {
@@ -175,7 +182,7 @@ func BenchmarkSample(b *testing.B) {
 			position := int32(0)
 			for b.Loop() {
 				position++
-				if _, _, err := s.Sample(logits, c.p, Key{Position: position}); err != nil {
+				if _, _, err := sample(s, logits, c.p, Key{Position: position}); err != nil {
 					b.Fatal(err)
 				}
 			}

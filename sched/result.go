@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // Tokens is what a step brought, for intake: all sequences of the step in one message.
@@ -18,6 +19,8 @@ type Tokens struct {
 type Item struct {
 	Key         Key
 	IDs         []int32
+	Drawn       []sampling.Drawn // one per id, where the request's Tell asks
+	Prompt      []sampling.Drawn // of the prompt's ids from the second on, as they come
 	Finish      Finish
 	Err         error // with Failed
 	Cached      int32 // prompt tokens found in shared blocks

@@ -27,7 +27,8 @@ type Submit struct {
 	N        int32   // sequences of the prompt, under the keys from Key on; 0 is 1
 	Priority int32   // with policy Priority: higher goes first
 	IDs      []int32 // the prompt, at least one
-	MaxNew   int32   // at least 1
+	MaxNew   int32   // 0: the prompt is computed and nothing drawn
+	Private  bool    // takes no shared blocks and leaves none
 	EOS      []int32 // ids that end it
 	Sampling sampling.Params
 	Seed     uint64

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"errors"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestDefaultsOfAModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := f.defaults(fs, c.model)
-		if err != nil || r.Sampling != c.want || r.MaxNewTokens != 256 {
+		if err != nil || !reflect.DeepEqual(r.Sampling, c.want) || r.MaxNewTokens != 256 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -74,7 +75,7 @@ func TestLineOverDefaults(t *testing.T) {
 	n, temperature, k, seed, yes := 3, 0.25, int32(4), uint64(9), true
 	line := requests.Request{ID: "a", Prompt: requests.Prompt{IDs: []int32{1}}, MaxNewTokens: &n, Temperature: &temperature, TopK: &k, Seed: &seed, IgnoreEOS: &yes}
 	r := m.job(line.ID, line.Prompt, &line).request
-	if r.ID != "a" || r.MaxNewTokens != 3 || r.Sampling != (sampling.Params{Temperature: 0.25, TopK: 4, TopP: 0.5}) || *r.Seed != 9 || !r.IgnoreEOS {
+	if r.ID != "a" || r.MaxNewTokens != 3 || !reflect.DeepEqual(r.Sampling, sampling.Params{Temperature: 0.25, TopK: 4, TopP: 0.5}) || *r.Seed != 9 || !r.IgnoreEOS {
 		t.Errorf("request %+v", r)
 	}
 	if plain := m.job("b", line.Prompt, nil).request; plain.MaxNewTokens != 10 || plain.Seed != nil || plain.IgnoreEOS {
