@@ -1,6 +1,8 @@
 package blockmgr
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,16 @@ func freeVictims(_ *Manager, r *Reserve) {
 	}
 }
 
+// takeOlder takes a victim whatever its place in line.
+func takeOlder(_ *Manager, r *Reserve) {
+	for i := range r.Victims {
+		r.Victims[i].Place = math.MaxInt32
+	}
+}
+
+// takeDearest turns the order of sacrifice round.
+func takeDearest(_ *Manager, r *Reserve) { slices.Reverse(r.Victims) }
+
 // matchAll matches every token that is known, and leaves none to compute.
 func matchAll(_ *Manager, r *Reserve) {
 	for i := range r.Open {
@@ -108,6 +120,8 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"forget a reference, unchecked", bug{books: forgetReference, unchecked: true}, "the answer is"},
 		{"free what was released", bug{question: freeReleased}, "the answer is"},
 		{"free a victim's blocks", bug{question: freeVictims}, "the answer is"},
+		{"take a victim older than the candidate", bug{question: takeOlder}, "the answer is"},
+		{"take the dearest victim", bug{question: takeDearest}, "the answer is"},
 		{"match all tokens", bug{question: matchAll}, "the answer is"},
 		{"evict the newest", bug{books: evictNewest}, "is another's"},
 		{"wait for nobody", bug{question: waitForNobody}, "the answer is"},

@@ -67,7 +67,7 @@ func TestDrainingSectorsCount(t *testing.T) {
 		t.Fatal(out)
 	}
 	grow := []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}}
-	victims := []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}
+	victims := []Victim{{Slot: 1, Place: 1, After: 1}}
 	out := b.reserve(Reserve{Step: 2, Candidates: grow, Victims: victims})
 	if len(out.Preempted) != 1 || len(out.Grants) != 0 {
 		t.Fatalf("while step 1 runs: %+v", out)

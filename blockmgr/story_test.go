@@ -181,9 +181,9 @@ func (w words) add(verb string, r *Reserve) {
 		case "want":
 			want := w.number("n", 1)
 			r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: int32(w.number("at", 0)), Want: int32(want), Room: int32(w.number("room", want+1)),
-				MayMatch: !w.flag("alone"), MayPreempt: w.flag("preempt")})
+				MayMatch: !w.flag("alone"), MayPreempt: w.flag("preempt"), Place: slot})
 		case "victims":
-			r.Victims = append(r.Victims, Victim{Slot: slot, After: after})
+			r.Victims = append(r.Victims, Victim{Slot: slot, Place: slot, After: after})
 		default:
 			w.t.Fatalf("nobody knows how to %s", verb)
 		}

@@ -22,6 +22,9 @@ type EchoConfig struct {
 	Outstanding int // 1
 	HostBlocks  int // a group, 0: no host pool
 
+	CopyCost float64 // as in Info
+	Overlap  bool    // as in Info: a CopyIn is then made as late as it may be, behind the rows
+
 	// Windows is a cache group for each entry, 0 for full attention; none is one
 	// full group.
 	Windows []int
@@ -109,6 +112,8 @@ func (e *Echo) Info() Info {
 		MaxContext:     e.config.Context,
 		Vocab:          e.config.Vocab,
 		MaxOutstanding: e.config.Outstanding,
+		CopyCost:       e.config.CopyCost,
+		Overlap:        e.config.Overlap,
 	}
 }
 

@@ -26,9 +26,7 @@ func (e *Echo) run(b *Batch, r *Result) error {
 	for _, d := range b.Tables {
 		copy(e.slots[d.Slot].tables[d.Group][d.Index:], d.Blocks)
 	}
-	for _, c := range b.Copies {
-		e.caches[c.Group].copy(c)
-	}
+	e.copies(b, false)
 	for _, row := range b.Rows {
 		if err := e.write(row, b); err != nil {
 			return err
@@ -40,12 +38,22 @@ func (e *Echo) run(b *Batch, r *Result) error {
 		}
 		r.Tokens += row.Count
 	}
+	e.copies(b, true)
 	// Sampled ids join their sequences last, for a fork reads its parent's.
 	for i := range r.Rows {
 		s := &e.slots[r.Rows[i].Slot]
 		s.ids = append(s.ids, r.Rows[i].Tokens...)
 	}
 	return nil
+}
+
+// copies makes those that run before the rows, or those behind them.
+func (e *Echo) copies(b *Batch, behind bool) {
+	for _, c := range b.Copies {
+		if late := e.config.Overlap && c.Kind == CopyIn; late == behind {
+			e.caches[c.Group].copy(c)
+		}
+	}
 }
 
 func (e *Echo) admit(a *Admit) {

@@ -22,6 +22,14 @@ type Info struct {
 	MaxContext     int // tokens of a sequence
 	Vocab          int
 	MaxOutstanding int // steps that may be handed over at once, 1 or 2
+
+	// CopyCost is what it costs to copy a token's cache to the host pool and back,
+	// against computing the token. 0: nothing.
+	CopyCost float64
+	// Overlap says that a CopyIn runs beside the rows of its Batch and is done before
+	// those of the next: no row of its Batch may touch what it writes, and no copy
+	// behind it what it reads or writes.
+	Overlap bool
 }
 
 // Executor computes steps. Logits of a row depend on its slot's tokens alone,

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cbactor/cbactor/blockmgr"
@@ -17,6 +18,7 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 		s.t.Fatalf("the plan of step %d is asked for again, and nothing happened", r.Step)
 	}
 	s.news = false
+	s.cheapestFirst(r)
 	if !plans || s.config.policy == PrefillFirst || s.config.reads > 0 || s.ledger == nil {
 		return
 	}
@@ -27,6 +29,45 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 	}
 	if len(s.decoding) > 0 && s.decoding[0] == s.core.active[0] && len(s.running) == 0 {
 		s.oldest = s.decoding[0]
+	}
+}
+
+// cheapestFirst wants the victims in the order of what giving them up costs, as a sum
+// over their pages: one that is computed again costs 1, unless it was found when the
+// request started, and one that is copied costs the ratio. The newest are first among
+// equals, and the host pool has room for all that go there.
+func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
+	s.t.Helper()
+	before, place, host := 0.0, int32(0), s.core.host
+	for i, v := range r.Victims {
+		q := s.core.bySlot[v.Slot]
+		cost, copied := 0.0, 0.0
+		for p := int32(0); p < q.planned; p += int32(s.config.page) {
+			copied += s.config.copyCost
+			if p >= q.found {
+				cost++
+			}
+		}
+		if v.How == blockmgr.ToHost {
+			if host -= int(q.blocks); host < 0 || copied >= cost {
+				s.t.Fatalf("request %d goes to the host at %v beside %v, which then has room for %d blocks", q.key, copied, cost, host)
+			}
+			cost = copied
+		}
+		if i > 0 && (cost < before-1e-9 || math.Abs(cost-before) < 1e-9 && v.Place > place) {
+			s.t.Fatalf("request %d is given up behind one that costs %v, and costs %v", q.key, before, cost)
+		}
+		before, place = cost, v.Place
+	}
+}
+
+// nobodyOlderGoes wants whoever is given up for another one to be behind it in line.
+func (s *sim) nobodyOlderGoes() {
+	s.t.Helper()
+	for _, p := range s.answer.Preempted {
+		if q, by := s.core.bySlot[p.Slot], s.core.bySlot[p.For]; q != by && inLine(q, by) < 0 {
+			s.t.Fatalf("request %d is given up for request %d, which is younger", q.key, by.key)
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ type seq struct {
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
 	hosted      int32 // blocks per group in the host pool, 0: none
+	found       int32 // tokens found in shared blocks when it last started
 	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }

@@ -49,6 +49,8 @@ type simConfig struct {
 	sharing                                                 bool
 	policy                                                  Policy
 	failing                                                 bool // some rows fail, see fails
+	copyCost                                                float64
+	overlap                                                 bool
 
 	windows []int // a cache group each, 0: full; none: one full group of blocks
 	sizes   []int // blocks of each; none: blocks
@@ -82,11 +84,11 @@ func newSim(t failer, c simConfig) *sim {
 		t.Fatal(err)
 	}
 	s := &sim{t: t, config: c,
-		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
+		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads, CopyCost: c.copyCost, Overlap: c.overlap}),
 		books: books,
 		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
 		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
-			HostBlocks: c.host, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
+			HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
 		all: map[Key]*outcome{}}
 	if c.windows == nil {
 		s.ledger = newLedger(t, c.page, c.blocks, c.host)
@@ -172,6 +174,7 @@ func (s *sim) reserved() {
 		s.t.Fatal(err)
 	}
 	s.bug.spoilAnswer(&s.answer)
+	s.nobodyOlderGoes()
 	if s.ledger != nil {
 		s.ledger.answered(s.asked, &s.answer)
 	}
