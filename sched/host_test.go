@@ -60,6 +60,8 @@ func TestCancelInTheHostPool(t *testing.T) {
 				s.step()
 			}
 			s.cancel(2)
+			s.submit(3, prompt(14, 3), 2) // in the same slot
+			s.submit(4, prompt(14, 4), 2)
 			s.drain()
 			s.check()
 		}

@@ -38,13 +38,16 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 // equals, and the host pool has room for all that go there.
 func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
 	s.t.Helper()
+	for _, f := range r.Forks {
+		s.found[f.Slot] = 0
+	}
 	before, place, host := 0.0, int32(0), s.core.host
 	for i, v := range r.Victims {
 		q := s.core.bySlot[v.Slot]
 		cost, copied := 0.0, 0.0
 		for p := int32(0); p < q.planned; p += int32(s.config.page) {
 			copied += s.config.copyCost
-			if p >= q.found {
+			if p >= s.found[v.Slot] {
 				cost++
 			}
 		}
@@ -58,6 +61,15 @@ func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
 			s.t.Fatalf("request %d is given up behind one that costs %v, and costs %v", q.key, before, cost)
 		}
 		before, place = cost, v.Place
+	}
+}
+
+// noteFound remembers what those found that start.
+func (s *sim) noteFound() {
+	for _, g := range s.answer.Grants {
+		if s.core.bySlot[g.Slot].state == offered {
+			s.found[g.Slot] = g.Matched
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type sim struct {
 	oldest   *seq              // of the started, if it was decoding and nothing in flight, else nil
 	news     bool              // something happened since it was asked
 	answer   blockmgr.Reserved
+	found    []int32           // per slot: tokens found in shared blocks when it started
 	moving   []*blockmgr.Swap  // sent to the host ledger, in order
 	running  []*executor.Batch // handed over, oldest first
 	handed   *executor.Batch   // by the last answer, nil: none
@@ -89,7 +90,7 @@ func newSim(t failer, c simConfig) *sim {
 		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
 		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
 			HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
-		all: map[Key]*outcome{}}
+		all: map[Key]*outcome{}, found: make([]int32, c.slots)}
 	if c.windows == nil {
 		s.ledger = newLedger(t, c.page, c.blocks, c.host)
 	}
@@ -175,6 +176,7 @@ func (s *sim) reserved() {
 	}
 	s.bug.spoilAnswer(&s.answer)
 	s.nobodyOlderGoes()
+	s.noteFound()
 	if s.ledger != nil {
 		s.ledger.answered(s.asked, &s.answer)
 	}

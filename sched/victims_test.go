@@ -26,7 +26,7 @@ func TestOrderOfSacrifice(t *testing.T) {
 		"found pages are copied too": {[]int32{9, 4, 2}, []int32{0, 3, 0}, 9, 0.3, []way{{2, 1}, {1, 0}}},
 		"room for the cheapest":      {[]int32{9, 4, 1, 3}, nil, 4, 0.5, []way{{2, 1}, {3, 1}, {1, 0}}},
 		"who finds no room is dear":  {[]int32{9, 4, 3, 2, 2}, nil, 7, 0.5, []way{{4, 1}, {3, 1}, {2, 1}, {1, 0}}},
-		"and goes behind others":     {[]int32{9, 6, 5, 4}, []int32{0, 2, 0, 0}, 4, 0.5, []way{{3, 1}, {1, 0}, {2, 0}}},
+		"and goes behind others":     {[]int32{9, 6, 5, 4}, []int32{0, 2, 0, 0}, 5, 0.5, []way{{3, 1}, {1, 0}, {2, 0}}},
 		"copies as dear as work":     {[]int32{9, 2, 1}, nil, 9, 1, []way{{2, 0}, {1, 0}}},
 	} {
 		s := New(Config{MaxTokens: 64, MaxSlots: 8, PageSize: 4, Blocks: 99, Depth: 1, Host: c.host, CopyCost: c.copyCost})
