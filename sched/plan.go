@@ -49,7 +49,7 @@ const maxOffers = 64
 
 // choose fills the candidates: decoding sequences, then started prompts, then the
 // queue, each in line; policy PrefillFirst turns the first two round, as long as no
-// started prompt lacks blocks.
+// started prompt lacks blocks. Victims are named only when blocks may be short.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens), oldest: len(s.active)}
 	if s.cfg.Policy == PrefillFirst && !s.stuck {
