@@ -47,7 +47,7 @@ func (r *Resolved) sched(info executor.Info) sched.Config {
 	if *c.UseAsyncBatching {
 		depth = 2
 	}
-	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
+	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxReads: c.MaxBatchReads, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
 		Blocks: scarcest(info), Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: int(*c.SafetyMargin * float64(scarcest(info))), Sharing: *c.AllowBlockSharing}
 }
 
