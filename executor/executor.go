@@ -10,6 +10,8 @@ type Group struct {
 	Blocks int // usable blocks, numbered from 0
 	Host   int // blocks of the host pool, numbered from 0; 0: no pool
 	Window int // 0: full attention
+
+	PerSector int // with Info.Sectors: blocks of a sector. Blocks is Sectors times that
 }
 
 // Info is what an executor can do. It never changes.
@@ -17,6 +19,7 @@ type Info struct {
 	Name           string
 	PageSize       int // tokens of a block
 	Groups         []Group
+	Sectors        int // of memory that the groups share: block b of one lies in sector b/PerSector; 0: each has blocks of its own
 	MaxSlots       int // sequences at a time
 	MaxTokens      int // tokens a step
 	MaxContext     int // tokens of a sequence

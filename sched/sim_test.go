@@ -88,8 +88,8 @@ func newSim(t failer, c simConfig) *sim {
 		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads, CopyCost: c.copyCost, Overlap: c.overlap}),
 		books: books,
 		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
-		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
-			HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
+			Sectors: c.sectors, PerSector: cache.PerSector, HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
 		all: map[Key]*outcome{}, found: make([]int32, c.slots)}
 	if c.windows == nil {
 		s.ledger = newLedger(t, c.page, c.blocks, c.host)
