@@ -35,11 +35,8 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 			w.refuse(c, 0)
 		case c.Want < 0, c.Want == 0 && !c.FromHost:
 			return fmt.Errorf("%w: slot %d wants %d tokens", ErrProtocol, c.Slot, c.Want)
-		case c.Want > 0 && (w.left.Tokens <= 0 || w.left.Rows <= 0):
-			w.full = w.full || !s.started // nor does one pass it that wants nothing of the budget
-			w.refuse(c, 0)
-		case c.Want > 0 && w.left.Reads > 0 && c.Position > w.left.Reads && w.left.Taken > 0: // too much to read beside the others
-			w.refuse(c, 0)
+		case c.Want > 0 && w.left.lacks(c.Position):
+			w.outOfBudget(s, c)
 		case s.started:
 			if err := w.goOn(s, c); err != nil {
 				return err
@@ -166,6 +163,10 @@ func (w *round) start(s *slot, c *Candidate) {
 		return
 	}
 	matched := int32(len(w.found)) * w.page
+	if matched > 0 && w.left.lacks(matched) {
+		w.outOfBudget(s, c)
+		return
+	}
 	position := c.Position + matched
 	for g := range s.base {
 		s.base[g] = w.first(g, position)
@@ -213,6 +214,13 @@ func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	return -1
 }
 
+// outOfBudget refuses c a row in this step. If it is not started nobody behind it starts:
+// one that needs less of the budget, or none, would pass it for as long as that runs.
+func (w *round) outOfBudget(s *slot, c *Candidate) {
+	w.full = w.full || !s.started
+	w.refuse(c, 0)
+}
+
 func (w *round) refuse(c *Candidate, missing int32) {
 	w.out.Refused = append(w.out.Refused, Refusal{Slot: c.Slot, Missing: missing})
 }
@@ -245,16 +253,6 @@ func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 		w.left.use(start, count)
 	}
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})
-}
-
-// use takes a row of count tokens from position start on out of the budget.
-func (b *Budget) use(start, count int32) {
-	b.Tokens -= count
-	b.Rows--
-	b.Taken++
-	if b.Reads > 0 {
-		b.Reads = max(1, b.Reads-start)
-	}
 }
 
 // list copies the tables of s.

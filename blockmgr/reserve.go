@@ -24,7 +24,7 @@ type Budget struct {
 	Tokens int32
 	Rows   int32
 	Taken  int32 // rows of the step that are decided already, beside these
-	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number. The first row of a step always goes
+	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number, less: none are left. The first row of a step always goes
 }
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's

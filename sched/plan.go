@@ -67,9 +67,7 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
 	r.Budget.Taken = int32(len(s.sure))
-	if s.cfg.MaxReads > 0 {
-		r.Budget.Reads = int32(max(1, s.cfg.MaxReads-c.reads))
-	}
+	r.Budget.Read(c.reads, s.cfg.MaxReads)
 }
 
 // choice is one choice of candidates among the started.

@@ -99,6 +99,22 @@ func (s *sim) nobodyLeftOut() {
 	}
 }
 
+// withinReads wants the rows of a batch to read no more of the cache than they may, but
+// for one of them that reads more alone.
+func (s *sim) withinReads(b *executor.Batch) {
+	s.t.Helper()
+	reads, readers := 0, 0
+	for _, row := range b.Rows {
+		if row.Count > 0 && row.Start > 0 {
+			reads += int(row.Start)
+			readers++
+		}
+	}
+	if most := s.config.reads; most > 0 && reads > most && readers > 1 {
+		s.t.Fatalf("step %d reads %d positions in %d rows", b.Step, reads, readers)
+	}
+}
+
 // served tells whether a sequence has a row in the batch just handed over.
 func (s *sim) served(q *seq) bool {
 	return s.handed != nil && slices.ContainsFunc(s.handed.Rows, func(r executor.Row) bool { return r.Slot == q.slot })

@@ -42,7 +42,7 @@ type Config struct {
 	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
 	MaxSlots  int // sequences started at a time, at most MaxTokens
 	PageSize  int // tokens of a block
-	Blocks    int // blocks of the scarcest cache group
+	Blocks    int // blocks that every cache group can have at the same time
 	Depth     int // batches in flight at most, 1 or 2
 	Margin    int // blocks that a new request leaves free for the growth of those that run
 

@@ -235,6 +235,7 @@ func (s *sim) handOver(b *executor.Batch) {
 	if s.running = append(s.running, b); len(s.running) > s.config.depth {
 		s.t.Fatalf("%d batches are in flight", len(s.running))
 	}
+	s.withinReads(b)
 	for _, row := range b.Rows {
 		s.all[s.core.bySlot[row.Slot].key].computed += row.Count
 	}
