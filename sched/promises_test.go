@@ -115,6 +115,29 @@ func (s *sim) withinReads(b *executor.Batch) {
 	}
 }
 
+// everyoneOnce wants every sequence that is open to be in the one list that its state
+// says, or unborn, and nobody else in any.
+func (s *sim) everyoneOnce() {
+	s.t.Helper()
+	listed := 0
+	for i, list := range [][]*seq{s.core.queue, s.core.active, s.core.leaving} {
+		for _, q := range list {
+			if s.core.byKey[q.key] != q || i != [...]int{waiting: 0, offered: 0, started: 1, leaving: 2, unborn: -1, ended: -1}[q.state] {
+				s.t.Fatalf("request %d is in list %d in state %d", q.key, i, q.state)
+			}
+		}
+		listed += len(list)
+	}
+	for _, q := range s.core.byKey {
+		if q.state == unborn {
+			listed++
+		}
+	}
+	if listed != len(s.core.byKey) {
+		s.t.Fatalf("%d requests are open, and lists have %d", len(s.core.byKey), listed)
+	}
+}
+
 // served tells whether a sequence has a row in the batch just handed over.
 func (s *sim) served(q *seq) bool {
 	return s.handed != nil && slices.ContainsFunc(s.handed.Rows, func(r executor.Row) bool { return r.Slot == q.slot })

@@ -147,6 +147,7 @@ func (s *sim) plan() {
 		s.moving = append(s.moving, m)
 	}
 	r := s.core.Plan()
+	s.everyoneOnce()
 	if r == nil {
 		s.atRest()
 		return
