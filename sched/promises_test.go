@@ -34,7 +34,8 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 
 // cheapestFirst wants the victims in the order of what giving them up costs, as a sum
 // over their pages: one that is computed again costs 1, unless it was found when the
-// request started, and one that is copied costs the ratio. The newest are first among
+// request started, and one that is copied costs the ratio; who ends with a step in flight
+// costs nothing and is not copied. The newest are first among
 // equals, and the host pool has room for all that go there.
 func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
 	s.t.Helper()
@@ -50,6 +51,9 @@ func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
 			if p >= s.found[v.Slot] {
 				cost++
 			}
+		}
+		if q.pending > 0 && len(q.ids)+int(q.pending) >= int(q.limit) { // ends with a step in flight
+			cost, copied = 0, 0
 		}
 		if v.How == blockmgr.ToHost {
 			if host -= int(q.blocks); host < 0 || copied >= cost {

@@ -50,8 +50,12 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve, oldest int) {
 
 // sacrifice is the cheaper way for q to go that is possible with so many blocks free
 // in the host pool, and its cost. What q found in shared blocks when it started is
-// likely to be found again; copies move it too.
+// likely to be found again; copies move it too. Who ends with a step in flight loses
+// nothing.
 func (s *Scheduler) sacrifice(q *seq, host int) (blockmgr.How, float64) {
+	if q.want() == 0 {
+		return blockmgr.Recompute, 0
+	}
 	pages := s.blocksFor(q.planned)
 	again, copied := float64(pages-q.found/int32(s.cfg.PageSize)), float64(pages)*s.cfg.CopyCost
 	whole := q.blocks > 0 && q.blocks == pages // not a fork before its last page is its own

@@ -52,6 +52,17 @@ func TestOrderOfSacrifice(t *testing.T) {
 	}
 }
 
+// Who ends with the step in flight goes first, and not to the host: it never comes back.
+func TestWhoEndsAnywayGoesFirst(t *testing.T) {
+	s := New(Config{MaxTokens: 64, MaxSlots: 8, PageSize: 4, Blocks: 99, Depth: 2, Host: 50, CopyCost: 0.1})
+	s.active = []*seq{{}, {key: 1, ids: make([]int32, 40), planned: 40, blocks: 10, pending: 1, limit: 41}, {key: 2, ids: make([]int32, 3), planned: 3, blocks: 1, pending: 1, limit: 9}}
+	var r blockmgr.Reserve
+	s.offerVictims(&r, 0)
+	if v := r.Victims; len(v) != 2 || v[0].Place != 1 || v[0].How != blockmgr.Recompute || v[1].How != blockmgr.ToHost {
+		t.Errorf("%+v", v)
+	}
+}
+
 // crowd is a scheduler with n started sequences of many lengths, a third of whom the
 // host pool takes.
 func crowd(n int) *Scheduler {
