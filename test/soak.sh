@@ -93,7 +93,7 @@ sampling() {
 	echo '## Against Transformers and the plain definitions; chi-square of 200,000 draws'
 	echo
 	echo '```'
-	CBACTOR_FULL=1 go test -count=1 -v ./sampling -rapid.checks=50000 | grep -E 'golden:|rapid|^(---|ok)|--- (PASS|FAIL): TestDistribution|FAIL'
+	CBACTOR_FULL=1 go test -count=1 -v ./sampling -rapid.checks=50000 | grep -v '=== RUN' | grep -E 'golden:|rapid|Distribution/|^ok|FAIL'
 	echo '```'
 	echo
 	echo '## 49,152 logits, one thread'
