@@ -42,37 +42,78 @@ func Read(r io.Reader) (Workloads, error) {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	dec := json.NewDecoder(limited)
 	dec.DisallowUnknownFields()
-	var w Workloads
-	err := dec.Decode(&w)
-	if err == nil {
-		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("something follows the closing }")
-		}
-	}
+	w, err := decode(dec)
 	if limited.N == 0 {
 		err = fmt.Errorf("it has more than %d bytes", maxFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	return w, w.check()
+	return w, nil
 }
 
-func (w Workloads) check() error {
+// decode reads the object of a file, and nothing else.
+func decode(dec *json.Decoder) (Workloads, error) {
+	switch first, err := dec.Token(); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty")
+	case err != nil:
+		return nil, err
+	case first != json.Delim('{'):
+		return nil, errors.New("it is no object of names")
+	}
+	w := Workloads{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, cut(err)
+		}
+		name, _ := key.(string) // the decoder gives no other key
+		if _, twice := w[name]; twice {
+			return nil, fmt.Errorf("%q is there twice", name)
+		}
+		if w[name], err = requests(dec, name); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, cut(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the closing }")
+	}
 	if len(w) == 0 {
-		return fmt.Errorf("%w: it has no workloads", ErrFormat)
+		return nil, errors.New("it has no workloads")
 	}
-	for _, name := range w.Names() {
-		if len(w[name]) == 0 {
-			return fmt.Errorf("%w: %q has no requests", ErrFormat, name)
-		}
-		for i, c := range w[name] {
-			if len(c.Prompt) == 0 || c.MaxNew < 1 {
-				return fmt.Errorf("%w: request %d of %q needs a prompt and a max_new of 1 or more", ErrFormat, i, name)
-			}
+	return w, nil
+}
+
+// requests reads those of a name.
+func requests(dec *json.Decoder, name string) ([]Case, error) {
+	var list []Case
+	var bad *json.UnmarshalTypeError
+	switch err := dec.Decode(&list); {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("%q has a %s where it must not: write [{\"prompt\":[ids],\"max_new\":n},...]", name, bad.Value)
+	case err != nil:
+		return nil, fmt.Errorf("%q: %w", name, cut(err))
+	case len(list) == 0:
+		return nil, fmt.Errorf("%q has no requests", name)
+	}
+	for i, c := range list {
+		if len(c.Prompt) == 0 || c.MaxNew < 1 {
+			return nil, fmt.Errorf("request %d of %q needs a prompt and a max_new of 1 or more", i+1, name)
 		}
 	}
-	return nil
+	return list, nil
+}
+
+// cut says what the end of a file in the middle means.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends too early")
+	}
+	return err
 }
 
 // Get gives the workload of a name, or an error that wraps ErrName and lists

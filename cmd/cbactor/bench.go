@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,10 +15,14 @@ import (
 
 const benchHelp = `Measure how fast the engine generates. All requests of the workload are handed over at once; they are
 greedy, and end-of-sequence tokens do not end them. The clock runs from when the engine is ready, which
-it is after a request of one token, to the end of the last one.
+it is after a request of one token ("warm-up" in a trace), to the end of the last one. A request that the
+context or the cache would cut short is refused, as the figures would be of other work.
 
-A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}. Without one the
-project's own workloads are used, whose ids are of SmolLM2's vocabulary.`
+` + workloadFormat
+
+// workloadFormat says what a workload is, in the help of the commands that run one.
+const workloadFormat = `A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}. Without one the
+project's own workloads are used, whose ids are of SmolLM2's vocabulary: decode, mixed, shared, single.`
 
 // benchFlags are the flags of `cbactor bench`.
 type benchFlags struct {
@@ -40,8 +43,8 @@ func (c *cli) benchCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.bench(cmd, f) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.workload, "workload", "", "workload file (default: the project's workloads)")
-	fs.StringVar(&f.name, "name", "", "name of the workload")
+	fs.Var(pathFlag{path: &f.workload}, "workload", "workload file (default: the project's workloads, for --model smollm2)")
+	fs.StringVar(&f.name, "name", "", "name of the workload, if there are several")
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
 	f.engine.add(cmd)
 	f.engine.addTrace(cmd)
@@ -63,6 +66,8 @@ type measurement struct {
 	PromptTokens    int     `json:"prompt_tokens"`
 	GeneratedTokens int     `json:"generated_tokens"`
 	CachedTokens    int     `json:"cached_tokens"`
+	HitRate         float64 `json:"hit_rate"`    // cached tokens of a prompt token
+	Preemptions     int     `json:"preemptions"` // times that requests were given up for lack of cache
 	GeneratedPerS   float64 `json:"generated_per_s"`
 	Model           string  `json:"model"`
 	Compute         string  `json:"compute"`
@@ -74,7 +79,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	cases, err := readCases(f.workload, f.name)
+	cases, name, err := readCases(f.workload, f.name)
 	if err != nil {
 		return err
 	}
@@ -88,6 +93,9 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 		return err
 	}
 	defer closeEngine(e, &err)
+	if err := fits(requests, e.Info()); err != nil {
+		return err
+	}
 	m, err := c.measure(ctx, e, requests)
 	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
 		return badUsage("%w: the workloads of the project are for --model smollm2", err)
@@ -96,12 +104,33 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 		return ended(ctx, err)
 	}
 	info := e.Info()
-	m.Workload, m.Model, m.Compute, m.Threads, m.Executor = f.name, f.engine.model, info.Compute, info.Threads, info.Executor
+	m.Workload, m.Model, m.Compute, m.Threads, m.Executor = name, f.engine.model, info.Compute, info.Threads, info.Executor
 	if f.json {
 		return c.printJSON(m)
 	}
-	return c.print(fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached)\n",
-		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens))
+	return c.print(m.String())
+}
+
+// String is the measurement in a line of text.
+func (m measurement) String() string {
+	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%)",
+		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate)
+	if m.Preemptions > 0 {
+		s += fmt.Sprintf("; requests were given up %d times for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", m.Preemptions)
+	}
+	return s + "\n"
+}
+
+// fits refuses requests that would be cut short.
+func fits(requests []engine.Request, info engine.Info) error {
+	room := min(info.MaxContext, info.Blocks*info.PageSize+1) // the last token needs no place
+	for i, r := range requests {
+		if r.MaxNewTokens > room || len(r.PromptIDs)+r.MaxNewTokens > room {
+			return badUsage("request %d of the workload has %d prompt tokens and %d to generate: there is room for %d, by %s",
+				i+1, len(r.PromptIDs), r.MaxNewTokens, room, limitOf(info))
+		}
+	}
+	return nil
 }
 
 // spawnAlone starts an engine for token ids.
@@ -112,35 +141,6 @@ func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags, hints engine.Hints)
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
 	return c.spawn(cmd, f, model, hints)
-}
-
-// readCases reads the cases of a workload.
-func readCases(path, name string) ([]bench.Case, error) {
-	workloads, err := readWorkloads(path)
-	if err != nil {
-		return nil, err
-	}
-	cases, err := workloads.Get(name)
-	if err != nil {
-		return nil, badUsage("--name: %w", err)
-	}
-	return cases, nil
-}
-
-// readWorkloads reads a file, or with "" the project's workloads.
-func readWorkloads(path string) (w bench.Workloads, err error) {
-	if path == "" {
-		return bench.Default()
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, badFile("--workload", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if w, err = bench.Read(file); err != nil {
-		return nil, fmt.Errorf("--workload %s: %w", path, err)
-	}
-	return w, nil
 }
 
 func benchRequests(cases []bench.Case) []engine.Request {
@@ -154,7 +154,7 @@ func benchRequests(cases []bench.Case) []engine.Request {
 // measure runs the requests. An error of one is an error of all: the figures would be
 // of other work than asked for.
 func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
-	warmUp := []engine.Request{{PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
+	warmUp := []engine.Request{{ID: "warm-up", PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
 	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
 		return measurement{}, err
 	}
@@ -172,7 +172,9 @@ func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.R
 		m.PromptTokens += o.Usage.PromptTokens
 		m.GeneratedTokens += o.Usage.CompletionTokens
 		m.CachedTokens += o.Usage.CachedTokens
+		m.Preemptions += o.Preemptions
 	}
+	m.HitRate = float64(m.CachedTokens) / float64(m.PromptTokens)
 	m.GeneratedPerS = float64(m.GeneratedTokens) / m.Seconds
 	return m, nil
 }

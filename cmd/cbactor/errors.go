@@ -8,8 +8,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/cbactor/cbactor/bench"
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/internal/trace"
 	"github.com/cbactor/cbactor/text"
 )
 
@@ -36,10 +38,13 @@ func badUsage(format string, args ...any) error {
 	return usageError{error: fmt.Errorf(format, args...)}
 }
 
-// badFile is what is wrong with a file that a flag names: bad usage if it is not there.
+// badFile is what is wrong with a file that a flag names: bad usage if it is not there,
+// or not of the kind that the flag is for.
 func badFile(flag string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return badUsage("%s: %w", flag, err)
+	for _, usage := range []error{fs.ErrNotExist, syscall.EISDIR, bench.ErrFormat, trace.ErrFormat} {
+		if errors.Is(err, usage) {
+			return badUsage("%s: %w", flag, err)
+		}
 	}
 	return fmt.Errorf("%s: %w", flag, err)
 }

@@ -48,12 +48,12 @@ func explainArguments(cmd *cobra.Command, args []string) error {
 func (c *cli) explain(args []string, asJSON bool) (err error) {
 	file, err := os.Open(args[0])
 	if err != nil {
-		return err
+		return badFile("the trace", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	in, err := trace.NewReader(file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return badFile(args[0], err)
 	}
 	var out string
 	if len(args) == 1 {
@@ -62,7 +62,7 @@ func (c *cli) explain(args []string, asJSON bool) (err error) {
 		out, err = explainOne(in, args[1], asJSON)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return badFile(args[0], err)
 	}
 	if in.Torn() {
 		c.say("the last line of %s is not whole, and left out", args[0])
@@ -134,14 +134,17 @@ func unknownRequest(id string, ids []string) error {
 	ids = slices.DeleteFunc(ids, func(s string) bool { return len(s) > longestName })
 	var offers []string
 	for len(id) <= longestName && len(ids) > 0 && len(offers) < mostNames {
-		best := nearest.Name(id, ids)
+		best := nearest.Close(id, ids)
+		if best == "" {
+			break
+		}
 		offers = append(offers, story.Printable(best))
 		ids = slices.DeleteFunc(ids, func(s string) bool { return s == best })
 	}
 	if len(offers) == 0 {
-		return fmt.Errorf("it has no request %q: without an id all are listed", id)
+		return badUsage("it has no request %q: without an id all are listed", id)
 	}
-	return fmt.Errorf("it has no request %q, the nearest are %s: without an id all are listed", id, strings.Join(offers, ", "))
+	return badUsage("it has no request %q, the nearest are %s: without an id all are listed", id, strings.Join(offers, ", "))
 }
 
 // jsonLines writes each of list as a line of JSON.

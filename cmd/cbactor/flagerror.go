@@ -27,10 +27,16 @@ func flagError(err error) error {
 	return fmt.Errorf("--%s %.40q: %w", flag.Name, bad.GetValue(), cause)
 }
 
+// wantedNote is the annotation of flags that say themselves what they take.
+const wantedNote = "cbactor_wanted"
+
 // wantedOf is what a flag takes, as exactly as its type says unless more is known.
 func wantedOf(flag *pflag.Flag) string {
 	if want, known := wanted[flag.Name]; known {
 		return want
+	}
+	if note := flag.Annotations[wantedNote]; len(note) > 0 {
+		return note[0]
 	}
 	switch flag.Value.Type() {
 	case "bool":

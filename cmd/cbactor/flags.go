@@ -24,13 +24,14 @@ type engineFlags struct {
 	given  []engine.Given // by flags, in their order
 	config engine.Config  // by check: file, environment and flags
 	trace  string         // file, "": none
+	taken  []*os.File     // what the command reads and writes beside it
 }
 
 // add defines the flags on a command: one for each field of the configuration.
 func (f *engineFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	addModel(cmd, &f.model)
-	fs.StringVar(&f.file, "config", "", "YAML file of the engine's configuration; CBACTOR_* variables go over it, flags over both")
+	fs.Var(pathFlag{path: &f.file}, "config", "YAML file of the engine's configuration; CBACTOR_* variables go over it, flags over both")
 	for _, field := range engine.Fields() {
 		flag := fs.VarPF(fieldFlag{f, field.Name, field.Syntax()}, dashed(field.Name), "", usage(field))
 		if field.Bool() {
@@ -132,7 +133,8 @@ func (f *engineFlags) hint(h engine.Hints) error {
 
 // addModel defines --model.
 func addModel(cmd *cobra.Command, model *string) {
-	cmd.Flags().StringVar(model, "model", checkpoint.Embedded,
+	*model = checkpoint.Embedded
+	cmd.Flags().Var(pathFlag{path: model}, "model",
 		"model: tiny (part of the program), smollm2, smollm2-bf16, a checkpoint folder, or a .gguf file")
 	complete(cmd, "model", func() []string { return []string{checkpoint.Embedded, "smollm2", "smollm2-bf16"} })
 }

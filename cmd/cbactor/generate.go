@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,6 +103,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 		return err
 	}
 	defer in.close(&err)
+	f.engine.taken = []*os.File{in.file, in.out}
 	tally := show.NewTally(in.total, time.Now())
 	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) {
 		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.sampling.maxNew) })

@@ -30,7 +30,7 @@ func (c *cli) run(args []string) int {
 	root.SetArgs(args)
 	err := root.Execute()
 	if message := errorLine(err); message != "" {
-		c.say(message)
+		c.say("%s", message)
 	}
 	return status(err)
 }

@@ -48,7 +48,7 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	cfg := f.config
 	cfg.Checkpoint = model
 	cfg.Log = c.log()
-	closeTrace, err := f.openTrace(&cfg)
+	closeTrace, err := c.openTrace(f, &cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,11 @@ func (c *cli) planned(f *engineFlags, show func(*checkpoint.Checkpoint, *engine.
 	if err != nil {
 		return fmt.Errorf("model %s: %w", f.model, err)
 	}
-	log := c.log()
+	if _, err := r.Info(); err != nil { // what only shows when an engine starts
+		return err
+	}
 	for _, n := range r.Notices {
-		log.Warn().Msg(n)
+		c.say("warning: %s", n)
 	}
 	return show(model, r)
 }

@@ -30,12 +30,12 @@ func NewReader(in io.Reader) (*Reader, error) {
 	r.lines.Split(wholeLines)
 	line, err := r.line()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: it is empty", ErrFormat)
+		return nil, fmt.Errorf("%w: it is empty: a trace begins with the first request", ErrFormat)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(line, &r.Header); err != nil || r.Header.Version == 0 {
+	if !isHeader(line, &r.Header) {
 		return nil, fmt.Errorf("%w: the first line is no header: give a file that --trace has written", ErrFormat)
 	}
 	if r.Header.Version != Version {
@@ -52,12 +52,15 @@ func (r *Reader) Next() (Event, error) {
 	if err != nil {
 		return e, err
 	}
-	if err := json.Unmarshal(line, &e); err != nil {
+	if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" {
+		if isHeader(line, new(Header)) {
+			return Event{}, fmt.Errorf("%w: line %d begins another trace: explain each from a file of its own", ErrFormat, r.number)
+		}
 		if line[len(line)-1] != '\n' {
 			r.torn = true
 			return Event{}, io.EOF
 		}
-		return e, fmt.Errorf("%w: line %d: %w", ErrFormat, r.number, err)
+		return Event{}, fmt.Errorf("%w: line %d is no event", ErrFormat, r.number)
 	}
 	return e, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,7 +30,8 @@ type Recorder struct {
 	failed   bool // the writer's: what comes is dropped
 }
 
-// NewRecorder begins a trace on w. The header's Version and Start are filled in.
+// NewRecorder begins a trace on w, which gets nothing as long as there is no request.
+// The header's Version and Start are filled in.
 // report is called at most once, on the Recorder's goroutine, with an ErrWrite.
 func NewRecorder(w io.WriteCloser, h Header, report func(error)) *Recorder {
 	r := &Recorder{start: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
@@ -78,7 +80,7 @@ func (r *Recorder) notify() {
 	}
 }
 
-// run writes until Finish, or until an error.
+// run writes until Finish, or until an error; nothing before there is a request.
 func (r *Recorder) run(w io.WriteCloser, h Header, report func(error)) {
 	defer close(r.done)
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -86,11 +88,12 @@ func (r *Recorder) run(w io.WriteCloser, h Header, report func(error)) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(h)
 	var events []Event
-	for finished := false; !finished && err == nil; {
+	for begun, finished := false, false; !finished && err == nil; {
 		<-r.wake
 		var lost Event
 		events, lost, finished = r.take(events)
-		if err = encode(enc, events, lost); err == nil {
+		begun = begun || slices.ContainsFunc(events, func(e Event) bool { return e.ID != "" })
+		if err = encode(enc, events, lost); err == nil && begun {
 			err = out.Flush()
 		}
 	}

@@ -93,11 +93,11 @@ func TestEventsOfManyGoroutinesAreAllWrittenInOrder(t *testing.T) {
 func TestWhatFindsNoRoomIsCounted(t *testing.T) {
 	f := &file{gate: make(chan struct{})}
 	r := NewRecorder(f, Header{}, noReport(t))
-	r.Add(Event{Kind: Chunk, Start: -1}) // held in Write, with the header
+	r.Add(Event{Kind: Chunk, ID: "a", Start: -1}) // held in Write, with the header
 	f.gate <- struct{}{}
 	const more = 100
 	for i := range 2*queueSize + more {
-		r.Add(Event{Kind: Chunk, Start: i})
+		r.Add(Event{Kind: Chunk, ID: "a", Start: i})
 	}
 	r.Finish()
 	close(f.gate)
@@ -195,5 +195,17 @@ func TestReaderLeavesATornLineOutButNoBadOne(t *testing.T) {
 		case n != c.events || r.Torn() != c.torn:
 			t.Errorf("%.40q has %d events, torn %v", c.text, n, r.Torn())
 		}
+	}
+}
+
+// A trace without a request is not begun: an older one can stay in its place.
+func TestNothingIsWrittenBeforeARequest(t *testing.T) {
+	f := &file{}
+	r := NewRecorder(f, Header{}, noReport(t))
+	r.Add(Event{Kind: Mode, Mode: "running"})
+	r.Finish()
+	<-r.Done()
+	if f.Len() > 0 || f.closed != 1 {
+		t.Errorf("%q is written, closed %d times", f.String(), f.closed)
 	}
 }

@@ -88,14 +88,14 @@ func mean(v []float64) float64 {
 func (r *Report) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	row("requests", "%d, every token as alone", r.Requests)
+	row("requests", "%d, each with the tokens that it gets alone", r.Requests)
 	row("virtual time", "%.2f s in %d steps, %.0f generated tokens/s", r.Seconds, r.Steps, float64(r.Generated)/r.Seconds)
-	row("tokens", "%d prompt, %d generated, %d computed", r.Prompt, r.Generated, r.Computed)
-	row("reuse", "%d prompt tokens from shared blocks, %.1f %%", r.Cached, 100*float64(r.Cached)/float64(r.Prompt))
-	row("waiting", "first token after %.3f s on average, p50 %.3f, p99 %.3f", r.FirstMean, r.FirstP50, r.FirstP99)
-	row("to the end", "%.3f s on average, p99 %.3f", r.EndMean, r.EndP99)
-	row("preemption", "%d times, of %d requests", r.Preemption, r.Preempted)
-	row("swap", "%d blocks out, %d in", r.SwappedOut, r.SwappedIn)
-	row("blocks in use", "%.0f on average, %d at most, of %d", r.UsedMean, r.UsedMax, r.Blocks)
+	row("tokens", "%d prompt, %d generated, %d positions computed", r.Prompt, r.Generated, r.Computed)
+	row("shared", "%d prompt tokens found in the cache, %.1f %%", r.Cached, 100*float64(r.Cached)/float64(r.Prompt))
+	row("first token", "%.3f s after arrival on average, half within %.3f s, 99 %% within %.3f s", r.FirstMean, r.FirstP50, r.FirstP99)
+	row("end", "%.3f s after arrival on average, 99 %% within %.3f s", r.EndMean, r.EndP99)
+	row("given up", "%d times, %d of the requests", r.Preemption, r.Preempted)
+	row("host pool", "%d blocks moved out, %d back", r.SwappedOut, r.SwappedIn)
+	row("cache", "%.0f blocks in use on average, %d at most, of %d", r.UsedMean, r.UsedMax, r.Blocks)
 	return t.Flush()
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,15 @@ import (
 	"github.com/cbactor/cbactor/sched"
 )
 
-const vocab = 50021
+// ErrLoad is the class of a load that cannot run with a Config.
+var ErrLoad = errors.New("the load does not fit")
+
+// Vocabularies of the tokens: a large prime, and for ids above it a larger one, which
+// every id but the last is below.
+const (
+	vocab     = 50021
+	wideVocab = 1<<31 - 1
+)
 
 // Config is what runs a load.
 type Config struct {
@@ -50,6 +59,7 @@ type run struct {
 	request []track // by key
 	open    int
 	total   int // blocks
+	vocab   int
 	report  *Report
 }
 
@@ -61,22 +71,42 @@ type track struct {
 	preemptions int32
 }
 
-// Run simulates a load to its end. An error is a bug of the scheduler or the books.
+// check finds the longest request and the vocabulary of a load, and refuses what can
+// never run.
+func check(c sched.Config, load []Request) (longest, ids int, err error) {
+	ids, capacity := vocab, c.Blocks*c.PageSize+1 // the last token needs no place
+	for i, q := range load {
+		if q.MaxNew > capacity || len(q.Prompt)+q.MaxNew > capacity {
+			return 0, 0, fmt.Errorf("%w: request %d has %d prompt tokens and %d to generate, the cache has room for %d: give it more blocks",
+				ErrLoad, i+1, len(q.Prompt), q.MaxNew, capacity-1)
+		}
+		longest = max(longest, len(q.Prompt)+q.MaxNew)
+		for _, id := range q.Prompt {
+			if id < 0 || id >= wideVocab {
+				return 0, 0, fmt.Errorf("%w: request %d has the token id %d: they are from 0 to %d", ErrLoad, i+1, id, wideVocab-1)
+			}
+			if id >= vocab {
+				ids = wideVocab
+			}
+		}
+	}
+	return longest, ids, nil
+}
+
+// Run simulates a load to its end. An error that is no ErrLoad is a bug of the
+// scheduler or the books.
 func Run(cfg Config, load []Request) (*Report, error) {
 	c := cfg.Sched
 	c.CopyCost = cfg.Costs.copyCost(c.PageSize)
-	longest := 0
-	for _, q := range load {
-		longest = max(longest, len(q.Prompt)+q.MaxNew)
-	}
-	if capacity := c.Blocks * c.PageSize; longest > capacity+1 {
-		return nil, fmt.Errorf("a request of %d tokens does not fit %d blocks of %d: give it more blocks", longest, c.Blocks, c.PageSize)
+	longest, ids, err := check(c, load)
+	if err != nil {
+		return nil, err
 	}
 	r := &run{core: sched.New(c), blocks: blockmgr.New(blockmgr.Config{PageSize: c.PageSize, Blocks: []int{c.Blocks}, Slots: c.MaxSlots, Sharing: c.Sharing}),
-		host: blockmgr.NewHost([]int{c.Host}), costs: cfg.Costs, overlap: c.Overlap, load: load, request: make([]track, len(load)+1), total: c.Blocks, report: &Report{Requests: len(load)},
-		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.PageSize, Blocks: c.Blocks, HostBlocks: c.Host, Slots: c.MaxSlots, Tokens: c.MaxTokens, Context: longest + 1, Outstanding: c.Depth, CopyCost: c.CopyCost, Overlap: c.Overlap})}
+		host: blockmgr.NewHost([]int{c.Host}), costs: cfg.Costs, overlap: c.Overlap, load: load, request: make([]track, len(load)+1), total: c.Blocks, vocab: ids, report: &Report{Requests: len(load)},
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: ids, PageSize: c.PageSize, Blocks: c.Blocks, HostBlocks: c.Host, Slots: c.MaxSlots, Tokens: c.MaxTokens, Context: longest + 1, Outstanding: c.Depth, CopyCost: c.CopyCost, Overlap: c.Overlap})}
 	r.core.Resume()
-	err := r.loop()
+	err = r.loop()
 	if closing := r.echo.Close(); err == nil {
 		err = closing
 	}
@@ -230,7 +260,7 @@ func (r *run) take(it *sched.Item) {
 	}
 	r.open--
 	q := &r.load[it.Key-1]
-	want := executor.EchoRef(q.Prompt, q.MaxNew, vocab, 1)
+	want := executor.EchoRef(q.Prompt, q.MaxNew, r.vocab, 1)
 	if r.report.bad == nil && (it.Err != nil || !slices.Equal(t.got, want)) {
 		r.report.bad = fmt.Errorf("sim: request %d got other tokens than alone (%d of %d): %v", it.Key, len(t.got), len(want), it.Err)
 	}
