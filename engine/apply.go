@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cbactor/cbactor/internal/nearest"
 )
@@ -89,7 +90,7 @@ func (c *Config) apply(g Given, by map[string]Given) error {
 	}
 	f := fieldNamed(name)
 	if f == nil {
-		return fmt.Errorf("%w: there is no %.60q: did you mean %s?", ErrConfig, g.called(), nearest.Name(name, fieldNames()))
+		return unknownName(g.called(), name)
 	}
 	if other, twice := by[name]; twice && other.Name != g.Name {
 		return fmt.Errorf("%w: %s and %s are the same: give %s alone", ErrConfig, other.called(), g.called(), name)
@@ -99,10 +100,23 @@ func (c *Config) apply(g Given, by map[string]Given) error {
 		return err
 	}
 	c.from.by[name] = g.origin()
-	if takesBack(text) && f.at(c).get() == nil {
+	if TakesBack(text) && f.at(c).get() == nil {
 		delete(c.from.by, name)
 	}
 	return nil
+}
+
+// unknownName offers the field that a name resembles.
+func unknownName(called, name string) error {
+	names := fieldNames()
+	close := nearest.Close(name, names)
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, name) }); close == "" && i >= 0 && len(name) > 3 {
+		close = names[i] // a part of it
+	}
+	if close != "" {
+		return fmt.Errorf("%w: there is no %.60q: did you mean %s?", ErrConfig, called, close)
+	}
+	return fmt.Errorf("%w: there is no %.60q: docs/configuration.md has all fields", ErrConfig, called)
 }
 
 // fieldNamed finds a field; nil: there is none.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Sources that count more come later; "auto" and "none" take back what stood before.
+// Sources that count more come later; "auto", "none" and "null" take back what stood before.
 func TestPrecedence(t *testing.T) {
 	cfg := Config{Checkpoint: tiny(t), Threads: 9, PageSize: 64, MaxContext: 100}
 	for _, source := range [][]Given{
@@ -39,25 +39,28 @@ func TestPrecedence(t *testing.T) {
 // What is refused is an ErrConfig that says where and what to do, and changes nothing.
 func TestRefusedValues(t *testing.T) {
 	for want, source := range map[string][]Given{
-		`there is no "page_sise": did you mean page_size?`:                                      {{Name: "page_sise", Text: "3"}},
-		`cb.yaml:3:1: bad engine configuration: there is no "blocks": did you mean num_blocks?`: {{Name: "blocks", Text: "3", Where: "cb.yaml:3:1"}},
-		`CBACTOR_THREADS is many: must be a whole number from 0 to 1024`:                        {{Name: "threads", Text: "many", Called: "CBACTOR_THREADS"}},
-		`cb.yaml:2:1: bad engine configuration: threads is 1025: must be`:                       {{Name: "threads", Text: "1025", Where: "cb.yaml:2:1"}},
-		`--compute is f64: must be auto or f32`:                                                 {{Name: "compute", Text: "f64", Called: "--compute"}},
-		`pin is "": must be true or false`:                                                      {{Name: "pin", Text: ""}},
-		`pin is yes: must be true or false`:                                                     {{Name: "pin", Text: "yes"}},
-		`max_memory_percent is NaN: must be a number from 0 to 1`:                               {{Name: "max_memory_percent", Text: "NaN"}},
-		`seed is -1: must be a whole number from 0 to 2^64-1`:                                   {{Name: "seed", Text: "-1"}},
-		`use_cuda_graph is true,false,true: "true,false,true" is neither`:                       {{Name: "use_cuda_graph", Text: "true,false,true"}},
-		`hints is requests=1,requests=2: "requests" is given twice`:                             {{Name: "hints", Text: "requests=1,requests=2"}},
-		`hints is max_new=-1: -1 is out of range`:                                               {{Name: "hints", Text: "max_new=-1"}},
-		`hints is many: "many" is no name=value`:                                                {{Name: "hints", Text: "many"}},
-		`"speed" is neither mode nor dynamic`:                                                   {{Name: "varlen_compile_config", Text: "speed=1"}},
-		`cpu_group_timeout is 1e300: must be a number from 0 to 1073741824, or none`:            {{Name: "cpu_group_timeout", Text: "1e300"}},
-		`cpu_offload_space is -2: must be a number from 0 to 1048576, or none`:                  {{Name: "cpu_offload_space", Text: "-2"}},
-		`page_size and --block-size are the same: give page_size alone`:                         {{Name: "page_size", Text: "3"}, {Name: "block_size", Text: "4", Called: "--block-size"}},
-		`use_default_compile_configs is 3: must be true or false`:                               {{Name: "use_default_compile_configs", Text: "3"}},
-		`is ` + strings.Repeat("x", 60) + `...: must be`:                                        {{Name: "threads", Text: strings.Repeat("x", 1000)}},
+		`there is no "page_sise": did you mean page_size?`:                                                  {{Name: "page_sise", Text: "3"}},
+		`cb.yaml:3:1: bad engine configuration: there is no "blocks": did you mean num_blocks?`:             {{Name: "blocks", Text: "3", Where: "cb.yaml:3:1"}},
+		`CBACTOR_THREADS is many: must be a whole number from 1 to 1024, or auto`:                           {{Name: "threads", Text: "many", Called: "CBACTOR_THREADS"}},
+		`cb.yaml:2:1: bad engine configuration: threads is 1025: must be`:                                   {{Name: "threads", Text: "1025", Where: "cb.yaml:2:1"}},
+		`--compute is f64: must be auto or f32`:                                                             {{Name: "compute", Text: "f64", Called: "--compute"}},
+		`page_size is 0: must be a whole number from 1 to 4096`:                                             {{Name: "page_size", Text: "0"}},
+		`cpu_group_timeout is 0: must be a number from 0.001`:                                               {{Name: "cpu_group_timeout", Text: "0"}},
+		`there is no "model": docs/configuration.md has all fields`:                                         {{Name: "model", Text: "tiny"}},
+		`pin is "": must be true, false or auto`:                                                            {{Name: "pin", Text: ""}},
+		`pin is yes: must be true, false or auto`:                                                           {{Name: "pin", Text: "yes"}},
+		`max_memory_percent is NaN: must be a number from 0.000001 to 1, or auto`:                           {{Name: "max_memory_percent", Text: "NaN"}},
+		`seed is -1: must be a whole number from 0 to 2^64-1`:                                               {{Name: "seed", Text: "-1"}},
+		`use_cuda_graph is true,false,true: "true,false,true" is neither`:                                   {{Name: "use_cuda_graph", Text: "true,false,true"}},
+		`hints is requests=1,requests=2: "requests" is given twice`:                                         {{Name: "hints", Text: "requests=1,requests=2"}},
+		`hints is max_new=-1: -1 is out of range`:                                                           {{Name: "hints", Text: "max_new=-1"}},
+		`hints is many: "many" is no name=value`:                                                            {{Name: "hints", Text: "many"}},
+		`"speed" is neither mode nor dynamic`:                                                               {{Name: "varlen_compile_config", Text: "speed=1"}},
+		`cpu_group_timeout is 1e300: must be a number from 0.001 to 1073741824, or none; auto: the default`: {{Name: "cpu_group_timeout", Text: "1e300"}},
+		`cpu_offload_space is -2: must be a number from 0 to 1048576, or none`:                              {{Name: "cpu_offload_space", Text: "-2"}},
+		`page_size and --block-size are the same: give page_size alone`:                                     {{Name: "page_size", Text: "3"}, {Name: "block_size", Text: "4", Called: "--block-size"}},
+		`use_default_compile_configs is 3: must be true or false`:                                           {{Name: "use_default_compile_configs", Text: "3"}},
+		`is ` + strings.Repeat("x", 60) + `...: must be`:                                                    {{Name: "threads", Text: strings.Repeat("x", 1000)}},
 		`is "a\nb": must be`: {{Name: "threads", Text: "a\nb"}},
 	} {
 		cfg, before := Config{PageSize: 64}, Config{PageSize: 64}

@@ -16,7 +16,7 @@ type Field struct {
 	Help    string   // what it is
 	Default string   // its text; "": see Derived
 	Derived string   // what decides when it is not given
-	Min     float64  // bounds of a number, beside 0 where that means not given
+	Min     float64  // bounds of a number; where 0 means not given in a Config, a text of 0 is refused
 	Max     float64  // 0: no bounds
 	Choices []string // what a word may be; nil: anything
 	None    string   // the text that "none" stands for; "": not given
@@ -63,20 +63,23 @@ func (f Field) Range() string {
 
 var errRange = errors.New("out of range")
 
-// set parses text into c. "auto" and "none" take back what was set before, unless
-// they are values of the field.
+// set parses text into c. "auto", "none" and "null" take back what was set before,
+// unless they are values of the field.
 func (f *Field) set(c *Config, text string) error {
 	v := f.at(c)
 	switch {
 	case text == "none" && f.None != "":
 		text = f.None
-	case takesBack(text) && !slices.Contains(f.Choices, text):
+	case TakesBack(text) && !slices.Contains(f.Choices, text):
 		v.clear()
 		return nil
 	}
 	before := *c
 	err := v.set(text)
-	if err == nil {
+	switch {
+	case err == nil && f.Min > 0 && v.get() == nil:
+		err = errRange
+	case err == nil:
 		err = f.check(c)
 	}
 	if err != nil {
@@ -86,8 +89,8 @@ func (f *Field) set(c *Config, text string) error {
 	return nil
 }
 
-// takesBack says that a text stands for no value.
-func takesBack(text string) bool { return text == "auto" || text == "none" }
+// TakesBack says that a text stands for no value, for a field that it is no value of.
+func TakesBack(text string) bool { return text == "auto" || text == "none" || text == "null" }
 
 // check refuses a value that is out of bounds, whoever has set it.
 func (f *Field) check(c *Config) error {
@@ -140,12 +143,15 @@ func (f *Field) wrong(text string, err error) error {
 	case f.Max != 0:
 		want = "must be a number from " + f.Range()
 	case f.Bool():
-		want = "must be true or false"
+		want = "must be true, false or auto"
 	case f.Syntax() == "uint":
 		want = "must be a whole number from 0 to 2^64-1"
 	}
-	if f.None != "" {
-		want += ", or none"
+	switch {
+	case f.None != "":
+		want += ", or none; auto: the default"
+	case f.Choices == nil && f.Max != 0:
+		want += ", or auto"
 	}
 	return &ValueError{Name: f.Name, Text: text, Want: want}
 }

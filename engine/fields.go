@@ -2,9 +2,9 @@ package engine
 
 // fields describe every entry of Config.
 var fields = []Field{
-	{Name: "max_context", Help: "tokens of a request, prompt and generated", Derived: "the model's context", Max: 1 << 30,
+	{Name: "max_context", Help: "tokens of a request, prompt and generated", Derived: "the model's context", Min: 1, Max: 1 << 30,
 		at: func(c *Config) value { return whole(&c.MaxContext) }},
-	{Name: "max_queue_size", Help: "requests open at a time, waiting and running", Derived: "from memory", Max: 1 << 30,
+	{Name: "max_queue_size", Help: "requests open at a time, waiting and running", Derived: "from memory", Min: 1, Max: 1 << 30,
 		at: func(c *Config) value { return whole(&c.MaxQueueSize) }},
 	{Name: "return_logprobs", Help: "give the log-probability of every token generated", Default: "false",
 		at: func(c *Config) value { return opt(&c.ReturnLogprobs, boolean) }},
@@ -17,24 +17,24 @@ var fields = []Field{
 	{Name: "hints", Help: "what will be asked for: tokens of the longest prompt and generation, number of requests", Derived: "the requests, where they are known",
 		at: func(c *Config) value { return hints(&c.Hints) }},
 
-	{Name: "scheduler_type", Help: "order of requests", Default: "fifo", Choices: []string{"fifo", "prefill_first", "priority"},
+	{Name: "scheduler_type", Help: "order of requests, as described below", Default: "fifo", Choices: []string{"fifo", "prefill_first", "priority"},
 		at: func(c *Config) value { return word(&c.SchedulerType) }},
 	{Name: "safety_margin", Help: "share of the cache that new prompts leave free", Derived: "0.15, with prefill_first 0", Max: 1,
 		at: func(c *Config) value { return opt(&c.SafetyMargin, real) }},
-	{Name: "max_batch_tokens", Help: "tokens of a step", Derived: "512, less where memory is short", Max: 1 << 16,
+	{Name: "max_batch_tokens", Help: "tokens of a step", Derived: "512, less where memory is short", Min: 1, Max: 1 << 16,
 		at: func(c *Config) value { return whole(&c.MaxBatchTokens) }},
-	{Name: "max_requests_per_batch", Help: "requests that run at a time", Derived: "hints, else 1024; at most max_batch_tokens", Max: 1 << 16,
+	{Name: "max_requests_per_batch", Help: "requests that run at a time", Derived: "hints, else 1024; at most max_batch_tokens", Min: 1, Max: 1 << 16,
 		at: func(c *Config) value { return whole(&c.MaxRequestsPerBatch) }},
 	{Name: "max_batch_reads", Help: "cache positions that the rows of a step read together; one row always goes. 0: any number", Default: "0", Max: 1 << 30,
 		at: func(c *Config) value { return whole(&c.MaxBatchReads) }},
 	{Name: "use_async_batching", Help: "plan a step while the one before runs", Derived: "where the executor takes two steps",
 		at: func(c *Config) value { return opt(&c.UseAsyncBatching, boolean) }},
 
-	{Name: "page_size", Help: "tokens of a cache block", Default: "32", Max: 4096,
+	{Name: "page_size", Help: "tokens of a cache block", Default: "32", Min: 1, Max: 4096,
 		at: func(c *Config) value { return whole(&c.PageSize) }},
-	{Name: "num_blocks", Help: "cache blocks at most", Derived: "from memory", Max: 1 << 30,
+	{Name: "num_blocks", Help: "cache blocks at most", Derived: "from memory", Min: 1, Max: 1 << 30,
 		at: func(c *Config) value { return whole(&c.NumBlocks) }},
-	{Name: "max_memory_percent", Help: "share of the memory not yet in use that the engine may take", Default: "0.6", Max: 1, Acts: OnCPU,
+	{Name: "max_memory_percent", Help: "share of the memory not yet in use that the engine may take", Default: "0.6", Min: 1e-6, Max: 1, Acts: OnCPU,
 		at: func(c *Config) value { return real(&c.MaxMemoryPercent) }},
 	{Name: "max_blocks_per_request", Help: "width of block tables on the decode fast path; 0 turns it off", Derived: "hints, else 32", Max: 1 << 20, Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.MaxBlocksPerRequest, whole) }},
@@ -51,16 +51,16 @@ var fields = []Field{
 		at: func(c *Config) value { return word(&c.Attention) }},
 	{Name: "auto_switch_to_flash", Help: "let attention auto choose the fused kernel", Default: "true", Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.AutoSwitchToFlash, boolean) }},
-	{Name: "threads", Help: "threads that compute", Derived: "one for each CPU", Max: 1024, Acts: OnCPU,
+	{Name: "threads", Help: "threads that compute", Derived: "one for each CPU", Min: 1, Max: 1024, Acts: OnCPU,
 		at: func(c *Config) value { return whole(&c.Threads) }},
 	{Name: "pin", Help: "bind threads to CPUs, where the system can", Default: "false", Acts: OnCPU,
 		at: func(c *Config) value { return boolean(&c.Pin) }},
 
 	{Name: "use_cuda_graph", Help: "run captured graphs: one value, or one for ragged batches and one for decoding", Derived: "none on a CPU", Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.UseCUDAGraph, graphs) }},
-	{Name: "q_padding_interval_size", Help: "tokens that a graph's batches are padded to multiples of", Default: "64", Max: 1 << 20, Acts: OnGPU,
+	{Name: "q_padding_interval_size", Help: "tokens that a graph's batches are padded to multiples of", Default: "64", Min: 1, Max: 1 << 20, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.QPaddingIntervalSize) }},
-	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Max: 1 << 30, Acts: OnGPU,
+	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
 	{Name: "varlen_compile_config", Help: "tuning of kernels for ragged batches", Derived: "default_compile_level", Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},
@@ -69,13 +69,13 @@ var fields = []Field{
 	{Name: "default_compile_level", Help: "effort of tuning", Default: "0", Max: 3, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
 
-	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Max: 1024,
+	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Min: 1, Max: 1024,
 		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
 	{Name: "ranks", Help: "addresses of the other ranks", Derived: "none",
 		at: func(c *Config) value { return words{&c.Ranks} }},
 	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
 		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},
-	{Name: "cpu_group_timeout", Help: "seconds that ranks wait for each other; none: for ever", Default: "300", Max: 1 << 30, None: "-1", Acts: AmongRanks,
+	{Name: "cpu_group_timeout", Help: "seconds that ranks wait for each other; none: for ever", Default: "300", Min: 0.001, Max: 1 << 30, None: "-1", Acts: AmongRanks,
 		at: func(c *Config) value { return seconds{&c.CPUGroupTimeout} }},
 }
 
@@ -89,7 +89,7 @@ type alias struct {
 
 var aliases = []alias{
 	{name: "block_size", to: "page_size", note: "is the old name of page_size"},
-	{name: "use_default_compile_configs", to: "default_compile_level", value: map[string]string{"true": "3", "false": "0", "none": "none"},
+	{name: "use_default_compile_configs", to: "default_compile_level", value: map[string]string{"true": "3", "false": "0", "none": "none", "null": "null", "auto": "auto"},
 		note: "is old: true is default_compile_level 3, false is 0"},
 	{name: "max_cached_graphs", note: "is old and has no effect: graphs are bounded by memory"},
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -163,17 +164,20 @@ func TestPlanWithHostPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	const blocks = 1 << 28 / tinyBlock
-	if r.cpu.HostBlocks != blocks || r.Memory.Executor.Host != blocks*tinyBlock || r.Config.CPUOffloadSpace*gib != blocks*tinyBlock || r.Config.NumBlocks != 10 {
+	if r.cpu.HostBlocks != blocks || r.Memory.Executor.Host != blocks*tinyBlock || r.Config.CPUOffloadSpace != 0.25 || r.Config.NumBlocks != 10 {
 		t.Errorf("%d blocks on the host, plan %+v, in force %v GiB", r.cpu.HostBlocks, r.Memory.Executor, r.Config.CPUOffloadSpace)
 	}
-	if r, err = resolved(OffloadAuto, 0.5); err != nil || r.Memory.Executor.Host > 1<<29 || r.Memory.Executor.Host < 1<<29-1<<24 {
+	if r, err = resolved(OffloadAuto, 0.5); err != nil || r.Memory.Executor.Host > 1<<29 || r.Memory.Executor.Host < 1<<29-1<<24 || r.Config.CPUOffloadSpace*1000 != math.Trunc(r.Config.CPUOffloadSpace*1000) {
 		t.Errorf("half of what is left: %+v (%v)", r.Memory.Executor, err)
 	}
 	if r, err = resolved(0.00001, 0.8); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) == 0 {
 		t.Errorf("less than a block: %v GiB, notices %q (%v)", r.Config.CPUOffloadSpace, r.Notices, err)
 	}
-	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) {
+	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 2 GiB (the program), 0.999 GiB are left") {
 		t.Errorf("more than there is: %v", err)
+	}
+	if r, err = resolved(1, 0); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) != 1 || !strings.Contains(r.Notices[0], "lowered to 0.000 GiB") {
+		t.Errorf("a threshold of 0: %v GiB, notices %q (%v)", r.Config.CPUOffloadSpace, r.Notices, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/cbactor/cbactor/cpuexec"
 )
@@ -13,6 +14,7 @@ const gib = 1 << 30
 // as cpu_offload_space has room for.
 func (r *Resolved) sizeOffload() error {
 	c, m := &r.Config, &r.Memory
+	r.hostAsked = c.CPUOffloadSpace != 0
 	bytes, err := r.offloadBytes()
 	if err != nil || bytes == 0 {
 		c.CPUOffloadSpace = 0
@@ -21,16 +23,23 @@ func (r *Resolved) sizeOffload() error {
 	r.cpu.HostBlocks = int(bytes / m.Executor.BlockBytes)
 	if m.Executor, err = cpuexec.Plan(r.cpu); err != nil {
 		if errors.Is(err, ErrMemory) {
-			return fmt.Errorf("cpu_offload_space is %s: %w", formatFloat(c.CPUOffloadSpace), err)
+			return fmt.Errorf("%w: cpu_offload_space is %s GiB (%s), %s are left of the limit of %s beside the cache: use less",
+				ErrMemory, formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], inGiB(m.Limit-m.Executor.KV), inGiB(m.Limit))
 		}
 		return err
 	}
-	c.CPUOffloadSpace = float64(m.Executor.Host) / gib
-	if r.cpu.HostBlocks == 0 {
-		r.notice("cpu_offload_space is less than a block of %d bytes: there is no host pool", m.Executor.BlockBytes)
+	switch {
+	case r.cpu.HostBlocks > 0 && bytes != int64(c.CPUOffloadSpace*gib): // auto, or lowered
+		c.CPUOffloadSpace = math.Floor(float64(m.Executor.Host)/gib*1000) / 1000
+	case r.cpu.HostBlocks == 0:
+		c.CPUOffloadSpace = 0
+		r.notice("the host pool (%s) would be less than a block of %d bytes: there is none", r.from["cpu_offload_space"], m.Executor.BlockBytes)
 	}
 	return nil
 }
+
+// inGiB is a number of bytes as cpu_offload_space has it.
+func inGiB(bytes int64) string { return fmt.Sprintf("%.3f GiB", float64(bytes)/gib) }
 
 // offloadBytes is how large the host pool may be: what is asked for, or all, within
 // the threshold's share of what is left. A threshold of 1 lifts the cap on what is
@@ -40,7 +49,7 @@ func (r *Resolved) offloadBytes() (int64, error) {
 	threshold, left := *c.CPUOffloadSpaceSafetyThreshold, max(0, m.Limit-m.Resident-m.Total())
 	share := int64(threshold * float64(left))
 	asked := int64(c.CPUOffloadSpace * gib)
-	because := fmt.Sprintf("cpu_offload_space_safety_threshold %s of %d bytes left", formatFloat(threshold), left)
+	because := fmt.Sprintf("cpu_offload_space_safety_threshold %s of the %s left", formatFloat(threshold), inGiB(left))
 	switch {
 	case c.CPUOffloadSpace == 0:
 		return 0, nil
@@ -51,7 +60,7 @@ func (r *Resolved) offloadBytes() (int64, error) {
 		return share, nil
 	case m.Limit > 0 && threshold < 1 && asked > share:
 		r.from["cpu_offload_space"] = because
-		r.notice("cpu_offload_space is %s GiB (%s), lowered to %d bytes: %s", formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], share, because)
+		r.notice("cpu_offload_space is %s GiB (%s), lowered to %s: %s", formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], inGiB(share), because)
 		return share, nil
 	}
 	return asked, nil

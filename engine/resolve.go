@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,13 +18,15 @@ type Resolved struct {
 	given map[string]string // by field, where the user's value came from
 	from  map[string]string // by field, why it has its value
 	cpu   cpuexec.Config    // but for the weights
+
+	hostAsked bool // for a host pool, whatever became of it
 }
 
 // Setting is a field with the value in force.
 type Setting struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"` // nil: none
-	From  string `json:"from"`  // the place that gave it, "default", or what it follows from
+	From  string `json:"from"`  // the place that gave it, "default", "not given", or what it follows from
 	Idle  bool   `json:"idle"`  // it has no effect where the engine runs
 }
 
@@ -35,7 +38,7 @@ func (r *Resolved) Settings() []Setting {
 	list := make([]Setting, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		list[i] = Setting{Name: f.Name, Value: f.inForce(&r.Config), From: r.from[f.Name], Idle: r.idle(f)}
+		list[i] = Setting{Name: f.Name, Value: f.inForce(&r.Config), From: cmp.Or(r.from[f.Name], "not given"), Idle: r.idle(f)}
 	}
 	return list
 }
@@ -140,12 +143,15 @@ func (r *Resolved) follow() {
 
 // withoutGPU is how the reference resolves fields of GPUs where there is none.
 func (r *Resolved) withoutGPU() {
-	c := &r.Config
-	none := 0
+	c, none, given := &r.Config, 0, new(Config)
+	*given = *c
 	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
 	c.VarlenCompileConfig, c.DecodeCompileConfig = nil, nil
 	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph", "varlen_compile_config", "decode_compile_config"} {
 		r.from[name] = "there is no GPU"
+		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
+			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
+		}
 	}
 }
 
@@ -171,7 +177,7 @@ func (r *Resolved) idle(f *Field) bool {
 	case AmongRanks:
 		return r.Config.TensorParallelSize == 1
 	case WithOffload:
-		return r.Config.CPUOffloadSpace == 0
+		return !r.hostAsked
 	}
 	return false
 }

@@ -47,6 +47,9 @@ func TestResolutionOfEveryField(t *testing.T) {
 	type given struct{ text, want, from, notice, err string }
 	given1 := func(text string) given { return given{text: text, want: text, from: "--it"} }
 	noEffect := func(text, want string) given { return given{text: text, want: want, notice: "has no effect here"} }
+	noGPU := func(text, asked, want string) given {
+		return given{text: text, want: want, from: "--it says " + asked + "; there is no GPU", notice: "has no effect here"}
+	}
 	unseen := fieldNames()
 	for name, c := range map[string]struct {
 		def, from string
@@ -54,14 +57,14 @@ func TestResolutionOfEveryField(t *testing.T) {
 		cases     []given
 	}{
 		"max_context":     {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
-		"max_queue_size":  {"65536", "1/64 of the memory limit", false, []given{given1("3")}},
+		"max_queue_size":  {"65536", "the most without being asked for more", false, []given{given1("3")}},
 		"max_batch_reads": {"0", "default", false, []given{given1("3")}},
 		"return_logprobs": {"false", "default", false, []given{given1("false"),
 			{text: "true", err: "return_logprobs is true (--it): not available yet, only false is"}}},
 		"seed":                        {"", "random", false, []given{given1("18446744073709551615")}},
 		"per_request_processors":      {"true", "default", false, []given{given1("true"), {text: "false", want: "false", from: "--it", notice: "requests may bring their own"}}},
 		"drop_unsupported_processors": {"true", "default", false, []given{given1("false")}},
-		"hints":                       {"none", "", false, []given{{text: "requests=3", want: "max_prompt=0,max_new=0,requests=3", from: "--it"}}},
+		"hints":                       {"none", "not given", false, []given{{text: "requests=3", want: "max_prompt=0,max_new=0,requests=3", from: "--it"}}},
 		"scheduler_type":              {"fifo", "default", false, []given{given1("fifo"), given1("prefill_first"), given1("priority")}},
 		"safety_margin":               {"0.15", "scheduler_type fifo", false, []given{given1("0"), given1("0.5")}},
 		"max_batch_tokens":            {"512", "the best for a CPU", false, []given{given1("7"), given1("8192")}},
@@ -72,24 +75,24 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"num_blocks": {"16384", "512 requests of 1024 tokens use no more", false, []given{given1("10"),
 			{text: "20000", want: "16384", from: "--it says 20000; 512 requests of 1024 tokens use no more", notice: "num_blocks is 20000 (--it), lowered to 16384"}}},
 		"max_memory_percent":                 {"0.6", "default", false, []given{given1("0.9")}},
-		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noEffect("8", "0"), noEffect("0", "0")}},
+		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noGPU("8", "8", "0"), noGPU("0", "0", "0")}},
 		"allow_block_sharing":                {"true", "default", false, []given{given1("false"), given1("true")}},
-		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", want: "0.99993896484375", from: "--it"}, given1("0")}},
+		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", want: "1", from: "--it"}, given1("0"), {text: "null", want: "0", from: "default"}}},
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
 			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto (--it) means f32"}}},
 		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), given1("plain"), {text: "auto", want: "tiled", from: "the fused kernel"}}},
 		"auto_switch_to_flash":      {"true", "default", true, []given{noEffect("false", "false")}},
 		"threads":                   {"", "one for each CPU", false, []given{given1("3")}},
-		"pin":                       {"false", "default", false, []given{given1("true"), given1("false"), {text: "auto", want: "false", from: "default"}}},
-		"use_cuda_graph":            {"false,false", "there is no GPU", true, []given{noEffect("true", "false,false"), noEffect("true,false", "false,false")}},
+		"pin":                       {"false", "default", false, []given{given1("true"), given1("false"), {text: "auto", want: "false", from: "default"}, {text: "null", want: "false", from: "default"}}},
+		"use_cuda_graph":            {"false,false", "there is no GPU", true, []given{noGPU("true", "true,true", "false,false"), noGPU("true,false", "true,false", "false,false")}},
 		"q_padding_interval_size":   {"64", "default", true, []given{noEffect("32", "32")}},
 		"kv_padding_interval_size":  {"16384", "default", true, []given{noEffect("512", "512")}},
-		"varlen_compile_config":     {"none", "there is no GPU", true, []given{noEffect("mode=default", "none")}},
+		"varlen_compile_config":     {"none", "there is no GPU", true, []given{noGPU("mode=default", "mode=default,dynamic=false", "none")}},
 		"decode_compile_config":     {"none", "there is no GPU", true, []given{noEffect("dynamic=true", "none")}},
 		"default_compile_level":     {"0", "default", true, []given{noEffect("3", "3")}},
 		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), {text: "2", err: "not available yet, only 1"}}},
-		"ranks":                     {"none", "", false, []given{{text: "a:1,b:2", err: "ranks is a:1,b:2 (--it): not available yet"}}},
+		"ranks":                     {"none", "not given", false, []given{{text: "a:1,b:2", err: "ranks is a:1,b:2 (--it): not available yet"}}},
 		"disable_nccl_graph_mixing": {"true", "default", true, []given{noEffect("false", "false")}},
 		"cpu_group_timeout":         {"300", "default", true, []given{noEffect("2.5", "2.5"), noEffect("none", "none")}},
 	} {
@@ -136,12 +139,12 @@ func TestProgramsValues(t *testing.T) {
 	zero, margin, yes, nan := 0, 2.0, true, math.NaN()
 	base := Config{Checkpoint: tiny(t)}
 	for want, change := range map[string]func(*Config){
-		"page_size is -1: must be a whole number from 0 to 4096":                      func(c *Config) { c.PageSize = -1 },
-		"max_memory_percent is 1.5: must be a number from 0 to 1":                     func(c *Config) { c.MaxMemoryPercent = 1.5 },
+		"page_size is -1: must be a whole number from 1 to 4096":                      func(c *Config) { c.PageSize = -1 },
+		"max_memory_percent is 1.5: must be a number from 0.000001 to 1":              func(c *Config) { c.MaxMemoryPercent = 1.5 },
 		"max_memory_percent is NaN: must be":                                          func(c *Config) { c.MaxMemoryPercent = nan },
 		"safety_margin is 2: must be":                                                 func(c *Config) { c.SafetyMargin = &margin },
 		"scheduler_type is lifo: must be fifo, prefill_first or priority":             func(c *Config) { c.SchedulerType = "lifo" },
-		"cpu_group_timeout is -2: must be a number from 0 to 1073741824, or none":     func(c *Config) { c.CPUGroupTimeout = -2 * time.Second },
+		"cpu_group_timeout is -2: must be a number from 0.001 to 1073741824, or none": func(c *Config) { c.CPUGroupTimeout = -2 * time.Second },
 		"hints is max_prompt=-1,max_new=0,requests=0: -1 is out of range":             func(c *Config) { c.Hints.MaxPrompt = -1 },
 		"decode_compile_config is mode=fast,dynamic=false: mode is \"fast\", none of": func(c *Config) { c.DecodeCompileConfig = &Compile{Mode: "fast"} },
 		"return_logprobs is true (the program): not available yet":                    func(c *Config) { c.ReturnLogprobs = &yes },

@@ -61,9 +61,14 @@ func (r *Resolved) sizeQueue() {
 	c.MaxQueueSize, r.from["max_queue_size"] = queueUnknown, "the memory is not known"
 	if limit := r.Memory.Limit; limit > 0 {
 		n := limit / queueShare / (requestBytes + idsBytes*int64(c.MaxContext))
-		c.MaxQueueSize, r.from["max_queue_size"] = int(min(n, longestQueue)), fmt.Sprintf("1/%d of the memory limit", queueShare)
+		c.MaxQueueSize, r.from["max_queue_size"] = int(n), fmt.Sprintf("as many as 1/%d of the memory limit holds", queueShare)
+		if n > longestQueue {
+			c.MaxQueueSize, r.from["max_queue_size"] = longestQueue, "the most without being asked for more"
+		}
 	}
-	c.MaxQueueSize = max(c.MaxQueueSize, queuePerPlace*c.MaxRequestsPerBatch)
+	if least := queuePerPlace * c.MaxRequestsPerBatch; c.MaxQueueSize < least {
+		c.MaxQueueSize, r.from["max_queue_size"] = least, fmt.Sprintf("%d for each of max_requests_per_batch", queuePerPlace)
+	}
 }
 
 // hasCache tells whether every group of an executor can have a block.

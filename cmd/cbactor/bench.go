@@ -66,13 +66,13 @@ type measurement struct {
 	PromptTokens    int     `json:"prompt_tokens"`
 	GeneratedTokens int     `json:"generated_tokens"`
 	CachedTokens    int     `json:"cached_tokens"`
-	HitRate         float64 `json:"hit_rate"`    // cached tokens of a prompt token
-	Preemptions     int     `json:"preemptions"` // times that requests were given up for lack of cache
 	GeneratedPerS   float64 `json:"generated_per_s"`
 	Model           string  `json:"model"`
 	Compute         string  `json:"compute"`
 	Threads         int     `json:"threads"`
 	Executor        string  `json:"executor"`
+	HitRate         float64 `json:"hit_rate"`    // cached tokens of a prompt token
+	Preemptions     int     `json:"preemptions"` // times that requests were given up for lack of cache
 }
 
 func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {

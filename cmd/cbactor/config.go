@@ -13,7 +13,10 @@ const configHelp = `Show the configuration that an engine would run with, where 
 would take. Nothing is started, and the weights are not read.
 
 Values come from flags (--page-size 16), else from the environment (CBACTOR_PAGE_SIZE=16), else from the YAML
-file of --config (page_size: 16), else they are defaults or follow from the model, the memory and each other.`
+file of --config (page_size: 16), else they are defaults or follow from the model, the memory and each other.
+
+generate and bench know their requests, which are hints, so that they may run with fewer sequences and blocks
+than this shows: --hints max_prompt=N,max_new=N,requests=N shows what that gives.`
 
 func (c *cli) configCommand() *cobra.Command {
 	f := &engineFlags{}
@@ -34,15 +37,20 @@ func (c *cli) configCommand() *cobra.Command {
 }
 
 func (c *cli) config(r *engine.Resolved, asJSON bool) error {
-	plan := newMemoryPlan(r)
+	plan, settings := newMemoryPlan(r), r.Settings()
+	for i := range settings {
+		if s := &settings[i]; s.Name == "seed" && s.From == "random" {
+			s.Value, s.From = nil, "drawn at each start"
+		}
+	}
 	if asJSON {
 		return c.printJSON(struct {
 			Settings []engine.Setting `json:"settings"`
 			Memory   memoryPlan       `json:"memory"`
 			Notices  []string         `json:"notices"`
-		}{r.Settings(), plan, append([]string{}, r.Notices...)})
+		}{settings, plan, append([]string{}, r.Notices...)})
 	}
-	return c.print(settingsTable(r.Settings()) + plan.String())
+	return c.print(settingsTable(settings) + plan.String())
 }
 
 // settingsTable shows the fields, those without effect last.
@@ -91,11 +99,11 @@ func (m memoryPlan) String() string {
 		{"limit", "not known", ""},
 		{"weights, as stored", mebibytes(m.WeightsStored), ""},
 		{"weights, packed", mebibytes(m.WeightsPacked), ""},
-		{"cache", mebibytes(m.Cache), fmt.Sprintf("%d blocks of %d bytes, touched as they are used", m.Blocks, m.BlockBytes)},
+		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used", counted(m.Blocks, "block"), m.BlockBytes)},
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},
 		{"sampling", mebibytes(m.Sampling), ""},
-		{"host pool", mebibytes(m.HostPool), "cpu_offload_space"},
+		{"host pool", mebibytes(m.HostPool), "cpu_offload_space, beside what is usable"},
 		{"total", mebibytes(m.Total), ""},
 	}
 	if m.Limit > 0 {

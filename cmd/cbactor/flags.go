@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,11 +113,24 @@ func (f *engineFlags) check() error {
 	}
 	f.config = engine.Config{}
 	for _, source := range append(sources, environ, f.given) {
-		if err := f.config.Apply(source); err != nil {
+		if err := f.config.Apply(withDefaults(source)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withDefaults has what takes a field back give it the default that commands have.
+func withDefaults(source []engine.Given) []engine.Given {
+	list := slices.Clone(source)
+	for i, g := range list {
+		for _, d := range commandDefaults {
+			if d.Name == g.Name && engine.TakesBack(g.Text) {
+				list[i] = d
+			}
+		}
+	}
+	return list
 }
 
 // hint tells the configuration what will be asked for, unless it has been told.

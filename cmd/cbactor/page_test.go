@@ -17,8 +17,11 @@ var update = flag.Bool("update", false, "write the pages of docs/ that are made 
 const pageHead = `# Configuration
 
 An engine is configured by a Go program (` + "`engine.Config`" + `), by a YAML file (` + "`--config FILE`" + `, ` + "`page_size: 16`" + `), by the environment
-(` + "`CBACTOR_PAGE_SIZE=16`" + `) and by flags (` + "`--page-size 16`" + `); the later ones count more. ` + "`auto`" + `, ` + "`none`" + ` and ` + "`null`" + ` take back what an
-earlier one says. ` + "`cbactor config --model M`" + ` shows what is in force, where each value comes from, and the memory plan.
+(` + "`CBACTOR_PAGE_SIZE=16`" + `) and by flags (` + "`--page-size 16`" + `); the later ones count more. ` + "`auto`" + `, ` + "`none`" + ` and ` + "`null`" + ` (in YAML
+also an empty value) take back what an earlier one says, but where ` + "`none`" + ` is a value of its own, which the table says. A range from 1 has
+no 0, which in a Go program stands for the default. ` + "`cbactor config --model M`" + ` shows what is in force, where each value comes
+from, and the memory plan. Commands that know their requests, as generate and bench do, give them as hints and may run with fewer
+sequences and blocks than that: ` + "`cbactor config --hints max_prompt=20,max_new=100,requests=2`" + ` shows it.
 
 Nothing is ignored: an unknown name, and a value that cannot be honoured, are errors; a value without effect where the engine
 runs is a warning when it starts.
@@ -27,6 +30,26 @@ This page is made from the table in ` + "`engine/fields.go`" + `: ` + "`go test 
 
 | field | type | range | default | what it is | acts |
 |---|---|---|---|---|---|
+`
+
+// pageTail ends it.
+const pageTail = `
+## Policies
+
+` + "`scheduler_type`" + ` says who goes first when a step has no room for everyone. In every policy a request that is given up for lack of cache keeps its
+place in line.
+
+- ` + "`fifo`" + `: sequences that generate get their token first, then prompts that were begun their chunks, then who waits is begun; each
+  by age. Tokens of running requests come evenly; a new request waits while running ones use up the step.
+- ` + "`prefill_first`" + `: prompts that were begun get their chunks before sequences that generate their tokens, so that first tokens
+  come sooner and the others later. New prompts leave no margin of the cache free unless told to, so more requests are given up.
+- ` + "`priority`" + `: as fifo, but a request counts as if it had come 64 requests earlier for each level of its priority, so that one of
+  low priority is passed by a bounded number of younger ones. Without priorities it is fifo.
+
+## Variables that are no fields
+
+- ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name; else ` + "`cbactor`" + ` in the user's cache folder.
+- ` + "`CBACTOR_CPU`" + `: ` + "`avx512`" + `, ` + "`avx2`" + ` or ` + "`generic`" + `: the instruction set to compute with; else the best that the CPU has.
 `
 
 // The page lists every field as the code has it.
@@ -49,6 +72,7 @@ func TestConfigurationPage(t *testing.T) {
 		fmt.Fprintf(&b, "\nCommands have `%s` %s by default.\n", d.Name, d.Text)
 	}
 	fmt.Fprintf(&b, "\nEnvironment variables are the names in capitals after `%s`.\n", settings.Prefix)
+	b.WriteString(pageTail)
 	const path = "../../docs/configuration.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

@@ -68,5 +68,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := badUsage("%q is neither a command nor a flag", args[0])
+	if args[0] == "true" || args[0] == "false" {
+		err = badUsage("%q is neither a command nor a flag: flags that are true or false take it with =, as in --FLAG=%s", args[0], args[0])
+	}
 	return usageError{error: err, command: cmd.CommandPath()}
 }

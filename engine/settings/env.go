@@ -31,12 +31,35 @@ func Environ(environ []string) ([]engine.Given, error) {
 			continue
 		}
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("%w: there is no environment variable %.80q: did you mean %s?",
-				engine.ErrConfig, name, nearest.Name(name, slices.Concat(known, elsewhere)))
+			return nil, unknown(name, slices.Concat(known, elsewhere))
 		}
 		list = append(list, engine.Given{Name: strings.ToLower(strings.TrimPrefix(name, Prefix)), Text: text, Called: name})
 	}
 	return list, nil
+}
+
+// modelName is what a model would be called if it were a field.
+const modelName = "model"
+
+// unknown says what a variable that does not exist may have been meant to be.
+func unknown(name string, known []string) error {
+	err := fmt.Errorf("%w: there is no environment variable %.80q", engine.ErrConfig, name)
+	if name == Variable(modelName) {
+		return fmt.Errorf("%w: give the model as --model", err)
+	}
+	if close := nearest.Close(strings.TrimPrefix(name, Prefix), bare(known)); close != "" {
+		return fmt.Errorf("%w: did you mean %s?", err, Prefix+close)
+	}
+	return fmt.Errorf("%w: docs/configuration.md has all", err)
+}
+
+// bare are names without the prefix, which would make all alike.
+func bare(names []string) []string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = strings.TrimPrefix(n, Prefix)
+	}
+	return list
 }
 
 // Variable is the environment variable of a field.

@@ -31,7 +31,7 @@ ranks:
 `
 	want := [][3]string{
 		{"page_size", "16", "cb.yaml:2:1"}, {"max_memory_percent", "0.5", "cb.yaml:3:1"}, {"scheduler_type", "fifo", "cb.yaml:4:1"},
-		{"allow_block_sharing", "false", "cb.yaml:5:1"}, {"num_blocks", "none", "cb.yaml:6:1"}, {"cpu_offload_space", "none", "cb.yaml:7:1"},
+		{"allow_block_sharing", "false", "cb.yaml:5:1"}, {"num_blocks", "null", "cb.yaml:6:1"}, {"cpu_offload_space", "null", "cb.yaml:7:1"},
 		{"use_cuda_graph", "true,false", "cb.yaml:8:1"}, {"hints", "max_prompt=100,requests=4", "cb.yaml:9:1"},
 		{"varlen_compile_config", "mode=max-autotune,dynamic=true", "cb.yaml:10:1"}, {"ranks", "a:1,b:2", "cb.yaml:13:1"},
 	}
@@ -47,8 +47,8 @@ ranks:
 		t.Errorf("read %v,\nwant %v", got, want)
 	}
 	var cfg engine.Config
-	if err := cfg.Apply(list); err != nil {
-		t.Error(err)
+	if err := cfg.Apply(list); err != nil || cfg.CPUOffloadSpace != 0 {
+		t.Errorf("null reserves %v GiB (%v)", cfg.CPUOffloadSpace, err)
 	}
 	for _, empty := range []string{"", "\n", "# nothing\n", "---\n", "null\n", "{}\n"} {
 		if list, err := ReadYAML([]byte(empty), "cb.yaml"); err != nil || len(list) > 0 {
@@ -89,16 +89,20 @@ func TestBadYAML(t *testing.T) {
 // What YAML reads and a field does not take is refused with its place.
 func TestBadValuesOfYAML(t *testing.T) {
 	for text, want := range map[string]string{
-		"page_sise: 16\n":                `cb.yaml:1:1: bad engine configuration: there is no "page_sise": did you mean page_size?`,
-		"seed: 1\npage_size: 0x20\n":     "cb.yaml:2:1: bad engine configuration: page_size is 0x20: must be a whole number from 0 to 4096",
-		"page_size: 1_000\n":             "page_size is 1_000: must be a whole number",
-		"page_size: 16.5\n":              "page_size is 16.5: must be a whole number",
-		"max_memory_percent: .nan\n":     "max_memory_percent is .nan: must be a number from 0 to 1",
-		"allow_block_sharing: yes\n":     "allow_block_sharing is yes: must be true or false",
-		"hints: {requests: [1]}\n":       "",
-		"hints: {}\n":                    `hints is "": "" is no name=value`,
-		"page_size: 8\nblock_size: 16\n": "cb.yaml:2:1: bad engine configuration: page_size and block_size are the same",
-		"threads: [1, 2]\n":              "threads is 1,2: must be a whole number",
+		"page_sise: 16\n":                         `cb.yaml:1:1: bad engine configuration: there is no "page_sise": did you mean page_size?`,
+		"seed: 1\npage_size: 0x20\n":              "cb.yaml:2:1: bad engine configuration: page_size is 0x20: must be a whole number from 1 to 4096",
+		"page_size: 1_000\n":                      "page_size is 1_000: must be a whole number",
+		"page_size: 16.5\n":                       "page_size is 16.5: must be a whole number",
+		"max_memory_percent: .nan\n":              "max_memory_percent is .nan: must be a number from 0.000001 to 1",
+		"allow_block_sharing: yes\n":              "allow_block_sharing is yes: must be true, false or auto",
+		"hints: {requests: [1]}\n":                "",
+		"model: tiny\n":                           "cb.yaml:1:1: bad engine configuration: the model is no field: give it as --model",
+		"page_size: [16]\n":                       "cb.yaml:1:12: bad engine configuration: a list, and page_size takes one value",
+		"a: {b: 1}\n":                             `cb.yaml:1:1: bad engine configuration: there is no "a"`,
+		"hints:\n  requests: 3\n  max_promt: 4\n": `cb.yaml:3:3: bad engine configuration: hints is max_promt=4: "max_promt" is none of`,
+		"hints: {}\n":                             `hints is "": "" is no name=value`,
+		"page_size: 8\nblock_size: 16\n":          "cb.yaml:2:1: bad engine configuration: page_size and block_size are the same",
+		"threads: [1, 2]\n":                       "cb.yaml:1:10: bad engine configuration: a list, and threads takes one value",
 	} {
 		list, err := ReadYAML([]byte(text), "cb.yaml")
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -34,8 +35,8 @@ func ReadFile(path string) (list []engine.Given, err error) {
 	return ReadYAML(data, path)
 }
 
-// ReadYAML is ReadFile for what a file has. Numbers are decimal; null is none;
-// hints, compile configurations and pairs may be mappings and sequences.
+// ReadYAML is ReadFile for what a file has. Numbers are decimal; null is what no line
+// would be; hints and compile configurations may be mappings, lists and pairs sequences.
 func ReadYAML(data []byte, name string) ([]engine.Given, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: %w: more than %d KiB are no configuration", name, engine.ErrConfig, maxFile>>10)
@@ -128,7 +129,10 @@ func (r reader) fields(m *ast.MappingNode) ([]engine.Given, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := r.text(pair.Value)
+		if name == modelName {
+			return nil, r.wrong(pair.Key, "the model is no field: give it as --model")
+		}
+		text, err := r.text(name, pair.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -145,21 +149,34 @@ func (r reader) key(pair *ast.MappingValueNode) (string, error) {
 	return key.Value, nil
 }
 
-// text is a value as flags have it.
-func (r reader) text(n ast.Node) (string, error) {
+// text is the value of a field as flags have it.
+func (r reader) text(field string, n ast.Node) (string, error) {
 	switch n := n.(type) {
 	case *ast.SequenceNode:
+		if !takesList(field) {
+			return "", r.wrong(n, "a list, and "+field+" takes one value")
+		}
 		return r.list(n)
 	case *ast.MappingNode:
-		return r.pairs(n)
+		return r.pairs(field, n)
 	}
 	return r.scalar(n)
+}
+
+// takesList says that a field may be a list; one that is not known may.
+func takesList(name string) bool {
+	for _, f := range engine.Fields() {
+		if f.Name == name {
+			return f.Syntax() == "list" || f.Syntax() == "bool[,bool]"
+		}
+	}
+	return !slices.Contains(engine.Deprecated(), name)
 }
 
 func (r reader) scalar(n ast.Node) (string, error) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
-		return "none", nil
+		return "null", nil
 	case *ast.StringNode:
 		return n.Value, nil
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
@@ -185,7 +202,8 @@ func (r reader) list(n *ast.SequenceNode) (string, error) {
 	return strings.Join(parts, ","), nil
 }
 
-func (r reader) pairs(n *ast.MappingNode) (string, error) {
+// pairs joins those of a mapping, each of which the field must take by itself.
+func (r reader) pairs(field string, n *ast.MappingNode) (string, error) {
 	parts := make([]string, len(n.Values)) // {} is "", which no field takes
 	for i, pair := range n.Values {
 		name, err := r.key(pair)
@@ -197,6 +215,13 @@ func (r reader) pairs(n *ast.MappingNode) (string, error) {
 			return "", err
 		}
 		parts[i] = name + "=" + value
+		if !slices.Contains(Names(), field) {
+			continue // it is refused as a whole
+		}
+		alone := engine.Given{Name: field, Text: parts[i], Where: r.at(pair.Key)}
+		if err := new(engine.Config).Apply([]engine.Given{alone}); err != nil {
+			return "", err
+		}
 	}
 	return strings.Join(parts, ","), nil
 }

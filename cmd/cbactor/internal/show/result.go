@@ -22,12 +22,14 @@ type Result struct {
 	Err        error         `json:"-"` // what Error was made from
 	Shown      string        `json:"-"` // what a person reads: Text, or the ids of a model without a tokenizer
 	FirstToken time.Duration `json:"-"` // from the start to the first token; 0: none came
+
+	Preemptions int `json:"-"` // times that it was given up
 }
 
 // NewResult is the result of an output and the text of its tokens.
 func NewResult(o engine.Output, text string) *Result {
 	r := &Result{RequestID: o.RequestID, PromptIDs: o.PromptIDs, TokenIDs: o.TokenIDs, Text: text, Shown: text,
-		FinishReason: o.FinishReason, Usage: o.Usage, Err: o.Err}
+		FinishReason: o.FinishReason, Usage: o.Usage, Err: o.Err, Preemptions: o.Preemptions}
 	if o.Err != nil {
 		r.Error = o.Err.Error()
 	}

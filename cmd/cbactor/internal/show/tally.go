@@ -18,6 +18,7 @@ type Tally struct {
 
 	begun, ended, failed, cancelled int
 	cut                             int // ended by the limit
+	preemptions                     int // times that requests were given up
 
 	prompt, cached, generated int // tokens
 	mayGenerate               int // tokens, all that began
@@ -60,6 +61,7 @@ func (t *Tally) end(entry Entry, r *Result) {
 	t.openGenerated -= r.Usage.CompletionTokens
 	t.prompt += r.Usage.PromptTokens
 	t.cached += r.Usage.CachedTokens
+	t.preemptions += r.Preemptions
 	switch r.FinishReason {
 	case engine.FinishFailed:
 		t.failed++
@@ -152,6 +154,9 @@ func (t *Tally) Summary(now time.Time) []string {
 	lines := []string{t.counts(now)}
 	if t.cut > 0 {
 		lines = append(lines, fmt.Sprintf("%s ended before the tokens asked for, by %s", count(t.cut, "request"), t.limit))
+	}
+	if t.preemptions > 0 {
+		lines = append(lines, fmt.Sprintf("requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", count(t.preemptions, "time")))
 	}
 	if t.sampling != "" && t.generated > 0 {
 		lines = append(lines, "sampling: "+t.sampling)
