@@ -16,8 +16,16 @@ import (
 )
 
 const explainHelp = `Tell from a trace, written with --trace, what happened to a request: when it was queued, why it waited, what
-was computed in which step, for whom it was given up. Times are since it was queued. Without ID all requests
-are listed, a line each; the time waited is that in line and given up.
+was computed in which step, for whom it was given up. Times are seconds since it was queued; those of steps
+are when they were handed over, so that a token comes later than its step begins. With steps planned while
+others run, a request that ends with a stop may have a step planned for it already: one position in vain.
+
+A plan may come late to a request, because steps were handed over before or older ones are looked at first.
+The places are those of max_requests_per_batch; also who is next in line has one, and who has ended until the
+step in flight is done.
+
+Without ID all requests are listed, a line each: the time in line ends where it is started, that given up
+for is between being given up and coming back, and both are part of the total.
 
 With --json the events of the request are written as they stand in the trace, or a line of JSON for each
 request of the list. The trace of an engine that runs can be read, too.`
@@ -79,19 +87,27 @@ func explainAll(in *trace.Reader, asJSON bool) (string, error) {
 	if asJSON {
 		return jsonLines(list)
 	}
-	rows := [][]string{{"id", "ended", "prompt", "cached", "generated", "given up", "waited", "first token", "total"}}
-	for _, r := range list {
-		reason, first := story.Printable(r.Reason), "-"
-		if reason == "" {
-			reason = "open"
-		}
-		if r.First > 0 {
-			first = story.Duration(r.First)
-		}
-		rows = append(rows, []string{story.Printable(r.ID), reason, fmt.Sprint(r.Prompt), fmt.Sprint(r.Cached), fmt.Sprint(r.Generated),
-			fmt.Sprint(r.Preemptions), story.Duration(r.Waited), first, story.Duration(r.Total)})
+	if len(list) == 0 {
+		return "no requests\n", nil
 	}
-	return columns(fmt.Sprintf("%d requests", len(list)), rows), nil
+	rows := [][]string{{"id", "ended", "prompt", "cached", "generated", "in line", "first token", "given up", "given up for", "total"}}
+	for _, r := range list {
+		rows = append(rows, listed(r))
+	}
+	return columns(counted(len(list), "request"), rows), nil
+}
+
+// listed is the line of a request. What is not known before its end is a dash.
+func listed(r *story.Request) []string {
+	reason, generated, first := "open", "-", "-"
+	if r.Reason != "" {
+		reason, generated = story.Printable(r.Reason), fmt.Sprint(r.Generated)
+	}
+	if r.First > 0 {
+		first = story.Seconds(r.First)
+	}
+	return []string{story.Printable(r.ID), reason, fmt.Sprint(r.Prompt), fmt.Sprint(r.Cached), generated,
+		story.Seconds(r.InLine), first, counted(r.Preemptions, "time"), story.Seconds(r.GivenUp), story.Seconds(r.Total)}
 }
 
 // explainOne tells the story of a request.

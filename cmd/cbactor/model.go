@@ -86,6 +86,9 @@ func (c *cli) planned(f *engineFlags, show func(*checkpoint.Checkpoint, *engine.
 	for _, n := range r.Notices {
 		c.say("warning: %s", n)
 	}
+	if h, most := r.Config.Hints, r.Config.MaxContext; h.MaxPrompt+h.MaxNew > most {
+		c.say("warning: hints are of a prompt of %d tokens and %d to generate, max_context is %d: such a request is refused or ends early", h.MaxPrompt, h.MaxNew, most)
+	}
 	return show(model, r)
 }
 

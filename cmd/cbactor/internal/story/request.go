@@ -16,13 +16,25 @@ type Request struct {
 	Generated   int    `json:"generated_tokens"` // known when it has ended
 	Cached      int    `json:"cached_tokens"`
 	Preemptions int    `json:"preemptions"`
-	Total       int64  `json:"total_us"` // to its end, or its last event
-	Waited      int64  `json:"waited_us"`
-	First       int64  `json:"first_us"` // to the first token; 0: none
+	Total       int64  `json:"total_us"`    // to its end, or its last event
+	InLine      int64  `json:"in_line_us"`  // from queued to its start
+	GivenUp     int64  `json:"given_up_us"` // from being given up to coming back, all times together
+	First       int64  `json:"first_us"`    // to the first token; 0: none
 
 	queued  int64
 	waiting int64 // since when it waits, in line or given up; -1: it does not
 	ended   bool
+
+	computed int // positions, the most that a step was to have
+}
+
+// vain is how many positions past its end were computed: a step that is planned while
+// the one before runs does not know of the end yet.
+func (r *Request) vain() int {
+	if r.Generated < 1 {
+		return 0
+	}
+	return max(0, r.computed-(r.Prompt+r.Generated-1)) // the last token is never computed on
 }
 
 // add takes the next event of the request.
@@ -38,6 +50,8 @@ func (r *Request) add(e trace.Event) {
 		if r.Preemptions == 0 {
 			r.Cached = e.Cached
 		}
+	case trace.Chunk:
+		r.computed = max(r.computed, e.Start+e.Count)
 	case trace.First:
 		r.First = e.Micros - r.queued
 	case trace.Ended:
@@ -49,10 +63,13 @@ func (r *Request) add(e trace.Event) {
 
 // onward ends a wait.
 func (r *Request) onward(now int64) {
-	if r.waiting >= 0 {
-		r.Waited += now - r.waiting
-		r.waiting = -1
+	switch {
+	case r.waiting >= 0 && r.Preemptions > 0:
+		r.GivenUp += now - r.waiting
+	case r.waiting >= 0:
+		r.InLine += now - r.waiting
 	}
+	r.waiting = -1
 }
 
 // List reads a trace to its end and gives its requests in the order of their coming.

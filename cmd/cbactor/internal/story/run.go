@@ -8,8 +8,8 @@ import (
 
 // run is chunks that are told in one sentence: of the prompt, or of generating.
 type run struct {
-	line            int // of the story
-	began           int64
+	line            int   // of the story
+	began, until    int64 // when its steps were handed over
 	decode          bool
 	chunks          int
 	first, last     uint64 // steps
@@ -31,14 +31,27 @@ func (t *teller) chunk(e trace.Event) {
 		t.lines = append(t.lines, "")
 	}
 	r.chunks++
-	r.last, r.next = e.Step, e.Start+e.Count
-	r.largest, r.blocks, r.rows = max(r.largest, e.Count), r.blocks+e.Blocks, max(r.rows, e.Rows)
+	r.last, r.next, r.until = e.Step, e.Start+e.Count, e.Micros
+	r.largest, r.blocks, r.rows = max(r.largest, e.Count), r.blocks+max(0, e.Blocks-t.kept), max(r.rows, e.Rows)
+	t.kept = 0
+}
+
+// keep notes the blocks that a life begins with, which the event of its first chunk
+// counts, too: full ones from shared blocks, and all that come from the host pool.
+func (t *teller) keep(e trace.Event) {
+	if page := t.story.Header.PageSize; page > 0 {
+		t.kept = max(0, e.Cached/page) + max(0, (e.FromHost+page-1)/page)
+	}
 }
 
 // close tells the run, if there is one.
 func (t *teller) close() {
 	if t.run.chunks > 0 {
-		t.lines[t.run.line] = t.line(t.run.began, t.run.String())
+		sentence := t.run.String()
+		if t.run.chunks > 1 {
+			sentence += ", the last of them begun at " + Seconds(t.run.until-t.story.queued)
+		}
+		t.lines[t.run.line] = t.line(t.run.began, sentence)
 		t.run = run{}
 	}
 }

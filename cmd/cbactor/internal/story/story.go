@@ -10,6 +10,7 @@ import (
 // Story is one request with its events.
 type Story struct {
 	Request
+	Header trace.Header
 	Events []trace.Event // its own, and those of the engine while it was open
 }
 
@@ -35,7 +36,7 @@ func Read(in *trace.Reader, id string) (stories []*Story, ids []string, err erro
 			s.Events = append(s.Events, e)
 		case e.ID == id && id != "":
 			if s == nil || s.ended || e.Kind == trace.Queued {
-				s = &Story{Request: *begin(e)}
+				s = &Story{Request: *begin(e), Header: in.Header}
 				stories = append(stories, s)
 			}
 			s.add(e)

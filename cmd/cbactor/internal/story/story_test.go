@@ -52,6 +52,33 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// What a step computes past an end that it could not know of is told.
+func TestAWastedStepIsTold(t *testing.T) {
+	for tokens, want := range map[string]string{
+		"3": "ended: stop, 3 tokens generated",
+		"2": "ended: stop, 2 tokens generated, 1 further position computed in vain before the end was known",
+	} {
+		in, err := trace.NewReader(strings.NewReader(`{"cbactor_trace":1,"page_size":4}
+{"event":"queued","id":"a","prompt":5,"max_new":9}
+{"event":"started","id":"a","step":1}
+{"event":"chunk","id":"a","step":1,"count":5,"blocks":2,"rows":1}
+{"event":"chunk","id":"a","step":2,"start":5,"count":1,"rows":1}
+{"event":"chunk","id":"a","step":3,"start":6,"count":1,"rows":1}
+{"event":"ended","id":"a","reason":"stop","tokens":` + tokens + "}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stories, _, err := Read(in, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := stories[0].Tell()
+		if last := told[len(told)-1]; !strings.HasSuffix(last, "  "+want) {
+			t.Errorf("told %q, want %q", last, want)
+		}
+	}
+}
+
 func TestAnUnknownRequestHasNoStory(t *testing.T) {
 	for _, id := range []string{"", "req-4"} {
 		if stories, _, err := Read(open(t), id); err != nil || len(stories) != 0 {
@@ -66,11 +93,11 @@ func TestListSumsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Request{
-		{ID: "req-1", Prompt: 784, Total: 139_100, Waited: 100, First: 139_000},
-		{ID: "req-2", Reason: "failed", Prompt: 784, Generated: 3, Cached: 768, Preemptions: 2, Total: 968_800, Waited: 138_900 + 449_900 + 10_000, First: 149_900},
-		{ID: "req-3", Prompt: 40, Total: 178_700, Waited: 178_700},
-		{ID: "req-3/1", Prompt: 40, Cached: 40, Total: 988_790, Waited: 178_690},
-		{ID: "req-2", Reason: "cancelled", Prompt: 5, Total: 9_990, Waited: 9_990},
+		{ID: "req-1", Prompt: 784, Total: 139_100, InLine: 100, First: 139_000},
+		{ID: "req-2", Reason: "failed", Prompt: 784, Generated: 3, Cached: 768, Preemptions: 2, Total: 968_800, InLine: 138_900, GivenUp: 449_900 + 10_000, First: 149_900},
+		{ID: "req-3", Prompt: 40, Total: 178_700, InLine: 178_700},
+		{ID: "req-3/1", Prompt: 40, Cached: 40, Total: 988_790, InLine: 178_690},
+		{ID: "req-2", Reason: "cancelled", Prompt: 5, Total: 9_990, InLine: 9_990},
 		{ID: "ugly\x1b[2J", Prompt: 5, Total: 9_900},
 	}
 	if len(list) != len(want) {
@@ -78,7 +105,7 @@ func TestListSumsUp(t *testing.T) {
 	}
 	for i, r := range list {
 		got := *r
-		got.queued, got.waiting, got.ended = 0, 0, false
+		got.queued, got.waiting, got.ended, got.computed = 0, 0, false, 0
 		if got != want[i] {
 			t.Errorf("%+v\nwant\n%+v", got, want[i])
 		}

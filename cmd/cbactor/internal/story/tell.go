@@ -25,6 +25,7 @@ type teller struct {
 	story *Story
 	lines []string
 	run   run
+	kept  int // see keep
 }
 
 func (t *teller) event(i int, e trace.Event) {
@@ -36,10 +37,15 @@ func (t *teller) event(i int, e trace.Event) {
 		t.close()
 	}
 	switch e.Kind {
+	case trace.Started, trace.Back, trace.Forked:
+		t.keep(e)
+	}
+	switch e.Kind {
 	case trace.Queued:
 		t.say(e.Micros, "%s, with a prompt of %s and at most %d to generate", place(e), count(e.Prompt, "token"), e.MaxNew)
+		t.unseen(i, e)
 	case trace.Waits:
-		t.say(e.Micros, "%s", t.wait(i, e))
+		t.say(e.Micros, "%s%s", t.lasted(i, e), t.why(e))
 	case trace.Started:
 		t.say(e.Micros, "started in step %d%s", e.Step, t.found(e))
 	case trace.Back:
@@ -50,8 +56,9 @@ func (t *teller) event(i int, e trace.Event) {
 		t.say(e.Micros, "its first token, of step %d", e.Step)
 	case trace.Preempted:
 		t.say(e.Micros, "given up in step %d for %s: %s", e.Step, name(e.For), given(e))
+		t.unseen(i, e)
 	case trace.Ended:
-		t.say(e.Micros, "%s", ended(e))
+		t.say(e.Micros, "%s", t.ended(e))
 	case trace.Mode:
 		t.say(e.Micros, "the engine was set to %s", Printable(e.Mode))
 	case trace.Lost:
@@ -67,28 +74,55 @@ func (t *teller) line(micros int64, sentence string) string {
 	return fmt.Sprintf("%10s  %s", Seconds(micros-t.story.queued), sentence)
 }
 
-// wait says how long the wait of event number i lasted, and why.
-func (t *teller) wait(i int, e trace.Event) string {
-	began := "waits to the end of the trace"
-	for _, next := range t.story.Events[i+1:] {
-		if next.ID != "" {
-			began = "waited " + Duration(next.Micros-e.Micros)
-			break
+// shown is the shortest time that is told, in microseconds.
+const shown = 1000
+
+// unseen tells how long no plan looked at the request after event number i, in line or
+// given up: for steps that were handed over before, or for older ones.
+func (t *teller) unseen(i int, e trace.Event) {
+	next, found := t.next(i)
+	switch {
+	case found && (next.Kind == trace.Ended || next.Micros-e.Micros < shown):
+	case e.Of != "":
+		t.say(e.Micros, "%s for the prompt of %s", t.lasted(i, e), name(e.Of))
+	default:
+		t.say(e.Micros, "%s until a plan came to it", t.lasted(i, e))
+	}
+}
+
+// next is the request's event after number i.
+func (t *teller) next(i int) (e trace.Event, found bool) {
+	for _, e := range t.story.Events[i+1:] {
+		if e.ID != "" {
+			return e, true
 		}
 	}
+	return e, false
+}
+
+// lasted says how long the wait from event number i lasted.
+func (t *teller) lasted(i int, e trace.Event) string {
+	if next, found := t.next(i); found {
+		return "waited " + Seconds(next.Micros-e.Micros)
+	}
+	return "waits to the end of the trace"
+}
+
+// why is the reason of a wait.
+func (t *teller) why(e trace.Event) string {
 	switch e.Why {
 	case trace.NoSlot:
-		return began + " because as many requests ran as may"
+		return " for one of the " + count(t.story.Header.Slots, "place") + " (max_requests_per_batch), all of them taken"
 	case trace.NoRoom:
-		return began + " for room in the cache, " + count(e.Missing, "block") + " short at first"
+		return " for room in the cache, " + count(e.Missing, "block") + " short at first"
 	case trace.Behind:
-		return began + " behind " + name(e.On) + ", which did not have room"
+		return " behind " + name(e.On) + ", which did not have room"
 	case trace.Page:
-		return began + " because " + name(e.On) + " was computing its next page"
+		return " because " + name(e.On) + " was computing its next block"
 	case trace.Budget:
-		return began + " because the budget of the steps was used up"
+		return " because the budget of the steps was used up"
 	}
-	return began
+	return ""
 }
 
 // found says where the beginning of a life comes from.
@@ -123,11 +157,14 @@ func given(e trace.Event) string {
 	return count(e.Blocks, "block") + " given back, to be computed again"
 }
 
-func ended(e trace.Event) string {
+func (t *teller) ended(e trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ended: %s, %s generated", Printable(e.Reason), count(e.Tokens, "token"))
 	if e.Preemptions > 0 {
 		fmt.Fprintf(&b, ", given up %s", count(e.Preemptions, "time"))
+	}
+	if n := t.story.vain(); n > 0 {
+		fmt.Fprintf(&b, ", %s computed in vain before the end was known", count(n, "further position"))
 	}
 	if e.Error != "" {
 		fmt.Fprintf(&b, ": %s", Printable(e.Error))

@@ -7,16 +7,8 @@ import (
 	"unicode"
 )
 
-// Duration writes microseconds as a person would say them.
-func Duration(micros int64) string {
-	if micros < 100_000 {
-		return fmt.Sprintf("%.1f ms", float64(micros)/1e3)
-	}
-	return Seconds(micros)
-}
-
-// Seconds writes microseconds as seconds.
-func Seconds(micros int64) string { return fmt.Sprintf("%.3f s", float64(micros)/1e6) }
+// Seconds writes microseconds as seconds, to a tenth of a millisecond.
+func Seconds(micros int64) string { return fmt.Sprintf("%.4f s", float64(micros)/1e6) }
 
 // Printable is s, quoted if it has characters that a terminal could obey.
 func Printable(s string) string {
