@@ -17,7 +17,7 @@ var (
 	ErrModel = errors.New("cpuexec: model is not supported")
 	// ErrMemory means that not even one block of cache fits, or that the system
 	// refused memory.
-	ErrMemory = errors.New("cpuexec: not enough memory")
+	ErrMemory = errors.New("not enough memory")
 )
 
 // Config is what New needs. A zero number takes its default.

@@ -92,13 +92,13 @@ func explainAll(in *trace.Reader, asJSON bool) (string, error) {
 	}
 	rows := [][]string{{"id", "ended", "prompt", "cached", "generated", "in line", "first token", "given up", "given up for", "total"}}
 	for _, r := range list {
-		rows = append(rows, listed(r))
+		rows = append(rows, requestRow(r))
 	}
 	return columns(counted(len(list), "request"), rows), nil
 }
 
-// listed is the line of a request. What is not known before its end is a dash.
-func listed(r *story.Request) []string {
+// requestRow is the line of a request. What is not known before its end is a dash.
+func requestRow(r *story.Request) []string {
 	reason, generated, first := "open", "-", "-"
 	if r.Reason != "" {
 		reason, generated = story.Printable(r.Reason), fmt.Sprint(r.Generated)

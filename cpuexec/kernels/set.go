@@ -13,7 +13,7 @@ const Panel = 32
 const Tile = 32
 
 // ErrUnavailable is the answer to a name that is not a Set of this CPU.
-var ErrUnavailable = errors.New("kernels: instruction set is not available")
+var ErrUnavailable = errors.New("instruction set is not available")
 
 // Set is one implementation of the kernels. Slices are as long as the described
 // use needs; strides are in floats.

@@ -6,7 +6,8 @@
 // Events stand in the order in which they happened. Every request has one queued
 // event, the first, and one ended event, the last; between them it waits, is
 // computed in chunks, and may be given up and come back. What could not be written
-// in time is counted in a lost event at its place.
+// in time is counted in a lost event at its place. Nothing is written before the first
+// event of a request.
 //
 // Ownership: a Recorder owns the writer that it was given and closes it.
 //
