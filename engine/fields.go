@@ -17,7 +17,7 @@ var fields = []Field{
 	{Name: "hints", Help: "what will be asked for: tokens of the longest prompt and generation, number of requests", Derived: "the requests, where they are known",
 		at: func(c *Config) value { return hints(&c.Hints) }},
 
-	{Name: "scheduler_type", Help: "order of requests, as described below", Default: "fifo", Choices: []string{"fifo", "prefill_first", "priority"},
+	{Name: "scheduler_type", Help: "order of requests; docs/configuration.md describes each", Default: "fifo", Choices: []string{"fifo", "prefill_first", "priority"},
 		at: func(c *Config) value { return word(&c.SchedulerType) }},
 	{Name: "safety_margin", Help: "share of the cache that new prompts leave free", Derived: "0.15, with prefill_first 0", Max: 1,
 		at: func(c *Config) value { return opt(&c.SafetyMargin, real) }},

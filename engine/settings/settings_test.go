@@ -141,6 +141,11 @@ func TestEnviron(t *testing.T) {
 	if !errors.Is(err, engine.ErrConfig) || !strings.Contains(err.Error(), `"CBACTOR_PAGESIZE": did you mean CBACTOR_PAGE_SIZE?`) {
 		t.Errorf("error %v", err)
 	}
+	for name, want := range map[string]string{"CBACTOR_MODEL": "give the model as --model", "CBACTOR_FROBNICATE": "docs/configuration.md has all"} {
+		if _, err := Environ([]string{name + "=x"}); !errors.Is(err, engine.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
 	for _, f := range engine.Fields() {
 		if list, err := Environ([]string{Variable(f.Name) + "=x"}); err != nil || len(list) != 1 || list[0].Name != f.Name {
 			t.Errorf("%s: %+v, %v", f.Name, list, err)

@@ -125,3 +125,16 @@ func TestLinesAreSeldom(t *testing.T) {
 		t.Errorf("got %q", b.String())
 	}
 }
+
+// A run whose cache was too small says so.
+func TestSummaryTellsOfWhatWasGivenUp(t *testing.T) {
+	for given, want := range map[int]string{0: "", 1: "given up 1 time for", 3: "given up 3 times for lack of cache"} {
+		tally := NewTally(1, time.Unix(0, 0))
+		tally.Event(Event{Entry: Entry{MaxNew: 4}})
+		tally.Event(Event{Tokens: 4, Result: &Result{Preemptions: given, FinishReason: engine.FinishLength, Usage: engine.Usage{CompletionTokens: 4}}})
+		told := strings.Join(tally.Summary(time.Unix(1, 0)), "; ")
+		if !strings.Contains(told, want) || strings.Contains(told, "given up") != (want != "") {
+			t.Errorf("given up %d times: %q", given, told)
+		}
+	}
+}
