@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/settings"
+	"github.com/cbactor/cbactor/sched"
 )
 
 var update = flag.Bool("update", false, "write the pages of docs/ that are made from the code")
@@ -43,7 +44,7 @@ place in line.
   by age. Tokens of running requests come evenly; a new request waits while running ones use up the step.
 - ` + "`prefill_first`" + `: prompts that were begun get their chunks before sequences that generate their tokens, so that first tokens
   come sooner and the others later. New prompts leave no margin of the cache free unless told to, so more requests are given up.
-- ` + "`priority`" + `: as fifo, but a request counts as if it had come 64 requests earlier for each level of its priority, so that one of
+- ` + "`priority`" + `: as fifo, but a request counts as if it had come %d requests earlier for each level of its priority, so that one of
   low priority is passed by a bounded number of younger ones. Without priorities it is fifo.
 
 ## Variables that are no fields
@@ -72,7 +73,7 @@ func TestConfigurationPage(t *testing.T) {
 		fmt.Fprintf(&b, "\nCommands have `%s` %s by default.\n", d.Name, d.Text)
 	}
 	fmt.Fprintf(&b, "\nEnvironment variables are the names in capitals after `%s`.\n", settings.Prefix)
-	b.WriteString(pageTail)
+	fmt.Fprintf(&b, pageTail, sched.AgePerLevel)
 	const path = "../../docs/configuration.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
