@@ -116,7 +116,7 @@ func (m measurement) String() string {
 	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%)",
 		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate)
 	if m.Preemptions > 0 {
-		s += fmt.Sprintf("; requests were given up %d times for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", m.Preemptions)
+		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", counted(m.Preemptions, "time"))
 	}
 	return s + "\n"
 }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// A measurement tells how much was shared, and whether the cache was too small.
+func TestMeasurementInWords(t *testing.T) {
+	m := measurement{Workload: "w", PromptTokens: 200, CachedTokens: 150, HitRate: 0.75}
+	if s := m.String(); !strings.HasSuffix(s, "150 of them cached, 75.0 %)\n") {
+		t.Errorf("told %q", s)
+	}
+	m.Preemptions = 1
+	if s := m.String(); !strings.Contains(s, "; requests were given up 1 time for lack of cache") {
+		t.Errorf("told %q", s)
+	}
+}
+
+// Requests that the context or the cache would cut short are not measured.
+func TestWhatFitsIsMeasured(t *testing.T) {
+	request := []engine.Request{{PromptIDs: make([]int32, 10), MaxNewTokens: 7}}
+	for _, c := range []struct {
+		context, blocks int
+		want            string
+	}{
+		{17, 100, ""}, {16, 100, "the context of 16 tokens"}, {100, 4, ""}, {100, 3, "the cache of 12 tokens"},
+	} {
+		err := fits(request, engine.Info{MaxContext: c.context, Blocks: c.blocks, PageSize: 4})
+		if (err == nil) != (c.want == "") || err != nil && (status(err) != statusUsage || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	request[0].MaxNewTokens = 1<<63 - 1
+	if err := fits(request, engine.Info{MaxContext: 100, Blocks: 100, PageSize: 4}); err == nil {
+		t.Error("a sum that overflows fits")
+	}
+}
