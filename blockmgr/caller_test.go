@@ -82,7 +82,7 @@ func (c *caller) ask() *Reserve {
 		if !s.open && c.some(2, "open") {
 			ids := c.text()
 			*s = called{open: true, tenancy: s.tenancy + 1, ids: ids, prompt: int32(len(ids))}
-			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt")))})
+			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt"))), Private: c.some(5, "private")})
 		}
 	}
 	c.candidates(r)
