@@ -125,7 +125,11 @@ func given(e trace.Event) string {
 
 func ended(e trace.Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ended: %s, %s generated", Printable(e.Reason), count(e.Tokens, "token"))
+	fmt.Fprintf(&b, "ended: %s", Printable(e.Reason))
+	if e.Matched {
+		b.WriteString(" by a match")
+	}
+	fmt.Fprintf(&b, ", %s generated", count(e.Tokens, "token"))
 	if e.Preemptions > 0 {
 		fmt.Fprintf(&b, ", given up %s", count(e.Preemptions, "time"))
 	}
