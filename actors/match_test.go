@@ -40,7 +40,7 @@ func TestAMatchEndsARequest(t *testing.T) {
 			if want := executor.EchoRef(promptOf(64, 1), 5, 50021, 1); !slices.Equal(rec.tokens, want) || !rec.ends[0].Matched {
 				t.Errorf("got %v, want %v", rec.tokens, want)
 			}
-			if wasted := r.steps - 5 - 1; wasted > depth { // one retires its slot
+			if wasted := r.steps() - 5 - 1; wasted > depth { // one retires its slot
 				t.Errorf("depth %d: %d steps are wasted", depth, wasted)
 			}
 			all := r.add(Submit{ID: "b", IDs: promptOf(127, 2), MaxNew: 2}, 0)[0] // every block

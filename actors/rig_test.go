@@ -2,6 +2,7 @@ package actors
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 type rig struct {
 	*System
 	t     *testing.T
-	steps int // run
+	count atomic.Int64 // of steps run
 }
 
 const stepTime = 10 * time.Millisecond
@@ -28,7 +29,7 @@ func inVirtualTime(t *testing.T, ec executor.EchoConfig, depth int, play func(*r
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t}
 		ec.Delay = func(*executor.Batch) {
-			r.steps++
+			r.count.Add(1)
 			time.Sleep(stepTime)
 		}
 		ec.Outstanding, ec.Context = depth, 2048
@@ -111,3 +112,6 @@ func promptOf(n, text int) []int32 {
 	}
 	return p
 }
+
+// steps is how many began.
+func (r *rig) steps() int { return int(r.count.Load()) }

@@ -24,11 +24,11 @@ func TestADeadlineEndsARequestWithWhatItHas(t *testing.T) {
 			if want := executor.EchoRef(promptOf(64, 1), got, 50021, 1); !slices.Equal(late.tokens, want) {
 				t.Errorf("got %v, want %v", late.tokens, want)
 			}
-			before := r.steps
+			before := r.steps()
 			next := r.add(Submit{ID: "next", IDs: promptOf(128, 2), MaxNew: 1}, 0)[0] // takes the whole cache
 			r.after(5 * stepTime)
 			r.ended("one that needs every block", next, ReasonLength, 1)
-			if n := r.steps - before; n > depth+3 {
+			if n := r.steps() - before; n > depth+3 {
 				t.Errorf("depth %d: %d steps, two are for the next one's prompt", depth, n)
 			}
 		})
