@@ -69,7 +69,7 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 			return nil, fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
 		}
 	}
-	if err := r.Sampling.Check(); err != nil {
+	if err := r.Sampling.CheckVocab(l.Vocab); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
 	room := min(l.MaxContext, l.CacheTokens+1) - n
