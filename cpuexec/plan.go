@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // Memory is what an executor takes, in bytes, beside the weight set it is given.
@@ -52,7 +53,7 @@ const headRows = 64
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + 64 rows of the head
 //	           + per thread a tile and attention states)
-//	Sampling = 16 * vocabulary * threads
+//	Sampling = sampling.Bytes(vocabulary) * threads
 //
 // with every array rounded up to 64 bytes. Errors wrap ErrConfig, ErrModel or
 // ErrMemory.
@@ -72,7 +73,7 @@ func (c *Config) plan() (Memory, error) {
 		Weights:    weightBytes(c, &d),
 		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
 		Work:       workBytes(c, &d),
-		Sampling:   16 * int64(d.vocab) * int64(c.Threads),
+		Sampling:   sampling.Bytes(d.vocab) * int64(c.Threads),
 	}
 	blocks := m.size(c)
 	if blocks < 1 {

@@ -25,7 +25,7 @@ func (c *Checker) admit(a *Admit, step uint64) error {
 	case a.Adapter != "":
 		return fmt.Errorf("%w: slot %d asks for adapter %q", ErrUnsupported, a.Slot, a.Adapter)
 	}
-	if err := a.Sampling.Check(); err != nil {
+	if err := a.Sampling.CheckVocab(c.info.Vocab); err != nil {
 		return fmt.Errorf("%w: slot %d: %w", ErrContract, a.Slot, err)
 	}
 	for i, id := range a.IDs {

@@ -1,22 +1,17 @@
 package sampling
 
-import "math"
-
-// candidates are the tokens that may be drawn, by ascending id, with their ranks
-// and their probabilities up to a common factor.
+// candidates are the tokens that may be drawn, by ascending id, and their
+// probabilities up to a common factor. ranks are the filters' scratch.
 type candidates struct {
 	ids     []int32
-	ranks   []uint32
 	weights []float64
+	ranks   []uint32
 }
 
-func (c *candidates) reset() {
-	c.ids, c.ranks, c.weights = c.ids[:0], c.ranks[:0], c.weights[:0]
-}
+func (c *candidates) reset() { c.ids, c.weights = c.ids[:0], c.weights[:0] }
 
-func (c *candidates) add(id int32, rank uint32, weight float64) {
+func (c *candidates) add(id int32, weight float64) {
 	c.ids = append(c.ids, id)
-	c.ranks = append(c.ranks, rank)
 	c.weights = append(c.weights, weight)
 }
 
@@ -29,13 +24,13 @@ func (c *candidates) total() float64 {
 }
 
 // draw takes the first candidate at which the cumulative probability exceeds u.
-func (c *candidates) draw(u float64) (id int32, logprob float32) {
-	total := c.total()
-	last := len(c.ids) - 1
+// The sums are total's to the bit, so it never is one of weight 0 at the end.
+func (c *candidates) draw(u float64) int32 {
+	need, last := u*c.total(), len(c.ids)-1
 	i, sum := 0, c.weights[0]
-	for sum <= u*total && i < last {
+	for sum <= need && i < last {
 		i++
 		sum += c.weights[i]
 	}
-	return c.ids[i], float32(math.Log(c.weights[i] / total))
+	return c.ids[i]
 }
