@@ -37,7 +37,7 @@ func (t *teller) event(i int, e trace.Event) {
 	}
 	switch e.Kind {
 	case trace.Queued:
-		t.say(e.Micros, "%s, with a prompt of %s and at most %d to generate", place(e), count(e.Prompt, "token"), e.MaxNew)
+		t.say(e.Micros, "%s, with a prompt of %s and %s to generate", place(e), count(e.Prompt, "token"), limit(e))
 	case trace.Waits:
 		t.say(e.Micros, "%s", t.wait(i, e))
 	case trace.Started:
@@ -114,6 +114,13 @@ func place(e trace.Event) string {
 		return "queued behind " + count(e.Ahead, "waiting request")
 	}
 	return "queued, first in line"
+}
+
+func limit(e trace.Event) string {
+	if e.MaxNew == 0 { // it is only scored
+		return "nothing"
+	}
+	return fmt.Sprintf("at most %d", e.MaxNew)
 }
 
 func given(e trace.Event) string {
