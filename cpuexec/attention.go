@@ -33,14 +33,17 @@ func (s *step) store(id, layer int) {
 // attend computes attention of tokens and key heads, whichever is next: contexts
 // differ in length, so threads take work as they come.
 func (s *step) attend(id, layer int) {
-	states := s.workers[id].states
+	scratch, one := s.workers[id].scratch, s.attendHead
+	if s.config.Attention == Plain {
+		one = s.attendPlain
+	}
 	next := &s.nextHead[layer]
 	for {
 		i := int(next.Add(1)) - 1
 		if i >= len(s.tokens)*s.kvHeads {
 			return
 		}
-		s.attendHead(i/s.kvHeads, i%s.kvHeads, layer, states)
+		one(i/s.kvHeads, i%s.kvHeads, layer, scratch)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -44,6 +45,9 @@ type Config struct {
 	// bounds the pool. 0: no bound.
 	MaxMemory int64
 
+	// Attention is how attention is computed; "": Tiled.
+	Attention Attention
+
 	// Kernels names an instruction set: avx512, avx2, generic. "": what the
 	// environment's CBACTOR_CPU says, else the fastest.
 	Kernels string
@@ -57,6 +61,14 @@ type Config struct {
 	// slice is valid during the call.
 	KeepLogits func(slot, pos int, logits []float32)
 }
+
+// Attention names an implementation of attention.
+type Attention string
+
+const (
+	Tiled Attention = "tiled" // by the kernels, in one pass over tiles of the cache
+	Plain Attention = "plain" // by the definition, slow: to compare with
+)
 
 // processCPUs is read before anybody changes it: New does.
 var processCPUs = runtime.GOMAXPROCS(0)
@@ -90,6 +102,9 @@ func (c Config) withDefaults() (Config, error) {
 		if *n.value < 1 || *n.value > n.top {
 			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
 		}
+	}
+	if c.Attention = cmp.Or(c.Attention, Tiled); c.Attention != Tiled && c.Attention != Plain {
+		return c, fmt.Errorf("%w: Attention is %q, must be %s or %s", ErrConfig, c.Attention, Tiled, Plain)
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)

@@ -12,14 +12,13 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// makeWith answers the suite's wishes over one model.
-func makeWith(m *model.Config, set *weights.Set, threads int) suite.Make {
+// makeWith answers the suite's wishes over one model; cfg says the rest.
+func makeWith(m *model.Config, set *weights.Set, cfg Config) suite.Make {
 	return func(t *testing.T, o suite.Options) executor.Executor {
-		e, err := New(Config{
-			Model: m, Weights: set, Threads: threads,
-			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
-			HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits,
-		})
+		cfg.Model, cfg.Weights = m, set
+		cfg.PageSize, cfg.NumBlocks, cfg.MaxSlots, cfg.MaxTokens, cfg.MaxContext = o.PageSize, o.Blocks, o.MaxSlots, o.MaxTokens, o.MaxContext
+		cfg.HostBlocks, cfg.KeepLogits = o.HostBlocks, o.KeepLogits
+		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +30,7 @@ func makeWith(m *model.Config, set *weights.Set, threads int) suite.Make {
 func TestConformance(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, threads := range []int{1, 2} {
-		suite.Run(t, makeWith(m, set, threads))
+		suite.Run(t, makeWith(m, set, Config{Threads: threads}))
 	}
 }
 
@@ -50,22 +49,30 @@ func (p poisoned) ReadTensor(name string, dst []byte) error {
 	return err
 }
 
-// TestBadRow gives one request a token whose embedding is NaN. The head is not
-// tied to the embedding, so nobody else meets it.
-func TestBadRow(t *testing.T) {
-	const id = 77
+const poison = 77
+
+// loadPoisoned reads a checkpoint in which the embedding of poison is NaN. The head
+// is not tied to it, so nobody else meets it.
+func loadPoisoned(t *testing.T) (*model.Config, *weights.Set) {
+	t.Helper()
 	c, err := checkpoint.Open(family("llama-rope-llama3"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := weights.Load(c.Config, poisoned{c, id}, 1, "test")
+	set, err := weights.Load(c.Config, poisoned{c, poison}, 1, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	suite.BadRow(t, makeWith(c.Config, set, 2), []int32{5, id, 6})
+	return c.Config, set
+}
+
+// TestBadRow gives one request a token whose embedding is NaN.
+func TestBadRow(t *testing.T) {
+	m, set := loadPoisoned(t)
+	suite.BadRow(t, makeWith(m, set, Config{Threads: 2}), []int32{5, poison, 6})
 }
 
 // TestBlockAfterNaN lets a sequence use the block of one that was NaN all over.

@@ -6,12 +6,18 @@
 // over a sequence's positions in ascending tiles of up to 32 that never cross a
 // page, keys and values are read back from the cache, a chunk's own too. So batch,
 // chunks, block ids, number of threads and instruction set never change a bit; the
-// page size does where it cuts the tiles.
+// page size does where it cuts the tiles. Plain attention, by the definition and
+// slow, is there to be compared with: Config.Attention.
+//
+// Sampling: rows are drawn, and prompts scored, by the threads, each with a Sampler
+// of its own, up to 64 rows of logits at a time. A Processor of a request runs there,
+// and what it does wrong fails its row alone.
 //
 // Memory: Plan says before anything is taken what New takes: packed weights, the
 // KV pool, the host pool, the sequences' state, work space. All of it is mapped,
-// and untouched until used. The host pool is memory like the pool's, beside it. The weight set stays the caller's, is read while the executor lives
-// (rows of the embedding) and must not change.
+// and untouched until used. The host pool is memory like the pool's, beside it. The
+// weight set stays the caller's, is read while the executor lives (rows of the
+// embedding) and must not change. What is told of tokens is the Result's memory.
 //
 // Concurrency: a step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers

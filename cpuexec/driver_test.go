@@ -16,6 +16,8 @@ type sequence struct {
 	sampling sampling.Params
 	seed     uint64
 	logits   [][]float32 // one row per generated token
+	drawn    []sampling.Drawn
+	scores   []sampling.Drawn // of the prompt
 	err      error
 
 	slot executor.Slot
@@ -30,16 +32,18 @@ func (s *sequence) out() []int32 { return s.ids[s.prompt:] }
 type driver struct {
 	t     testing.TB
 	e     *Executor
-	chunk int // most prompt tokens of a row
+	chunk int  // most prompt tokens of a row
+	keep  bool // logits and what is told
 	step  uint64
 	free  []int32
 	seqs  map[executor.Slot]*sequence
 }
 
-// newDriver makes an executor whose logits the driver keeps, if keep is set.
+// newDriver makes an executor whose logits, and what it tells, the driver keeps, if
+// keep is set.
 func newDriver(t testing.TB, cfg Config, chunk int, keep bool) *driver {
 	t.Helper()
-	d := &driver{t: t, chunk: chunk, seqs: map[executor.Slot]*sequence{}}
+	d := &driver{t: t, chunk: chunk, keep: keep, seqs: map[executor.Slot]*sequence{}}
 	if keep {
 		cfg.KeepLogits = func(slot, pos int, logits []float32) {
 			s := d.seqs[executor.Slot(slot)]
@@ -100,6 +104,7 @@ func (d *driver) row(b *executor.Batch, s *sequence, most int) int {
 	n := min(most, len(s.ids)-s.next)
 	b.Rows = append(b.Rows, executor.Row{
 		Slot: s.slot, Start: int32(s.next), Count: int32(n), Sample: s.next+n == len(s.ids), Mask: -1,
+		PromptLogprobs: s.sampling.Tell.Prompt,
 	})
 	s.next += n
 	return n
@@ -117,8 +122,21 @@ func (d *driver) do(b *executor.Batch, r *executor.Result) {
 		d.t.Fatal(r.Err)
 	}
 	for i := range r.Rows {
-		s := d.seqs[r.Rows[i].Slot]
-		s.ids = append(s.ids, r.Rows[i].Tokens...)
-		s.err = r.Rows[i].Err
+		row := &r.Rows[i]
+		s := d.seqs[row.Slot]
+		s.ids = append(s.ids, row.Tokens...)
+		s.err = row.Err
+		if d.keep {
+			s.drawn, s.scores = append(s.drawn, copied(row.Drawn)...), append(s.scores, copied(row.Prompt)...)
+		}
 	}
+}
+
+// copied are the records of a result, which is used again.
+func copied(records []sampling.Drawn) []sampling.Drawn {
+	out := slices.Clone(records)
+	for i := range out {
+		out[i].Top, out[i].Kept = slices.Clone(out[i].Top), slices.Clone(out[i].Kept)
+	}
+	return out
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// head computes logits for the rows that sample, and their tokens.
+// head computes the logits that are wanted, and what is drawn from or told of them.
 func (s *step) head(id int) {
-	most := min(headRows, s.config.MaxSlots)
+	most := s.config.headRows()
 	for at := 0; at < len(s.samples); at += most {
 		some := s.samples[at:min(at+most, len(s.samples))]
 		s.headNorms(id, some)
@@ -43,22 +43,34 @@ func (s *step) headProduct(id, rows int) {
 // row is the logits of sample i of those that went through the head together.
 func (s *step) row(i int) []float32 { return s.logits[i*s.vocabWidth:][:s.vocab] }
 
-// draw samples this thread's rows.
+// draw draws or scores this thread's rows.
 func (s *step) draw(id int, some []sample) {
 	lo, hi := share(len(some), id, s.threads)
 	for i := lo; i < hi; i++ {
-		m := &some[i]
-		q := m.slot
-		key := sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}
-		var drawn sampling.Drawn
-		m.err = s.workers[id].sampler.Sample(s.row(i), &q.sampling, sampling.History{IDs: q.ids}, key, &drawn)
-		m.token = drawn.ID
+		some[i].draw(s.workers[id].sampler, s.row(i))
 	}
 }
 
-// keepLogits shows the logits to the configuration's hook.
+// draw uses the logits of m.
+func (m *sample) draw(sampler *sampling.Sampler, logits []float32) {
+	q, out := m.slot, &m.drawn
+	if m.told != nil {
+		out = m.told
+	}
+	if m.score {
+		m.err = sampler.Score(logits, q.ids[m.pos], q.sampling.Tell.Top, out)
+		return
+	}
+	history := sampling.History{IDs: q.ids, Prompt: q.prompt}
+	m.err = sampler.Sample(logits, &q.sampling, history, sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}, out)
+	m.drawn.ID = out.ID
+}
+
+// keepLogits shows the logits of rows that sample to the configuration's hook.
 func (s *step) keepLogits(some []sample) {
 	for i := range some {
-		s.config.KeepLogits(int(some[i].number), some[i].pos-1, s.row(i))
+		if m := &some[i]; !m.score {
+			s.config.KeepLogits(int(m.number), m.pos-1, s.row(i))
+		}
 	}
 }

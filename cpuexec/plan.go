@@ -38,9 +38,13 @@ const (
 // cacheLine is what every part of an area is rounded up to.
 const cacheLine = 64
 
-// headRows is how many rows go through the output head at a time: enough to pay
+// maxHeadRows is how many rows go through the output head at a time: enough to pay
 // for reading it, few enough that logits stay small.
-const headRows = 64
+const maxHeadRows = 64
+
+// headRows is how many of them a step can have use for: logits may be wanted after
+// every token, and once more for every fork.
+func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots) }
 
 // Plan computes what New will take for cfg, whose weights are not looked at. The
 // pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
@@ -51,8 +55,8 @@ const headRows = 64
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
-//	Work     = 4 * (MaxTokens * widths of all activations + 64 rows of the head
-//	           + per thread a tile and attention states)
+//	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
+//	           + per thread a tile, and attention states or MaxContext scores)
 //	Sampling = sampling.Bytes(vocabulary) * threads
 //
 // with every array rounded up to 64 bytes. Errors wrap ErrConfig, ErrModel or
@@ -158,10 +162,19 @@ func workBytes(c *Config, d *dims) int64 {
 	t := c.MaxTokens
 	n := 2*rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rows(t, d.attnWidth) + rows(t, d.interWidth) +
 		2*rows(t, d.headDim/2)
-	head := min(headRows, c.MaxSlots)
+	head := c.headRows()
 	n += rows(head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(rowBlock, 2*kernels.Panel) + rows(d.group, kernels.StateLen(d.headDim))
+	thread := rows(rowBlock, 2*kernels.Panel) + rows(1, c.attentionFloats(d))
 	return n + int64(c.Threads)*thread
+}
+
+// attentionFloats is the scratch of attention of a thread: states of the query heads
+// of a key head, or the scores of a query head.
+func (c *Config) attentionFloats(d *dims) int {
+	if c.Attention == Plain {
+		return c.MaxContext
+	}
+	return d.group * kernels.StateLen(d.headDim)
 }
 
 // lines is the size in bytes of n float32 or int32, rounded up to cache lines.

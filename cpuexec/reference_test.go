@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/model"
@@ -151,13 +152,15 @@ func add(x, y []float64) {
 	}
 }
 
-// TestShapes computes models whose sizes fit no register and no panel, with every
-// option of the family, and compares with the textbook.
+// odd has sizes that fit no register and no panel.
+var odd = model.Config{
+	Family: "llama", Vocab: 37, Hidden: 20, Intermediate: 45, Layers: 2, Heads: 6, KVHeads: 2, HeadDim: 6,
+	MaxPosition: 128, NormEps: 1e-5, Rope: model.Rope{Kind: model.RopeDefault, Theta: 10000}, AttnBias: true, MLPBias: true,
+}
+
+// TestShapes computes models like odd, with every option of the family and both
+// implementations of attention, and compares with the textbook.
 func TestShapes(t *testing.T) {
-	odd := model.Config{
-		Family: "llama", Vocab: 37, Hidden: 20, Intermediate: 45, Layers: 2, Heads: 6, KVHeads: 2, HeadDim: 6,
-		MaxPosition: 128, NormEps: 1e-5, Rope: model.Rope{Kind: model.RopeDefault, Theta: 10000}, AttnBias: true, MLPBias: true,
-	}
 	for _, change := range []func(c *model.Config){
 		func(c *model.Config) {},
 		func(c *model.Config) { c.TiedHead, c.MLPBias = true, false },
@@ -179,10 +182,12 @@ func TestShapes(t *testing.T) {
 		}
 		want := m.logits(ids)
 		for _, name := range kernelNames() {
-			s := &sequence{ids: ids, limit: 1}
-			newDriver(t, Config{Model: &m.Config, Weights: set, Threads: 2, Kernels: name, PageSize: 9, MaxContext: 64}, 11, true).run(s)
-			if d := furthest(s.logits[0], want); !(d < 2e-4) {
-				t.Errorf("%s: logits differ by %g: %s", name, d, fmt.Sprintf("%+v", c))
+			for _, attention := range []Attention{Tiled, Plain} {
+				s := &sequence{ids: slices.Clone(ids), limit: 1}
+				newDriver(t, Config{Model: &m.Config, Weights: set, Threads: 2, Kernels: name, PageSize: 9, MaxContext: 64, Attention: attention}, 11, true).run(s)
+				if d := furthest(s.logits[0], want); !(d < 2e-4) {
+					t.Errorf("%s, %s: logits differ by %g: %s", name, attention, d, fmt.Sprintf("%+v", c))
+				}
 			}
 		}
 	}

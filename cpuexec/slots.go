@@ -9,6 +9,7 @@ import (
 type slot struct {
 	ids      []int32 // known and sampled
 	table    []int32 // block of each page
+	prompt   int32   // of ids, how many are prompt
 	sampling sampling.Params
 	seed     uint64
 	child    int32
@@ -30,6 +31,6 @@ func newSlots(a *area, c *Config) []slot {
 func (s *slot) admit(a *executor.Admit) {
 	*s = slot{
 		ids: append(s.ids[:0], a.IDs...), table: s.table,
-		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+		prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
 	}
 }

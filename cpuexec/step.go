@@ -33,7 +33,7 @@ type step struct {
 
 	copies  []executor.Copy
 	tokens  []token  // what is computed
-	samples []sample // rows that sample
+	samples []sample // rows of logits that are wanted
 
 	invFreq   []float64
 	ropeScale float64
@@ -59,21 +59,24 @@ type token struct {
 	pos  int
 }
 
-// sample is a row that samples from the logits after a token.
+// sample is a use of the logits after a token: to draw the next id, or to score
+// the one that the prompt has there.
 type sample struct {
 	row    int // of the Batch
 	slot   *slot
 	number executor.Slot // of the slot
 	from   int           // index of the token
-	pos    int           // that the sampled token will have
-	token  int32
+	pos    int           // of the id behind it
+	score  bool
+	told   *sampling.Drawn // in the Result; nil: not asked for
+	drawn  sampling.Drawn  // where it goes then
 	err    error
 }
 
 // worker is what a thread has for itself.
 type worker struct {
 	tile    []float32 // [rowBlock][2*Panel]
-	states  []float32 // attention states of the query heads of a key head
+	scratch []float32 // of attention: states of the query heads of a key head, or scores
 	sampler *sampling.Sampler
 }
 
@@ -81,7 +84,7 @@ func newStep(c *Config, d dims, set *kernels.Set, w *packed, p *pool.Pool) *step
 	s := &step{
 		dims: d, config: c, kernels: set, weights: w, pool: p,
 		tokens:   make([]token, 0, c.MaxTokens),
-		samples:  make([]sample, 0, c.MaxSlots),
+		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
 		qScale:   queryScale(d.headDim),
@@ -103,10 +106,10 @@ func (s *step) cutWork(a *area) {
 	s.attn = cut[float32](a, n*s.attnWidth)
 	s.act = cut[float32](a, n*s.interWidth)
 	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
-	head := min(headRows, s.config.MaxSlots)
+	head := s.config.headRows()
 	s.headIn, s.logits = cut[float32](a, head*s.hiddenWidth), cut[float32](a, head*s.vocabWidth)
 	for i := range s.workers {
 		s.workers[i].tile = cut[float32](a, rowBlock*2*kernels.Panel)
-		s.workers[i].states = cut[float32](a, s.group*kernels.StateLen(s.headDim))
+		s.workers[i].scratch = cut[float32](a, s.config.attentionFloats(&s.dims))
 	}
 }

@@ -87,6 +87,7 @@ const Forever time.Duration = -1 * time.Second
 type Info struct {
 	Executor    string // name and instruction set
 	Compute     string
+	Attention   string // "" with an executor of the caller's
 	Threads     int
 	Vocab       int
 	EOS         []int32

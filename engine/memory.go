@@ -54,7 +54,7 @@ func (r *Resolved) sizeForCPU(has memory) error {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
 	r.cpu = cpuexec.Config{Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MemoryLimit: m.Limit, Pin: c.Pin}
+		MaxContext: c.MaxContext, MemoryLimit: m.Limit, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
 	if m.Limit > 0 {
 		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet) // 0 is no bound
 	}

@@ -77,7 +77,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
 			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto (--it) means f32"}}},
-		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), {text: "plain", err: "not available yet, only tiled"}}},
+		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), given1("plain"), {text: "auto", want: "tiled", from: "the fused kernel"}}},
 		"auto_switch_to_flash":      {"true", "default", true, []given{noEffect("false", "false")}},
 		"threads":                   {"", "one for each CPU", false, []given{given1("3")}},
 		"pin":                       {"false", "default", false, []given{given1("true"), given1("false"), {text: "auto", want: "false", from: "default"}}},

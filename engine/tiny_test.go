@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -59,15 +60,19 @@ func spawnTiny(t *testing.T, cfg Config) *Engine {
 func TestTinyModelGreedyIsTheReference(t *testing.T) {
 	cases := goldenCases(t)
 	for name, cfg := range map[string]Config{
-		"default":      {},
-		"small chunks": {MaxBatchTokens: 12, MaxRequestsPerBatch: 12},
-		"pages of 5":   {PageSize: 5},
-		"small cache":  {PageSize: 16, NumBlocks: 24},
-		"one by one":   {MaxRequestsPerBatch: 1},
-		"one thread":   {Threads: 1},
+		"default":         {},
+		"small chunks":    {MaxBatchTokens: 12, MaxRequestsPerBatch: 12},
+		"pages of 5":      {PageSize: 5},
+		"small cache":     {PageSize: 16, NumBlocks: 24},
+		"one by one":      {MaxRequestsPerBatch: 1},
+		"one thread":      {Threads: 1},
+		"plain attention": {Attention: "plain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := spawnTiny(t, cfg)
+			if got, want := e.Info().Attention, cmp.Or(cfg.Attention, "tiled"); got != want {
+				t.Errorf("attention is %s, want %s", got, want)
+			}
 			var reqs []Request
 			for _, c := range cases {
 				reqs = append(reqs, Request{PromptIDs: c.PromptIDs, MaxNewTokens: 48})

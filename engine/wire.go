@@ -15,7 +15,6 @@ var pending = []struct {
 	name, now string
 }{
 	{name: "return_logprobs", now: "false"},
-	{name: "attention", now: "tiled"},
 	{name: "tensor_parallel_size", now: "1"},
 	{name: "ranks", now: "none"},
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sched"
 )
@@ -36,6 +37,19 @@ func TestWiring(t *testing.T) {
 		}
 		if got := r.limits(echo.Info()); got != c.limits {
 			t.Errorf("intake gets %+v, want %+v", got, c.limits)
+		}
+	}
+}
+
+// The CPU executor is asked for the attention that is in force.
+func TestAttentionIsWired(t *testing.T) {
+	for given, want := range map[string]cpuexec.Attention{"": cpuexec.Tiled, "auto": cpuexec.Tiled, "tiled": cpuexec.Tiled, "plain": cpuexec.Plain} {
+		r, err := resolve(Config{Checkpoint: tiny(t), Attention: given}, plenty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.cpu.Attention != want {
+			t.Errorf("attention %q asks for %q, want %q", given, r.cpu.Attention, want)
 		}
 	}
 }

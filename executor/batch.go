@@ -72,7 +72,9 @@ type Copy struct {
 // ids takes the token that the step before will have sampled. Sample asks for a
 // token after the last position. Mask is an index into Batch.Masks or -1.
 // PromptLogprobs asks for the log-probabilities of the prompt's ids that follow the
-// row's positions: of Start+1 to Start+Count, as far as they are prompt.
+// row's positions: of Start+1 to Start+Count, as far as they are prompt. A row that
+// computes may always ask; one wholly behind the prompt is answered none. A prompt
+// that is only scored has rows that do not sample, and is retired behind the last.
 type Row struct {
 	Slot           Slot
 	Start, Count   int32
@@ -95,7 +97,7 @@ type Result struct {
 type RowResult struct {
 	Slot   Slot
 	Tokens []int32
-	Drawn  []sampling.Drawn // one per token, where the request's Tell asks
+	Drawn  []sampling.Drawn // one per token, where Tells says so of the request's Tell
 	Prompt []sampling.Drawn // of the prompt's ids behind the row's positions, where the row asks
 	Err    error
 }

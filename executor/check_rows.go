@@ -43,8 +43,6 @@ func (c *Checker) rowSlot(r *Row, b *Batch) (*slotCheck, error) {
 		return nil, breach("slot %d has mask %d of %d, -1 is none", r.Slot, r.Mask, len(b.Masks))
 	case r.Mask >= 0:
 		return nil, fmt.Errorf("%w: slot %d asks for a mask", ErrUnsupported, r.Slot)
-	case r.PromptLogprobs:
-		return nil, fmt.Errorf("%w: slot %d asks for prompt log-probabilities", ErrUnsupported, r.Slot)
 	}
 	t.rowStep = b.Step
 	return t, nil
@@ -97,6 +95,9 @@ func (c *Checker) forkRow(r *Row, step uint64) error {
 	t, err := c.opened(r.Slot)
 	if err != nil {
 		return err
+	}
+	if r.PromptLogprobs {
+		return breach("slot %d asks a row of count 0 for prompt log-probabilities, must ask its parent's", r.Slot)
 	}
 	if t.parent == NoSlot || t.admitted != step || !r.Sample || r.Start != t.ids {
 		return breach("slot %d: a row of count 0 samples after the last id of a fork admitted by this step", r.Slot)

@@ -121,6 +121,19 @@ func TestCheckContext(t *testing.T) {
 	c.bad(executor.Batch{Tables: tables(0, 5, 1)}, executor.ErrContract)
 }
 
+// A prompt that is only scored may fill the context: no row of it samples, and it
+// is retired behind its last id.
+func TestCheckScoredPrompt(t *testing.T) {
+	c := newCheckRun(t)
+	first, last := row(0, 0, 16, false), row(0, 16, 4, false)
+	first.PromptLogprobs, last.PromptLogprobs = true, true
+	scored := executor.Batch{Admit: []executor.Admit{admit(0, make([]int32, 20)...)}, Tables: tables(0, 0, 5), Rows: []executor.Row{first}}
+	for range 2 {
+		c.good(scored)
+		c.good(executor.Batch{Rows: []executor.Row{last}, Retire: []executor.Slot{0}})
+	}
+}
+
 // A group with a window needs the blocks of the window only.
 func TestCheckWindow(t *testing.T) {
 	full := func(slot executor.Slot) executor.Table { return executor.Table{Slot: slot, Blocks: make([]int32, 4)} }
@@ -142,11 +155,10 @@ func TestCheckWindow(t *testing.T) {
 }
 
 func TestCheckUnsupported(t *testing.T) {
-	masked, logprobs, adapter := row(0, 0, 1, true), row(0, 0, 1, true), admit(0, 1)
-	masked.Mask, logprobs.PromptLogprobs, adapter.Adapter = 0, true, "a"
+	masked, adapter := row(0, 0, 1, true), admit(0, 1)
+	masked.Mask, adapter.Adapter = 0, "a"
 	for _, b := range []executor.Batch{
 		{Admit: []executor.Admit{admit(0, 1)}, Masks: make([][]uint64, 1), Rows: []executor.Row{masked}},
-		{Admit: []executor.Admit{admit(0, 1)}, Rows: []executor.Row{logprobs}},
 		{Admit: []executor.Admit{adapter}},
 		{Copies: []executor.Copy{{Kind: executor.CopyOut, Group: 1, To: 1}}}, // no host pool
 		{Copies: []executor.Copy{{Kind: executor.CopyIn, Group: 1, To: 1}}},
@@ -182,6 +194,7 @@ func TestCheckFork(t *testing.T) {
 	for name, change := range map[string]func(b *executor.Batch){
 		"no parent row":        func(b *executor.Batch) { b.Rows = b.Rows[:1] },
 		"parent row too short": func(b *executor.Batch) { b.Rows[1] = row(0, 0, 1, false) },
+		"scores":               func(b *executor.Batch) { b.Rows[0].PromptLogprobs = true },
 		"does not sample":      func(b *executor.Batch) { b.Rows[0].Sample = false },
 		"not after its ids":    func(b *executor.Batch) { b.Rows[0].Start = 1 },
 		"no parent":            func(b *executor.Batch) { b.Admit[1].Parent = executor.NoSlot },

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // ErrEcho is the class of a cache that Echo found wrong. It fails the whole step:
@@ -43,12 +45,23 @@ type EchoConfig struct {
 // a block that is wrong, stale or not written changes the output; what is certainly
 // wrong is an ErrEcho at once, also where an earlier token of the row would read it.
 // Its host pool is as real: a block that a CopyIn has read is as if never written.
-// A row that is not greedy adds its key's uniform number times Vocab.
+// A row that is not greedy adds its key's uniform number times Vocab: temperature
+// and filters are ignored, every id is as likely. Raw log-probabilities, those of
+// prompts too, are EchoLogprob's.
+//
+// A request with anything that stands before the temperature in sampling.Params
+// (Bias to Processor) is drawn by a sampling.Sampler, with EchoLogprob's values as
+// logits: then nothing is ignored. That takes time in proportion to Vocab.
 type Echo struct {
 	config EchoConfig
 	check  *Checker
 	caches []echoCache // per group
 	slots  []echoSlot
+
+	sampler *sampling.Sampler // and its row of logits, made when first needed
+	logits  []float32
+
+	drawn  sampling.Drawn
 	queue  chan *Batch // holds Outstanding
 	closed chan struct{}
 	close  sync.Once

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // The values were computed by the formula in another language.
@@ -153,14 +154,28 @@ func TestEchoFindsWrongBlocks(t *testing.T) {
 }
 
 func TestEchoAllocatesNothing(t *testing.T) {
+	tell := sampling.Tell{Logprobs: true, Top: 5, Kept: true}
+	for name, params := range map[string]sampling.Params{
+		"greedy":     {},
+		"random":     {Temperature: 1, Tell: tell},
+		"processors": {RepetitionPenalty: 1.5, Tell: tell},
+	} {
+		t.Run(name, func(t *testing.T) { testEchoAllocates(t, params) })
+	}
+}
+
+// testEchoAllocates decodes with params.
+func testEchoAllocates(t *testing.T, params sampling.Params) {
 	e := executor.NewEcho(executor.EchoConfig{Blocks: 200, Outstanding: 2})
 	blocks := make([]int32, 200)
 	for i := range blocks {
 		blocks[i] = int32(i)
 	}
+	first := admit(0, 1)
+	first.Sampling = params
 	b := executor.Batch{
 		Step: 1, Epoch: 1,
-		Admit: []executor.Admit{admit(0, 1)}, Tables: []executor.Table{table(0, blocks...)},
+		Admit: []executor.Admit{first}, Tables: []executor.Table{table(0, blocks...)},
 		Rows: []executor.Row{row(0, 0, 1, true)},
 	}
 	var r executor.Result

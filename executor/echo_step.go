@@ -9,6 +9,7 @@ import (
 // echoSlot is one sequence.
 type echoSlot struct {
 	ids      []int32
+	prompt   int32     // of ids, how many are prompt
 	tables   [][]int32 // per group
 	sampling sampling.Params
 	seed     uint64
@@ -51,7 +52,7 @@ func (e *Echo) run(b *Batch, r *Result) error {
 func (e *Echo) admit(a *Admit) {
 	s := &e.slots[a.Slot]
 	*s = echoSlot{
-		ids: append(s.ids[:0], a.IDs...), tables: s.tables,
+		ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, tables: s.tables,
 		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
 	}
 }
@@ -72,32 +73,25 @@ func (e *Echo) write(row Row, b *Batch) error {
 }
 
 // read looks at all that the row attends to, sums what its last position does, and
-// samples if asked.
+// samples and scores if asked.
 func (e *Echo) read(row Row, step uint64, out *RowResult) error {
 	s, source := &e.slots[row.Slot], row.Slot
 	if row.Count == 0 {
 		source = s.parent
 	}
 	if s.err != nil {
-		out.Err = s.err
+		out.Fail(s.err)
 		return nil
 	}
 	n := int(row.Start + row.Count)
 	sum, err := e.sum(source, int(row.Start), n, step)
+	if err == nil && row.PromptLogprobs {
+		err = e.score(s, row, step, out)
+	}
 	if err != nil || !row.Sample {
 		return err
 	}
-	if e.config.Fail != nil {
-		if s.err = e.config.Fail(s.ids); s.err != nil {
-			out.Err = s.err
-			return nil
-		}
-	}
-	if !s.sampling.Greedy() {
-		key := sampling.Key{Seed: s.seed, Child: s.child, Position: int32(n)}
-		sum += uint64(key.Uniform() * float64(e.config.Vocab))
-	}
-	out.Tokens = append(out.Tokens, int32(sum%uint64(e.config.Vocab)))
+	e.sample(s, int32(sum), out)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 type request struct {
 	ids       []int32
 	promptLen int // 0: all ids
-	n         int
+	n         int // 0: the prompt is only scored
 	sampling  sampling.Params
 	seed      uint64
 	child     int32
@@ -99,9 +99,12 @@ func (d *driver) finish() {
 	d.flying = d.flying[1:]
 	checkResult(d.t, d.info, &b.batch, &d.result)
 	for i, s := range b.rows {
-		s.out = append(s.out, d.result.Rows[i].Tokens...)
+		row := &d.result.Rows[i]
+		checkTold(d.t, d.info, s, &b.batch.Rows[i], row)
+		s.out = append(s.out, row.Tokens...)
+		s.drawn, s.prompt = append(s.drawn, copied(row.Drawn)...), append(s.prompt, copied(row.Prompt)...)
 		if s.err == nil {
-			s.err = d.result.Rows[i].Err
+			s.err = row.Err
 		}
 	}
 	for _, s := range b.ended {

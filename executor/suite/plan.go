@@ -1,6 +1,9 @@
 package suite
 
-import "github.com/cbactor/cbactor/executor"
+import (
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
 
 // plan is a step handed over.
 type plan struct {
@@ -16,7 +19,9 @@ type sequence struct {
 	promised int // tokens sampled or to be sampled by steps handed over
 	table    []int32
 	out      []int32
-	logits   [][]uint32 // bits, per token of out, where the executor shows them
+	drawn    []sampling.Drawn // of out, if told
+	prompt   []sampling.Drawn // of the prompt, likewise
+	logits   [][]uint32       // bits, per token of out, where the executor shows them
 	err      error
 }
 
@@ -29,12 +34,8 @@ func (d *driver) newPlan() *plan {
 func (d *driver) admit(b *executor.Batch, r *request) *sequence {
 	s := &sequence{request: r, slot: d.slots[0]}
 	d.slots = d.slots[1:]
-	promptLen := r.promptLen
-	if promptLen == 0 {
-		promptLen = len(r.ids)
-	}
 	b.Admit = append(b.Admit, executor.Admit{
-		Slot: s.slot, IDs: r.ids, PromptLen: int32(promptLen),
+		Slot: s.slot, IDs: r.ids, PromptLen: int32(r.prompted()),
 		Sampling: r.sampling, Seed: r.seed, Child: r.child, Parent: executor.NoSlot,
 	})
 	d.active = append(d.active, s)
@@ -52,7 +53,7 @@ func (d *driver) addRows(b *plan, chunk int) {
 			budget -= count
 			d.addRow(b, s, count)
 		}
-		if s.promised < s.n {
+		if s.promised < s.n || s.next < len(s.ids) {
 			left = append(left, s)
 			continue
 		}
@@ -65,7 +66,10 @@ func (d *driver) addRows(b *plan, chunk int) {
 func (d *driver) addRow(b *plan, s *sequence, count int) {
 	end := s.next + count
 	d.extend(&b.batch, s, end)
-	row := executor.Row{Slot: s.slot, Start: int32(s.next), Count: int32(count), Sample: end >= len(s.ids), Mask: -1}
+	row := executor.Row{
+		Slot: s.slot, Start: int32(s.next), Count: int32(count), Sample: end >= len(s.ids) && s.n > 0, Mask: -1,
+		PromptLogprobs: s.sampling.Tell.Prompt && s.next < len(s.ids),
+	}
 	b.batch.Rows = append(b.batch.Rows, row)
 	b.rows = append(b.rows, s)
 	s.next = end

@@ -101,6 +101,7 @@ func breaches(info executor.Info, s *sequence) []breach {
 		{"prompt longer than the ids", admits(func(a *executor.Admit) { a.PromptLen = 4 })},
 		{"negative child", admits(func(a *executor.Admit) { a.Child = -1 })},
 		{"bad sampling", admits(func(a *executor.Admit) { a.Sampling = sampling.Params{Temperature: -1} })},
+		{"sampling outside the vocabulary", admits(func(a *executor.Admit) { a.Sampling = sampling.Params{Allowed: []int32{int32(info.Vocab)}} })},
 		{"its own parent", admits(func(a *executor.Admit) { a.Parent = other })},
 	}, []breach{
 		{"table of a slot not open", tables(executor.Table{Slot: other, Blocks: []int32{0}})},

@@ -7,6 +7,14 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
+// prompted is how many ids are prompt.
+func (r *request) prompted() int {
+	if r.promptLen == 0 {
+		return len(r.ids)
+	}
+	return r.promptLen
+}
+
 // open makes an executor that the test closes at its end.
 func open(t *testing.T, newExecutor Make, o Options) executor.Executor {
 	t.Helper()

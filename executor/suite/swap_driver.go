@@ -69,13 +69,12 @@ func (d *driver) swapOut(p *plan, s *sequence) (host []int32) {
 // copies of p too.
 func (d *driver) swapIn(p *plan, s *sequence, host []int32) *sequence {
 	r := *s.request
-	if r.promptLen == 0 {
-		r.promptLen = len(r.ids)
-	}
+	r.promptLen = r.prompted()
 	r.ids = slices.Concat(r.ids[:r.promptLen], s.out)
 	back := d.admit(&p.batch, &r)
 	back.next, back.promised = s.next, len(s.out)
 	back.out, back.logits = slices.Clone(s.out), slices.Clone(s.logits)
+	back.drawn, back.prompt = slices.Clone(s.drawn), slices.Clone(s.prompt)
 	d.extend(&p.batch, back, s.next)
 	for i, block := range host {
 		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyIn, From: block, To: back.table[i]})
