@@ -34,7 +34,7 @@ func TestReportS10ACancelUnderAPauseIsHeard(t *testing.T) {
 	inVirtualTime(t, executor.EchoConfig{Blocks: 64, Slots: 2}, 1, func(r *rig) {
 		var all []*record
 		for i := range 4 {
-			all = append(all, r.add(Submit{ID: fmt.Sprint(i), IDs: promptOf(20, i), MaxNew: 500, Deadline: time.Second}, 0)[0])
+			all = append(all, r.add(Submit{ID: fmt.Sprint(i), IDs: promptOf(20, i), MaxNew: 500, Deadline: time.Duration(1+i) * time.Second}, 0)[0])
 		}
 		r.after(5 * stepTime)
 		r.sys.Root.Send(r.scheduler, &messages.SetMode{Number: 2, Mode: messages.Mode_MODE_PAUSED})
@@ -45,8 +45,10 @@ func TestReportS10ACancelUnderAPauseIsHeard(t *testing.T) {
 		r.after(0)
 		r.ended("one that ran", all[0], ReasonCancelled, -1)
 		r.ended("one in line", all[2], ReasonCancelled, 0)
-		r.after(time.Second)
+		r.after(2 * time.Second)
 		r.ended("one that ran", all[1], ReasonDeadline, -1)
+		r.open("one in line", all[3])
+		r.after(2 * time.Second)
 		r.ended("one in line", all[3], ReasonDeadline, 0)
 		if r.steps() != steps {
 			t.Errorf("%d steps under a pause", r.steps()-steps)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -103,6 +105,23 @@ func TestManyDeadlines(t *testing.T) {
 		for _, rec := range all {
 			r.ended("a request", rec, ReasonDeadline, -1)
 		}
+	})
+}
+
+// A limit that is left when the actors end rings for nobody.
+func TestNoDeadlineRingsBehindTheEnd(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 64}, 1, func(r *rig) {
+		r.add(Submit{ID: "a", IDs: promptOf(3, 1), MaxNew: 2, Deadline: time.Hour}, 0)
+		r.after(time.Second)
+		r.Stop(false)
+		<-r.Done()
+		r.after(time.Second)
+		r.sys.EventStream.Subscribe(func(m any) {
+			if d, ok := m.(*actor.DeadLetterEvent); ok && d.Message == (ring{}) {
+				t.Error("it rings")
+			}
+		})
+		r.after(2 * time.Hour)
 	})
 }
 
