@@ -26,11 +26,14 @@ func CacheTokens(info executor.Info, chunk int) int {
 	return min(cache(info, chunk).Longest(), math.MaxInt32-1)
 }
 
+// CacheBlocks is how many blocks every cache group of an executor can have at the same time.
+func CacheBlocks(info executor.Info) int { return cache(info, 1).Free() }
+
 // cache is the geometry of an executor's cache.
 func cache(info executor.Info, chunk int) blockmgr.Config {
-	c := blockmgr.Config{PageSize: info.PageSize, Chunk: chunk}
+	c := blockmgr.Config{PageSize: info.PageSize, Chunk: chunk, Sectors: info.Sectors}
 	for _, g := range info.Groups {
-		c.Blocks, c.Window = append(c.Blocks, g.Blocks), append(c.Window, g.Window)
+		c.Blocks, c.PerSector, c.Window = append(c.Blocks, g.Blocks), append(c.PerSector, g.PerSector), append(c.Window, g.Window)
 	}
 	return c
 }

@@ -10,7 +10,9 @@ import (
 // share is what a plan gives one slot.
 type share struct {
 	matched int32 // positions found in shared blocks
+	start   int32 // position of its next row
 	blocks  int32 // gained, in the group that gained most
+	ahead   int32 // likewise, in the step before
 	admit   bool
 	parent  executor.Slot // of a fork
 }
@@ -31,7 +33,9 @@ func (t *tracer) planned(core *sched.Scheduler, rd *blockmgr.Reserved) {
 		t.waited(w)
 	}
 	for i := range rd.Grants {
-		t.shares[rd.Grants[i].Slot].matched = rd.Grants[i].Matched
+		g := &rd.Grants[i]
+		s := &t.shares[g.Slot]
+		s.matched, s.start = g.Matched, g.Start
 	}
 }
 
@@ -80,7 +84,7 @@ func (t *tracer) handedOver(core *sched.Scheduler, b *executor.Batch) {
 	defer t.mu.Unlock()
 	for _, a := range b.Admit {
 		s := &t.shares[a.Slot]
-		s.admit, s.parent = true, a.Parent
+		*s = share{matched: s.matched, start: s.start, admit: true, parent: a.Parent}
 	}
 	for i := range b.Tables {
 		s := &t.shares[b.Tables[i].Slot]
@@ -99,23 +103,31 @@ func (t *tracer) handedOver(core *sched.Scheduler, b *executor.Batch) {
 			continue
 		}
 		if s.admit {
-			t.started(core, r, b.Step, row, s)
+			t.started(core, r, b.Step, row.Start, s)
 		}
 		r.wait = sched.Wait{}
 		if row.Count > 0 { // a fork samples from what its parent computed
 			t.rec.Add(trace.Event{Kind: trace.Chunk, ID: r.id, Step: b.Step, Epoch: b.Epoch, Start: int(row.Start), Count: int(row.Count),
-				Blocks: int(s.blocks), Rows: len(b.Rows), Tokens: int(tokens)})
+				Blocks: int(s.ahead + s.blocks), Rows: len(b.Rows), Tokens: int(tokens)})
 		}
+	}
+	for _, a := range b.Admit {
+		s := &t.shares[a.Slot]
+		if r := t.open[core.KeyOf(int32(a.Slot))]; s.admit && r != nil { // its cache comes a step before its row
+			t.started(core, r, b.Step, s.start, *s)
+			s.ahead, s.blocks = s.blocks, 0
+		}
+		s.admit = false
 	}
 }
 
-// started notes that a request is in a step for the first time, or again. What its
-// first row does not compute and was not found comes from the host pool.
-func (t *tracer) started(core *sched.Scheduler, r *traced, step uint64, row *executor.Row, s share) {
-	e := trace.Event{Kind: trace.Started, ID: r.id, Step: step, Cached: int(s.matched), FromHost: int(row.Start - s.matched)}
+// started notes that a request is in a step for the first time, or again. What comes
+// before the start of its first row and was not found comes from the host pool.
+func (t *tracer) started(core *sched.Scheduler, r *traced, step uint64, start int32, s share) {
+	e := trace.Event{Kind: trace.Started, ID: r.id, Step: step, Cached: int(s.matched), FromHost: int(start - s.matched)}
 	switch {
 	case s.parent != executor.NoSlot:
-		e.Kind, e.Of, e.Cached, e.FromHost = trace.Forked, t.name(core.KeyOf(int32(s.parent))), int(row.Start), 0
+		e.Kind, e.Of, e.Cached, e.FromHost = trace.Forked, t.name(core.KeyOf(int32(s.parent))), int(start), 0
 	case r.again:
 		e.Kind = trace.Back
 	}

@@ -64,7 +64,7 @@ func TestTraceOfAWaitForRoom(t *testing.T) {
 }
 
 // Two requests outgrow the cache: the younger is given up, computed again or moved
-// to the host pool and back.
+// to the host pool and back, there also with copies that run beside the rows.
 func TestTraceOfAPreemption(t *testing.T) {
 	const begins = `
 		queued prompt=14 max=6 ahead=1
@@ -74,27 +74,38 @@ func TestTraceOfAPreemption(t *testing.T) {
 		chunk step=3 start=14 count=1 rows=2 tokens=2
 		chunk step=4 start=15 count=1 rows=2 tokens=2
 		`
-	for host, rest := range map[int]string{
-		0: `preempted step=5 blocks=4 for=a how=recompute
+	for _, c := range []struct {
+		host    int
+		overlap bool
+		rest    string
+	}{
+		{0, false, `preempted step=5 blocks=4 for=a how=recompute
 		waits why=room missing=2
 		back step=8
 		chunk step=8 count=17 blocks=5 rows=1 tokens=17
 		chunk step=9 start=17 count=1 rows=1 tokens=1
 		chunk step=10 start=18 count=1 rows=1 tokens=1
-		ended tokens=6 given-up=1 reason=length`,
-		8: `preempted step=5 blocks=4 for=a how=host
+		ended tokens=6 given-up=1 reason=length`},
+		{8, false, `preempted step=5 blocks=4 for=a how=host
 		waits why=room missing=2
 		back step=8 host=16
 		chunk step=8 start=16 count=1 blocks=5 rows=1 tokens=1
 		chunk step=9 start=17 count=1 rows=1 tokens=1
 		chunk step=10 start=18 count=1 rows=1 tokens=1
-		ended tokens=6 given-up=1 reason=length`,
+		ended tokens=6 given-up=1 reason=length`},
+		{8, true, `preempted step=5 blocks=4 for=a how=host
+		waits why=room missing=2
+		back step=8 host=16
+		chunk step=9 start=16 count=1 blocks=5 rows=1 tokens=1
+		chunk step=10 start=17 count=1 rows=1 tokens=1
+		chunk step=11 start=18 count=1 rows=1 tokens=1
+		ended tokens=6 given-up=1 reason=length`},
 	} {
-		r := startTraced(t, executor.EchoConfig{Blocks: 8, HostBlocks: host}, sched.Config{})
+		r := startTraced(t, executor.EchoConfig{Blocks: 8, HostBlocks: c.host, Overlap: c.overlap}, sched.Config{})
 		r.add("a", prompt(14, 1), 6, 1)
 		r.add("b", prompt(14, 2), 6, 1)
 		events := r.finish()
-		expect(t, events, "b", begins+rest)
+		expect(t, events, "b", begins+c.rest)
 		expect(t, events, "a", `
 		queued prompt=14 max=6
 		started step=2

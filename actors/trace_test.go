@@ -51,7 +51,7 @@ func startTraced(t *testing.T, ec executor.EchoConfig, sc sched.Config) *tracedR
 	ex := executor.NewEcho(ec)
 	info := ex.Info()
 	sc.PageSize, sc.Blocks, sc.Host, sc.Depth = 4, info.Groups[0].Blocks, info.Groups[0].Host, info.MaxOutstanding
-	sc.MaxTokens, sc.MaxSlots = info.MaxTokens, info.MaxSlots
+	sc.MaxTokens, sc.MaxSlots, sc.CopyCost, sc.Overlap = info.MaxTokens, info.MaxSlots, info.CopyCost, info.Overlap
 	r.System = Start(Options{Executor: ex, Log: zerolog.Nop(), Trace: r, Sched: sc,
 		Limits: Limits{Vocab: info.Vocab, MaxContext: info.MaxContext, CacheTokens: 4 * sc.Blocks, MaxOpen: 1000}})
 	r.add("gate", []int32{1}, 1, 1)
@@ -233,7 +233,8 @@ func lives(t *testing.T, events []trace.Event) {
 func TestTraceTellsEveryPositionOnce(t *testing.T) {
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		ec := executor.EchoConfig{Blocks: 10 + rnd.IntN(30), Slots: 1 + rnd.IntN(8), Tokens: 8 + rnd.IntN(40), HostBlocks: rnd.IntN(2) * 20, Outstanding: 1 + rnd.IntN(2)}
+		ec := executor.EchoConfig{Blocks: 10 + rnd.IntN(30), Slots: 1 + rnd.IntN(8), Tokens: 8 + rnd.IntN(40), HostBlocks: rnd.IntN(2) * 20, Outstanding: 1 + rnd.IntN(2),
+			Overlap: rnd.IntN(2) == 0, CopyCost: []float64{0, 0.3, 1}[rnd.IntN(3)]}
 		r := startTraced(t, ec, sched.Config{Sharing: rnd.IntN(2) == 0, Margin: rnd.IntN(3), Policy: sched.Policy(rnd.IntN(3))})
 		for i := range 20 {
 			r.add(fmt.Sprint("r", i), prompt(1+rnd.IntN(20), rnd.IntN(3)), 1+rnd.IntN(15), 1+rnd.IntN(3))

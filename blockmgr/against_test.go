@@ -53,6 +53,9 @@ func (a *against) step(r *Reserve) error {
 	if err := a.compare(want); err != nil {
 		return fmt.Errorf("step %d: %w", r.Step, err)
 	}
+	if err := a.writesNothingPublished(); err != nil {
+		return fmt.Errorf("step %d: %w", r.Step, err)
+	}
 	a.told(&a.out)
 	return nil
 }
@@ -76,6 +79,26 @@ func (a *against) compare(want *Reserved) error {
 		table := a.twin.slots[c.Slot].tables[c.Group]
 		if c.From != want.Copies[i].From || !slices.ContainsFunc(table, func(b *twinBlock) bool { return b.number == c.To }) {
 			return fmt.Errorf("copies %+v, the twin copies %+v", c, want.Copies[i])
+		}
+	}
+	return nil
+}
+
+// writesNothingPublished wants every block that a grant lets be written to be private,
+// and what was found to be whole pages that leave a token to compute.
+func (a *against) writesNothingPublished() error {
+	page := a.manager.page
+	for _, g := range a.out.Grants {
+		s := &a.manager.slots[g.Slot]
+		if g.Matched%page != 0 || g.Matched > 0 && g.Count < 1 {
+			return fmt.Errorf("slot %d finds %d tokens and computes %d", g.Slot, g.Matched, g.Count)
+		}
+		for p := g.Start / page; p*page < g.Start+g.Count; p++ {
+			for i := range a.manager.pools {
+				if b := s.block(i, p); a.manager.pools[i].node[b] != nil {
+					return fmt.Errorf("slot %d writes to block %d of group %d, which is published", g.Slot, b, i)
+				}
+			}
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
 package blockmgr
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,28 @@ func freeVictims(_ *Manager, r *Reserve) {
 	}
 }
 
+// takeOlder takes a victim whatever its place in line.
+func takeOlder(_ *Manager, r *Reserve) {
+	for i := range r.Victims {
+		r.Victims[i].Place = math.MaxInt32
+	}
+}
+
+// takeDearest turns the order of sacrifice round.
+func takeDearest(_ *Manager, r *Reserve) { slices.Reverse(r.Victims) }
+
+// publishWritten publishes a page again that is written to.
+func publishWritten(m *Manager, out *Reserved) {
+	for _, g := range out.Grants {
+		s := &m.slots[g.Slot]
+		if page := g.Start / m.page; g.Count > 0 && m.sharing {
+			n := m.tree.add(1, nil, 99, 0, make([]int32, m.page), len(m.pools))
+			b := s.block(0, page)
+			n.blocks[0], m.pools[0].node[b] = b, n
+		}
+	}
+}
+
 // matchAll matches every token that is known, and leaves none to compute.
 func matchAll(_ *Manager, r *Reserve) {
 	for i := range r.Open {
@@ -103,11 +127,14 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		plant     bug
 		complaint string
 	}{
-		{"publish early", bug{books: publishEarly}, "is another's"},
+		{"publish early", bug{books: publishEarly}, "which is published"},
 		{"forget a reference", bug{books: forgetReference}, "references"},
 		{"forget a reference, unchecked", bug{books: forgetReference, unchecked: true}, "the answer is"},
 		{"free what was released", bug{question: freeReleased}, "the answer is"},
 		{"free a victim's blocks", bug{question: freeVictims}, "the answer is"},
+		{"take a victim older than the candidate", bug{question: takeOlder}, "the answer is"},
+		{"take the dearest victim", bug{question: takeDearest}, "the answer is"},
+		{"write to what is published", bug{books: publishWritten}, "which is published"},
 		{"match all tokens", bug{question: matchAll}, "the answer is"},
 		{"evict the newest", bug{books: evictNewest}, "is another's"},
 		{"wait for nobody", bug{question: waitForNobody}, "the answer is"},

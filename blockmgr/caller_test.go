@@ -41,6 +41,8 @@ type called struct {
 	planned int32 // positions granted
 	pending int32 // tokens that steps in flight will bring
 	last    uint64
+	place   int32 // in line
+	hosted  bool  // planned positions lie in the host pool
 }
 
 type row struct {
@@ -81,7 +83,11 @@ func (c *caller) ask() *Reserve {
 		}
 		if !s.open && c.some(2, "open") {
 			ids := c.text()
-			*s = called{open: true, tenancy: s.tenancy + 1, ids: ids, prompt: int32(len(ids))}
+			*s = called{open: true, tenancy: s.tenancy + 1, ids: ids, prompt: int32(len(ids)), place: c.place()}
+			if c.some(4, "from host") {
+				s.planned = int32(c.pick(0, len(ids)-1, "written"))
+				s.hosted = s.planned > 0
+			}
 			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt"))), Private: c.some(5, "private")})
 		}
 	}
@@ -136,16 +142,21 @@ func (c *caller) candidates(r *Reserve) {
 		if !s.open || want == 0 || c.some(6, "leave out") {
 			continue
 		}
+		if s.hosted && c.some(2, "ahead of its row") {
+			want = 0
+		}
 		r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: s.planned, Want: want, Room: s.prompt + int32(c.pick(0, 2, "room")),
-			MayMatch: !c.some(6, "alone"), MayPreempt: s.last > 0 && !c.some(4, "peaceful")})
+			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, MayPreempt: s.last > 0 && !c.some(4, "peaceful"), Place: s.place})
 	}
 	for i := range c.slots {
 		if s := &c.slots[i]; s.open && s.last > 0 && !c.some(4, "spare") {
-			r.Victims = append(r.Victims, Victim{Slot: Slot(i), After: s.last})
+			r.Victims = slices.Insert(r.Victims, c.pick(0, len(r.Victims), "cheaper"), Victim{Slot: Slot(i), Place: s.place, After: s.last})
 		}
 	}
-	slices.Reverse(r.Victims)
 }
+
+// place is a place in line, at times that of others too: these spare each other.
+func (c *caller) place() int32 { return int32(c.pick(0, 9, "place")) }
 
 // told takes the answer.
 func (c *caller) told(out *Reserved) {
@@ -159,7 +170,11 @@ func (c *caller) told(out *Reserved) {
 	c.step++
 	for _, g := range out.Grants {
 		s := &c.slots[g.Slot]
-		s.planned = g.Start + g.Count
+		s.planned, s.hosted = g.Start+g.Count, false
+		if g.Count == 0 {
+			s.last = c.step
+			continue
+		}
 		c.row(g.Slot, s)
 		if s.planned == s.prompt && s.last > 0 {
 			c.fork(g.Slot, s)
@@ -180,7 +195,7 @@ func (c *caller) row(slot Slot, s *called) {
 func (c *caller) fork(parent Slot, p *called) {
 	for i := range c.slots {
 		if s := &c.slots[i]; !s.open && c.some(3, "fork") {
-			*s = called{open: true, tenancy: s.tenancy + 1, ids: slices.Clone(p.ids[:p.prompt]), prompt: p.prompt, planned: p.prompt}
+			*s = called{open: true, tenancy: s.tenancy + 1, ids: slices.Clone(p.ids[:p.prompt]), prompt: p.prompt, planned: p.prompt, place: c.place()}
 			c.forks = append(c.forks, Fork{Slot: Slot(i), Parent: parent, IDs: s.ids[:s.prompt:s.prompt]})
 			c.row(Slot(i), s)
 		}

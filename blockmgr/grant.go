@@ -1,18 +1,23 @@
 package blockmgr
 
+import (
+	"fmt"
+	"math"
+)
+
 // round is the state of one walk over the candidates.
 type round struct {
 	*Manager
-	r          *Reserve
-	out        *Reserved
-	left       Budget
-	full       bool // no new sequence starts: one was refused, and no later one passes it, or one has the memory for itself
-	nextVictim int
+	r      *Reserve
+	out    *Reserved
+	left   Budget
+	full   bool  // no new sequence starts: one was refused, and no later one passes it, or one has the memory for itself
+	barren int32 // nobody behind this place in line is left to be given up
 }
 
 // grantAll walks the candidates in order.
 func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
-	w := round{Manager: m, r: r, out: out, left: r.Budget}
+	w := round{Manager: m, r: r, out: out, left: r.Budget, barren: math.MaxInt32}
 	clear(m.held)
 	for i := range m.slots {
 		if s := &m.slots[i]; s.open && s.started {
@@ -26,10 +31,12 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 			return err
 		}
 		switch {
-		case !s.open, w.left.Tokens <= 0, w.left.Rows <= 0: // not open: taken as a victim for an earlier candidate
+		case !s.open: // taken as a victim for an earlier candidate
 			w.refuse(c, 0)
-		case w.left.Reads > 0 && c.Position > w.left.Reads && w.left.Taken > 0: // too much to read beside the others
-			w.refuse(c, 0)
+		case c.Want < 0, c.Want == 0 && !c.FromHost:
+			return fmt.Errorf("%w: slot %d wants %d tokens", ErrProtocol, c.Slot, c.Want)
+		case c.Want > 0 && w.left.lacks(c.Position):
+			w.outOfBudget(s, c)
 		case s.started:
 			if err := w.goOn(s, c); err != nil {
 				return err
@@ -100,19 +107,12 @@ func (w *round) goOn(s *slot, c *Candidate) error {
 // takeVictims gives others up until s can write up to n tokens, now or when the
 // steps in flight end.
 func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
-	for !w.fits(w.ask(s, n), w.later()) && w.nextVictim < len(w.r.Victims) {
-		v := w.r.Victims[w.nextVictim]
-		if v.Slot == c.Slot { // only what stands before it in the order of sacrifice
-			return nil
-		}
-		w.nextVictim++
-		victim, err := w.at(v.Slot)
-		if err != nil {
+	for !w.fits(w.ask(s, n), w.later()) {
+		v, err := w.victimBehind(c)
+		if v == nil || err != nil {
 			return err
 		}
-		if !victim.open || victim.granted == w.r.Step {
-			continue
-		}
+		victim := &w.slots[v.Slot]
 		p := Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: victim.longest()}
 		if v.How == ToHost {
 			p.Blocks = w.list(victim)
@@ -123,6 +123,29 @@ func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
 		w.out.Preempted = append(w.out.Preempted, p)
 	}
 	return nil
+}
+
+// victimBehind is the first in the order of sacrifice that stands behind c in line and
+// is granted nothing in this step, nil: there is none.
+func (w *round) victimBehind(c *Candidate) (*Victim, error) {
+	if c.Place >= w.barren {
+		return nil, nil
+	}
+	for i := range w.r.Victims {
+		v := &w.r.Victims[i]
+		if v.Place <= c.Place || v.Slot == c.Slot {
+			continue
+		}
+		s, err := w.at(v.Slot)
+		if err != nil {
+			return nil, err
+		}
+		if s.open && s.granted != w.r.Step {
+			return v, nil
+		}
+	}
+	w.barren = c.Place
+	return nil, nil
 }
 
 // start lets a new sequence in: with the published beginning of its tokens, if all
@@ -140,6 +163,10 @@ func (w *round) start(s *slot, c *Candidate) {
 		return
 	}
 	matched := int32(len(w.found)) * w.page
+	if matched > 0 && w.left.lacks(matched) {
+		w.outOfBudget(s, c)
+		return
+	}
 	position := c.Position + matched
 	for g := range s.base {
 		s.base[g] = w.first(g, position)
@@ -187,6 +214,13 @@ func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	return -1
 }
 
+// outOfBudget refuses c a row in this step. If it is not started nobody behind it starts:
+// one that needs less of the budget, or none, would pass it for as long as that runs.
+func (w *round) outOfBudget(s *slot, c *Candidate) {
+	w.full = w.full || !s.started
+	w.refuse(c, 0)
+}
+
 func (w *round) refuse(c *Candidate, missing int32) {
 	w.out.Refused = append(w.out.Refused, Refusal{Slot: c.Slot, Missing: missing})
 }
@@ -215,11 +249,8 @@ func (w *round) grant(s *slot, c *Candidate, matched, count int32) {
 		}
 	}
 	s.granted, s.forked = w.r.Step, false
-	w.left.Tokens -= count
-	w.left.Rows--
-	w.left.Taken++
-	if w.left.Reads > 0 {
-		w.left.Reads = max(1, w.left.Reads-start)
+	if count > 0 {
+		w.left.use(start, count)
 	}
 	w.out.Grants = append(w.out.Grants, Grant{Slot: c.Slot, Matched: matched, Start: start, Count: count, New: w.added[from:len(w.added):len(w.added)]})
 }

@@ -87,8 +87,8 @@ func TestReleasedBlocksDrain(t *testing.T) {
 func TestVictimsAreTakenInOrderAndOnlyWhatSuffices(t *testing.T) {
 	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{6}, Slots: 4})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1, 2), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}, {Slot: 2, Want: 2}}})
-	victims := []Victim{{Slot: 2, After: 1}, {Slot: 1, After: 1}, {Slot: 0, After: 1}}
-	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}, {Slot: 1, Position: 2, Want: 1, MayPreempt: true}, {Slot: 2, Position: 2, Want: 1, MayPreempt: true}}, Victims: victims})
+	victims := []Victim{{Slot: 2, Place: 2, After: 1}, {Slot: 1, Place: 1, After: 1}, {Slot: 0, After: 1}}
+	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}, {Slot: 1, Position: 2, Want: 1, MayPreempt: true, Place: 1}, {Slot: 2, Position: 2, Want: 1, MayPreempt: true, Place: 2}}, Victims: victims})
 	if len(out.Preempted) != 1 || out.Preempted[0].Slot != 2 {
 		t.Errorf("preempted %+v, want slot 2 alone: its two blocks are enough for both", out.Preempted)
 	}
@@ -97,11 +97,25 @@ func TestVictimsAreTakenInOrderAndOnlyWhatSuffices(t *testing.T) {
 	}
 }
 
-// A candidate takes only victims that stand before its own slot, so the youngest waits.
+// The first in the order of sacrifice goes that is behind the candidate in line: who is
+// cheap but older stays, and goes for one that is older still.
+func TestTheCheapestYoungerOneGoes(t *testing.T) {
+	for place, want := range map[int32]Slot{0: 1, 2: 3, 3: 2} {
+		b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{4}, Slots: 4})}
+		b.reserve(Reserve{Step: 1, Open: open(0, 1, 2, 3), Candidates: []Candidate{{Slot: 0, Want: 1}, {Slot: 1, Want: 1}, {Slot: 2, Want: 1}, {Slot: 3, Want: 1}}})
+		out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 0, Position: 1, Want: 1, MayPreempt: true, Place: place}},
+			Victims: []Victim{{Slot: 0, Place: place}, {Slot: 1, Place: 1}, {Slot: 3, Place: 3}, {Slot: 2, Place: 4}}})
+		if len(out.Preempted) != 1 || out.Preempted[0].Slot != want {
+			t.Errorf("for place %d: %+v, want slot %d", place, out.Preempted, want)
+		}
+	}
+}
+
+// A candidate takes only victims behind it in line, so the youngest waits.
 func TestTheYoungestTakesNobody(t *testing.T) {
 	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{4}, Slots: 2})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}}})
-	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 2, Want: 1, MayPreempt: true}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}})
+	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 2, Want: 1, MayPreempt: true, Place: 1}}, Victims: []Victim{{Slot: 1, Place: 1, After: 1}, {Slot: 0, After: 1}}})
 	if len(out.Preempted) != 0 || len(out.Refused) != 1 {
 		t.Errorf("preempted %+v, refused %+v", out.Preempted, out.Refused)
 	}
@@ -113,7 +127,7 @@ func TestTheYoungestTakesNobody(t *testing.T) {
 func TestDrainingBlocksOfAVictimAreKept(t *testing.T) {
 	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{6}, Slots: 4})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1, 2), Candidates: []Candidate{{Slot: 0, Want: 2}, {Slot: 1, Want: 2}, {Slot: 2, Want: 1}}})
-	ask := Reserve{Step: 2, Open: open(3), Candidates: []Candidate{{Slot: 0, Position: 2, Want: 2, MayPreempt: true}, {Slot: 3, Want: 1}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 2, After: 1}, {Slot: 0, After: 1}}}
+	ask := Reserve{Step: 2, Open: open(3), Candidates: []Candidate{{Slot: 0, Position: 2, Want: 2, MayPreempt: true}, {Slot: 3, Want: 1}}, Victims: []Victim{{Slot: 1, Place: 1, After: 1}, {Slot: 2, Place: 2, After: 1}, {Slot: 0, After: 1}}}
 	out := b.reserve(ask)
 	if len(out.Preempted) != 1 || out.Preempted[0].Slot != 1 || len(out.Grants) != 0 || len(out.Refused) != 2 || out.Refused[0] != (Refusal{Slot: 0, Missing: 1}) {
 		t.Fatalf("while step 1 runs: %+v", out)
@@ -128,7 +142,7 @@ func TestDrainingBlocksOfAVictimAreKept(t *testing.T) {
 func TestARowGrantedInAStepIsNoVictimInIt(t *testing.T) {
 	b := &books{t: t, Manager: New(Config{PageSize: 1, Blocks: []int{3}, Slots: 2})}
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 1, Want: 1}, {Slot: 0, Want: 1}}})
-	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 1, Want: 1, MayPreempt: true}, {Slot: 0, Position: 1, Want: 1, MayPreempt: true}}, Victims: []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}})
+	out := b.reserve(Reserve{Step: 2, DoneStep: 1, Candidates: []Candidate{{Slot: 1, Position: 1, Want: 1, MayPreempt: true, Place: 1}, {Slot: 0, Position: 1, Want: 1, MayPreempt: true}}, Victims: []Victim{{Slot: 1, Place: 1, After: 1}, {Slot: 0, After: 1}}})
 	if len(out.Preempted) != 0 || len(out.Grants) != 1 || out.Grants[0].Slot != 1 {
 		t.Errorf("%+v: slot 1 has its row in this step", out)
 	}
@@ -147,7 +161,8 @@ func TestBrokenProtocolIsRefused(t *testing.T) {
 		"fork into an open slot":   {Forks: []Fork{{Slot: 0, Parent: 0, IDs: textOf(1, 3)}}},
 		"done of no slot":          {Done: []Done{{Slot: 7}}},
 		"released twice":           {Release: []Release{{Slot: 0}, {Slot: 0}}},
-		"victim of no slot":        {Budget: Budget{Tokens: 99, Rows: 9}, Candidates: []Candidate{{Slot: 0, Position: 3, Want: 9, MayPreempt: true}}, Victims: []Victim{{Slot: 5}}},
+		"victim of no slot":        {Budget: Budget{Tokens: 99, Rows: 9}, Candidates: []Candidate{{Slot: 0, Position: 3, Want: 9, MayPreempt: true}}, Victims: []Victim{{Slot: 5, Place: 1}}},
+		"wants nothing":            {Budget: Budget{Tokens: 99, Rows: 9}, Candidates: []Candidate{{Slot: 0, Position: 3}}},
 	} {
 		b := &books{t: t, Manager: New(Config{PageSize: 4, Blocks: []int{2}, Slots: 3})}
 		b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 3}}})
@@ -191,12 +206,12 @@ func TestRandomStepsLoseNoBlock(t *testing.T) {
 						q.Open = append(q.Open, Open{Slot: Slot(s)})
 						isOpen[s] = true
 					}
-					q.Candidates = append(q.Candidates, Candidate{Slot: Slot(s), Position: length[s], Want: int32(rapid.IntRange(1, 9).Draw(r, "want")), MayPreempt: rapid.Bool().Draw(r, "preempt")})
+					q.Candidates = append(q.Candidates, Candidate{Slot: Slot(s), Position: length[s], Want: int32(rapid.IntRange(1, 9).Draw(r, "want")), MayPreempt: rapid.Bool().Draw(r, "preempt"), Place: int32(s)})
 				}
 			}
 			for s := len(isOpen) - 1; s >= 0; s-- {
 				if isOpen[s] && length[s] > 0 {
-					q.Victims = append(q.Victims, Victim{Slot: Slot(s), After: step - 1})
+					q.Victims = append(q.Victims, Victim{Slot: Slot(s), Place: int32(s), After: step - 1})
 				}
 			}
 			if q.DoneStep > step { // wrapped below zero

@@ -16,7 +16,7 @@ type Reserve struct {
 	Done       []Done
 	Release    []Release
 	Candidates []Candidate // in order of precedence
-	Victims    []Victim    // in order of sacrifice
+	Victims    []Victim    // in order of sacrifice: the first that stands behind a candidate in line goes for it
 }
 
 // Budget bounds the rows that are granted together.
@@ -24,7 +24,7 @@ type Budget struct {
 	Tokens int32
 	Rows   int32
 	Taken  int32 // rows of the step that are decided already, beside these
-	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number. The first row of a step always goes
+	Reads  int32 // cache positions that they read, those before each row's first token; 0: any number, less: none are left. The first row of a step always goes
 }
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's
@@ -63,15 +63,18 @@ type Release struct {
 // Candidate is a row that needs cache: at most Want tokens from Position on.
 //
 // A candidate that is not yet started (its table is empty) starts only when Room tokens fit beside what the started ones still need for theirs,
-// and no such candidate passes one that was refused for lack of room.
+// and no such candidate passes one that was refused for lack of room. One that comes
+// from the host pool and wants 0 gets the blocks for what it has there, to compute
+// in a later step: it uses up nothing of the budget.
 type Candidate struct {
 	Slot       Slot
 	Position   int32
 	Want       int32
 	Room       int32
-	MayMatch   bool // shared blocks may be taken for its beginning
-	FromHost   bool // the cache up to Position comes from the host pool: it needs blocks too
-	MayPreempt bool // Victims may be taken for it, those that stand before its own slot
+	MayMatch   bool  // shared blocks may be taken for its beginning
+	FromHost   bool  // the cache up to Position comes from the host pool: it needs blocks too
+	MayPreempt bool  // Victims may be taken for it, those behind its Place
+	Place      int32 // in line: a smaller one is older
 }
 
 // How says what becomes of a victim's cache.
@@ -86,9 +89,11 @@ const (
 	ToHost
 )
 
-// Victim is a slot that may be given up. After is the last step that touches it.
+// Victim is a slot that may be given up for a candidate whose Place in line is smaller.
+// After is the last step that touches it.
 type Victim struct {
 	Slot  Slot
+	Place int32
 	How   How
 	After uint64
 }

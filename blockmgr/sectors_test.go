@@ -12,9 +12,13 @@ func shared(sectors int) Config {
 // blocks of the first for one of the second and no more.
 func TestFreeIsWhatAllGroupsCanHave(t *testing.T) {
 	for _, c := range []struct{ sectors, free int }{{1, 0}, {2, 2}, {3, 4}, {4, 4}, {6, 8}} {
-		if got := New(shared(c.sectors)).free(); got != c.free {
-			t.Errorf("%d sectors: %d blocks of both, want %d", c.sectors, got, c.free)
+		if got := New(shared(c.sectors)).free(); got != c.free || shared(c.sectors).Free() != c.free {
+			t.Errorf("%d sectors: %d blocks of both, Free says %d, want %d", c.sectors, got, shared(c.sectors).Free(), c.free)
 		}
+	}
+	own := Config{PageSize: 4, Blocks: []int{7, 5}, Slots: 1}
+	if New(own).free() != 5 || own.Free() != 5 {
+		t.Errorf("%d blocks of both, Free says %d, want 5", New(own).free(), own.Free())
 	}
 }
 
@@ -67,7 +71,7 @@ func TestDrainingSectorsCount(t *testing.T) {
 		t.Fatal(out)
 	}
 	grow := []Candidate{{Slot: 0, Position: 2, Want: 1, MayPreempt: true}}
-	victims := []Victim{{Slot: 1, After: 1}, {Slot: 0, After: 1}}
+	victims := []Victim{{Slot: 1, Place: 1, After: 1}}
 	out := b.reserve(Reserve{Step: 2, Candidates: grow, Victims: victims})
 	if len(out.Preempted) != 1 || len(out.Grants) != 0 {
 		t.Fatalf("while step 1 runs: %+v", out)

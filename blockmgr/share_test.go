@@ -158,7 +158,7 @@ func TestAVictimFindsItsBlocksAgain(t *testing.T) {
 	b := &books{t: t, Manager: New(sharing(4, 7, 3))}
 	b.prefill(1, 0, 0, textOf(1, 8))
 	b.prefill(3, 1, 0, textOf(2, 17))
-	out := b.reserve(Reserve{Step: 5, DoneStep: 4, Candidates: []Candidate{{Slot: 0, Position: 8, Want: 4, MayPreempt: true}}, Victims: []Victim{{Slot: 1, After: 3}}})
+	out := b.reserve(Reserve{Step: 5, DoneStep: 4, Candidates: []Candidate{{Slot: 0, Position: 8, Want: 4, MayPreempt: true}}, Victims: []Victim{{Slot: 1, Place: 1, After: 3}}})
 	if len(out.Preempted) != 1 || len(out.Grants) != 1 {
 		t.Fatal(out)
 	}

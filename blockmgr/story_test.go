@@ -162,7 +162,8 @@ func (w words) cache() Config {
 	return c
 }
 
-// add puts a line's part into a Reserve, for each slot that it names.
+// add puts a line's part into a Reserve, for each slot that it names. Its number is its
+// place in line, if nothing else is said.
 func (w words) add(verb string, r *Reserve) {
 	w.t.Helper()
 	after := uint64(w.number("after", 0))
@@ -180,10 +181,13 @@ func (w words) add(verb string, r *Reserve) {
 			r.Release = append(r.Release, Release{Slot: slot, After: after})
 		case "want":
 			want := w.number("n", 1)
+			if w.flag("hosted") {
+				want = 0
+			}
 			r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: int32(w.number("at", 0)), Want: int32(want), Room: int32(w.number("room", want+1)),
-				MayMatch: !w.flag("alone"), MayPreempt: w.flag("preempt")})
+				MayMatch: !w.flag("alone"), FromHost: w.flag("hosted"), MayPreempt: w.flag("preempt"), Place: int32(w.number("place", n))})
 		case "victims":
-			r.Victims = append(r.Victims, Victim{Slot: slot, After: after})
+			r.Victims = append(r.Victims, Victim{Slot: slot, Place: int32(w.number("place", n)), After: after})
 		default:
 			w.t.Fatalf("nobody knows how to %s", verb)
 		}

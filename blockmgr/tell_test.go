@@ -10,6 +10,9 @@ import (
 func (s *story) tellAnswer() {
 	for _, g := range s.out.Grants {
 		text := fmt.Sprintf("%d may compute %d-%d", g.Slot, g.Start, g.Start+g.Count-1)
+		if g.Count == 0 {
+			text = fmt.Sprintf("%d is back with %d", g.Slot, g.Start)
+		}
 		if g.Matched > 0 {
 			text += fmt.Sprintf(", finds %d", g.Matched)
 		}

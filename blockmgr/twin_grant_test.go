@@ -20,7 +20,12 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget, kept: make([]int32, len(t.blocks))}
 	for _, c := range r.Candidates {
 		switch s := t.slots[c.Slot]; {
-		case s == nil || w.left.Tokens == 0 || w.left.Rows == 0:
+		case s == nil:
+			w.refuse(c, 0)
+		case c.Want > 0 && (w.left.Tokens == 0 || w.left.Rows == 0):
+			if !s.started {
+				w.full = true
+			}
 			w.refuse(c, 0)
 		case s.started:
 			w.goOn(s, c)
@@ -38,12 +43,11 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 // twinRound is the walk over the candidates.
 type twinRound struct {
 	*twin
-	r       *Reserve
-	out     *Reserved
-	left    Budget
-	kept    []int32 // per group: blocks that a refused candidate waits for
-	full    bool
-	victims int // looked at
+	r    *Reserve
+	out  *Reserved
+	left Budget
+	kept []int32 // per group: blocks that a refused candidate waits for
+	full bool
 }
 
 func (w *twinRound) refuse(c Candidate, missing int32) {
@@ -63,13 +67,11 @@ func (w *twinRound) goOn(s *twinSlot, c Candidate) {
 		}
 		return most
 	}
-	for c.MayPreempt && lacks(true) > 0 && w.victims < len(w.r.Victims) {
-		v := w.r.Victims[w.victims]
-		if v.Slot == c.Slot {
+	for _, v := range w.r.Victims {
+		if !c.MayPreempt || lacks(true) == 0 {
 			break
 		}
-		w.victims++
-		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step {
+		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step && v.Place > c.Place {
 			had := int32(0)
 			for _, table := range o.tables {
 				had = max(had, int32(len(table)))
@@ -124,7 +126,7 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	}
 	s.epoch = w.r.Epoch
 	found := int32(0)
-	if w.sharing && c.MayMatch {
+	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (s.prompt - 1) / w.page
 		for found < most && !slices.ContainsFunc(w.groups(), func(g int) bool { return w.find(g, s, found+1) == nil }) {
 			found++
@@ -193,8 +195,10 @@ func (w *twinRound) grant(s *twinSlot, c Candidate, matched, count int32) {
 		}
 	}
 	s.unheard, s.granted = false, w.r.Step
-	w.left.Tokens -= count
-	w.left.Rows--
+	if count > 0 {
+		w.left.Tokens -= count
+		w.left.Rows--
+	}
 	w.out.Grants = append(w.out.Grants, g)
 }
 

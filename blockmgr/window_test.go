@@ -131,7 +131,7 @@ func TestTheHostKeepsTheWindow(t *testing.T) {
 	b.reserve(Reserve{Step: 1, Open: open(0, 1), Candidates: []Candidate{{Slot: 0, Want: 14, Room: 20}}})
 	r := Reserve{Step: 2, DoneStep: 1, Done: []Done{{Slot: 0, Written: 14, IDs: textOf(1, 14)}}, Candidates: []Candidate{{Slot: 1, Want: 1, MayPreempt: true}}}
 	b.reserve(r)
-	r = Reserve{Step: 3, DoneStep: 2, Candidates: []Candidate{{Slot: 1, Position: 1, Want: 12, MayPreempt: true}}, Victims: []Victim{{Slot: 0, How: ToHost, After: 1}}}
+	r = Reserve{Step: 3, DoneStep: 2, Candidates: []Candidate{{Slot: 1, Position: 1, Want: 12, MayPreempt: true}}, Victims: []Victim{{Slot: 0, Place: 1, How: ToHost, After: 1}}}
 	out := b.reserve(r)
 	if len(out.Preempted) != 1 {
 		t.Fatal(out)

@@ -6,6 +6,16 @@ import "github.com/cbactor/cbactor/executor"
 // one float32 to memory that is touched for the first time; later it is faster.
 const copyProducts = 4
 
+// copyCost is what it costs to copy K and V of a token out and in again, against
+// computing the token, both in products:
+//
+//	2 * copyProducts * (2 * key heads * head dimension * layers) / weights
+//
+// What attention reads is not counted: a long sequence costs more to compute again.
+func copyCost(d *dims, weights int) float64 {
+	return 2 * copyProducts * float64(d.blockFloats(1)) / float64(weights)
+}
+
 // copyBlocks runs the copies of a Batch.
 func (s *step) copyBlocks(copies []executor.Copy) error {
 	if len(copies) == 0 {

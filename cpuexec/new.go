@@ -91,6 +91,7 @@ func (e *Executor) allocate(set *kernels.Set) error {
 	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
+	e.info.CopyCost = copyCost(&d, w.count())
 	return nil
 }
 

@@ -183,11 +183,32 @@ func TestPreemptionsAreCounted(t *testing.T) {
 	}
 }
 
+// An executor whose groups share memory by sectors is run as it says: 20 sectors of 2
+// blocks of full attention or 3 of a window hold what these requests need in turn.
+func TestGroupsOfAnExecutorShareItsSectors(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{PageSize: 4, Windows: []int{0, 9}, Sectors: 20, PerSector: []int{2, 3}, HostBlocks: 6, Outstanding: 2}, Config{})
+	var requests []Request
+	for i := range 12 {
+		requests = append(requests, Request{PromptIDs: ids(10+3*i, i), MaxNewTokens: 15})
+	}
+	results, err := e.GenerateBatch(t.Context(), requests, BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if want := executor.EchoRef(requests[i].PromptIDs, 15, echoVocab, 1, 0, 9); !slices.Equal(r.TokenIDs, want) {
+			t.Errorf("request %d: %v (%v), want %v", i, r.TokenIDs, r.Err, want)
+		}
+	}
+}
+
 func TestExecutorsThatNothingCanRunOnAreRefused(t *testing.T) {
 	for name, info := range map[string]executor.Info{
-		"nothing":  {},
-		"no slots": {PageSize: 16, Groups: []executor.Group{{Blocks: 4}}, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
-		"no group": {PageSize: 16, MaxSlots: 4, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+		"nothing":           {},
+		"no slots":          {PageSize: 16, Groups: []executor.Group{{Blocks: 4}}, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+		"half a sector":     {PageSize: 16, Groups: []executor.Group{{Blocks: 9, PerSector: 2}}, Sectors: 4, MaxSlots: 4, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+		"no sector for one": {PageSize: 16, Groups: []executor.Group{{Blocks: 2, PerSector: 2}, {Blocks: 3, PerSector: 3, Window: 4}}, Sectors: 1, MaxSlots: 4, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
+		"no group":          {PageSize: 16, MaxSlots: 4, MaxTokens: 8, MaxContext: 64, Vocab: 10, MaxOutstanding: 1},
 	} {
 		if _, err := Spawn(t.Context(), Config{Executor: fixed{info: info}}); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)

@@ -41,6 +41,7 @@ type Config struct {
 	SafetyMargin        *float64 // share of the cache that new prompts leave free
 	MaxBatchTokens      int      // tokens of a step
 	MaxRequestsPerBatch int      // requests running at a time
+	MaxBatchReads       int      // cache positions that the rows of a step read together; 0: any number
 	UseAsyncBatching    *bool    // two plans in flight; nil: as the executor gains by it
 
 	// Cache.

@@ -25,6 +25,8 @@ var fields = []Field{
 		at: func(c *Config) value { return whole(&c.MaxBatchTokens) }},
 	{Name: "max_requests_per_batch", Help: "requests that run at a time", Derived: "hints, else 1024; at most max_batch_tokens", Max: 1 << 16,
 		at: func(c *Config) value { return whole(&c.MaxRequestsPerBatch) }},
+	{Name: "max_batch_reads", Help: "cache positions that the rows of a step read together; one row always goes. 0: any number", Default: "0", Max: 1 << 30,
+		at: func(c *Config) value { return whole(&c.MaxBatchReads) }},
 	{Name: "use_async_batching", Help: "plan a step while the one before runs", Derived: "where the executor takes two steps",
 		at: func(c *Config) value { return opt(&c.UseAsyncBatching, boolean) }},
 

@@ -53,8 +53,9 @@ func TestResolutionOfEveryField(t *testing.T) {
 		idle      bool
 		cases     []given
 	}{
-		"max_context":    {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
-		"max_queue_size": {"65536", "1/64 of the memory limit", false, []given{given1("3")}},
+		"max_context":     {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
+		"max_queue_size":  {"65536", "1/64 of the memory limit", false, []given{given1("3")}},
+		"max_batch_reads": {"0", "default", false, []given{given1("3")}},
 		"return_logprobs": {"false", "default", false, []given{given1("false"),
 			{text: "true", err: "return_logprobs is true (--it): not available yet, only false is"}}},
 		"seed":                        {"", "random", false, []given{given1("18446744073709551615")}},

@@ -3,6 +3,9 @@ package engine
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/executor"
 )
 
 // requests is how many are to run at a time: what is given, else what is hinted.
@@ -63,11 +66,21 @@ func (r *Resolved) sizeQueue() {
 	c.MaxQueueSize = max(c.MaxQueueSize, queuePerPlace*c.MaxRequestsPerBatch)
 }
 
+// hasCache tells whether every group of an executor can have a block.
+func hasCache(info executor.Info) bool {
+	for _, g := range info.Groups {
+		if g.Blocks < 1 || info.Sectors != 0 && (g.PerSector < 1 || g.Blocks/g.PerSector != info.Sectors || g.Blocks%g.PerSector != 0) {
+			return false
+		}
+	}
+	return len(info.Groups) > 0 && (info.Sectors == 0 || info.Sectors >= len(info.Groups))
+}
+
 // sizeForExecutor takes over the sizes of an executor that is given. One that
 // nothing can run on is refused, and so are settings that it would not see.
 func (r *Resolved) sizeForExecutor() error {
 	c, info := &r.Config, r.Config.Executor.Info()
-	if info.PageSize < 1 || len(info.Groups) == 0 || scarcest(info) < 1 || info.MaxSlots < 1 || info.MaxTokens < 1 || info.MaxContext < 2 || info.Vocab < 1 || info.MaxOutstanding < 1 {
+	if info.PageSize < 1 || !hasCache(info) || info.MaxSlots < 1 || info.MaxTokens < 1 || info.MaxContext < 2 || info.Vocab < 1 || info.MaxOutstanding < 1 {
 		return fmt.Errorf("%w: the executor has no room: %+v", ErrConfig, info)
 	}
 	for i := range fields {
@@ -80,7 +93,7 @@ func (r *Resolved) sizeForExecutor() error {
 		return err
 	}
 	c.PageSize, r.from["page_size"] = info.PageSize, "the executor's"
-	c.NumBlocks, r.from["num_blocks"] = scarcest(info), "the executor's"
+	c.NumBlocks, r.from["num_blocks"] = actors.CacheBlocks(info), "the executor's"
 	c.Compute, c.Attention = "", ""
 	if c.MaxBatchTokens == 0 || c.MaxBatchTokens > info.MaxTokens {
 		r.lower("max_batch_tokens", c.MaxBatchTokens, info.MaxTokens, "the executor takes no more")

@@ -46,8 +46,9 @@ func (r *Resolved) sched(info executor.Info) sched.Config {
 	if *c.UseAsyncBatching {
 		depth = 2
 	}
-	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
-		Blocks: scarcest(info), Host: scarcestHost(info), Depth: depth, Margin: int(*c.SafetyMargin * float64(scarcest(info))), Sharing: *c.AllowBlockSharing}
+	blocks := actors.CacheBlocks(info)
+	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxReads: c.MaxBatchReads, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
+		Blocks: blocks, Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: int(*c.SafetyMargin * float64(blocks)), Sharing: *c.AllowBlockSharing}
 }
 
 // limits are what requests are admitted by.
@@ -56,20 +57,11 @@ func (r *Resolved) limits(info executor.Info) actors.Limits {
 	return actors.Limits{Vocab: info.Vocab, MaxContext: c.MaxContext, CacheTokens: actors.CacheTokens(info, c.MaxBatchTokens), MaxOpen: c.MaxQueueSize}
 }
 
-// scarcest is the number of blocks of the smallest cache group.
-func scarcest(info executor.Info) int {
-	return smallest(info, func(g executor.Group) int { return g.Blocks })
-}
-
 // scarcestHost is the number of blocks of the smallest host pool.
 func scarcestHost(info executor.Info) int {
-	return smallest(info, func(g executor.Group) int { return g.Host })
-}
-
-func smallest(info executor.Info, of func(executor.Group) int) int {
-	n := of(info.Groups[0])
+	n := info.Groups[0].Host
 	for _, g := range info.Groups[1:] {
-		n = min(n, of(g))
+		n = min(n, g.Host)
 	}
 	return n
 }

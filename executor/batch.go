@@ -55,7 +55,8 @@ const (
 // Copy copies one block of a cache group. The copies of a Batch run one after
 // another in the order given, behind the tables and before the rows: one reads
 // what the copies before it and the rows of earlier steps wrote, and what it read
-// may be overwritten by the copies behind it and by the rows of its own step.
+// may be overwritten by the copies behind it and by the rows of its own step. With
+// Info.Overlap that holds for a CopyIn with respect to the next Batch alone.
 //
 // A block of the host pool is written by a CopyOut and read by one CopyIn, after
 // which its content is lost: to be read again it must be written again.

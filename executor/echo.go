@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,9 +25,17 @@ type EchoConfig struct {
 	Outstanding int // 1
 	HostBlocks  int // a group, 0: no host pool
 
+	CopyCost float64 // as in Info
+	Overlap  bool    // as in Info: a CopyIn is then made as late as it may be, behind the rows
+
 	// Windows is a cache group for each entry, 0 for full attention; none is one
 	// full group.
 	Windows []int
+
+	// Sectors, if set, are shared by the groups, of PerSector blocks of each; Blocks is
+	// not used then.
+	Sectors   int
+	PerSector []int
 
 	// Delay, if set, is called by Finish before the step runs. It may wait.
 	Delay func(b *Batch)
@@ -44,7 +53,8 @@ type EchoConfig struct {
 // a window only the last Window of them, as a slot's block tables lead to them. So
 // a block that is wrong, stale or not written changes the output; what is certainly
 // wrong is an ErrEcho at once, also where an earlier token of the row would read it.
-// Its host pool is as real: a block that a CopyIn has read is as if never written.
+// Its host pool is as real: a block that a CopyIn has read is as if never written, and
+// so is what a group had in a sector in which another has written since.
 // A row that is not greedy adds its key's uniform number times Vocab: temperature
 // and filters are ignored, every id is as likely. Raw log-probabilities, those of
 // prompts too, are EchoLogprob's.
@@ -56,6 +66,7 @@ type Echo struct {
 	config EchoConfig
 	check  *Checker
 	caches []echoCache // per group
+	owner  []int       // per sector: the group that wrote there last, -1: none
 	slots  []echoSlot
 
 	sampler *sampling.Sampler // and its row of logits, made when first needed
@@ -84,8 +95,14 @@ func NewEcho(config EchoConfig) *Echo {
 	if len(config.Windows) == 0 {
 		config.Windows = []int{0}
 	}
+	blocks := slices.Repeat([]int{config.Blocks}, len(config.Windows))
+	if config.Sectors > 0 {
+		for g, per := range config.PerSector {
+			blocks[g] = config.Sectors * per
+		}
+	}
 	if config.Context == 0 {
-		config.Context = config.Blocks * config.PageSize
+		config.Context = slices.Max(blocks) * config.PageSize
 	}
 	e := &Echo{
 		config: config,
@@ -93,9 +110,10 @@ func NewEcho(config EchoConfig) *Echo {
 		queue:  make(chan *Batch, config.Outstanding),
 		closed: make(chan struct{}),
 	}
-	for _, w := range config.Windows {
-		e.caches = append(e.caches, newEchoCache(&config, w))
+	for g, w := range config.Windows {
+		e.caches = append(e.caches, newEchoCache(&config, blocks[g], w))
 	}
+	e.owner = slices.Repeat([]int{-1}, config.Sectors)
 	e.check = NewChecker(e.Info())
 	pages := (config.Context + config.PageSize - 1) / config.PageSize
 	for i := range e.slots {
@@ -111,17 +129,23 @@ func NewEcho(config EchoConfig) *Echo {
 func (e *Echo) Info() Info {
 	groups := make([]Group, len(e.caches))
 	for g := range groups {
-		groups[g] = Group{Blocks: e.config.Blocks, Host: e.config.HostBlocks, Window: e.config.Windows[g]}
+		groups[g] = Group{Blocks: len(e.caches[g].step), Host: e.config.HostBlocks, Window: e.config.Windows[g]}
+		if e.config.Sectors > 0 {
+			groups[g].PerSector = e.config.PerSector[g]
+		}
 	}
 	return Info{
 		Name:           "echo",
 		PageSize:       e.config.PageSize,
 		Groups:         groups,
+		Sectors:        e.config.Sectors,
 		MaxSlots:       e.config.Slots,
 		MaxTokens:      e.config.Tokens,
 		MaxContext:     e.config.Context,
 		Vocab:          e.config.Vocab,
 		MaxOutstanding: e.config.Outstanding,
+		CopyCost:       e.config.CopyCost,
+		Overlap:        e.config.Overlap,
 	}
 }
 

@@ -20,10 +20,10 @@ type echoCache struct {
 	writer []Slot   // and who did
 }
 
-func newEchoCache(c *EchoConfig, window int) echoCache {
+func newEchoCache(c *EchoConfig, blocks, window int) echoCache {
 	return echoCache{
-		page: c.PageSize, window: window, kvs: poison(make([]kv, c.Blocks*c.PageSize)), host: poison(make([]kv, c.HostBlocks*c.PageSize)),
-		step: make([]uint64, c.Blocks), writer: make([]Slot, c.Blocks),
+		page: c.PageSize, window: window, kvs: poison(make([]kv, blocks*c.PageSize)), host: poison(make([]kv, c.HostBlocks*c.PageSize)),
+		step: make([]uint64, blocks), writer: make([]Slot, blocks),
 	}
 }
 

@@ -44,6 +44,37 @@ func TestEchoReadsTheHost(t *testing.T) {
 	}
 }
 
+// Where copies overlap with rows, what comes from the host is there for the next
+// step's rows, not yet for those of its own.
+func TestEchoCopiesInBesideRows(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		e := &echoRun{t: t, echo: executor.NewEcho(executor.EchoConfig{PageSize: 4, HostBlocks: 4, Overlap: true})}
+		e.first()
+		want := slices.Clone(e.result.Rows[0].Tokens)
+		if err := e.do(out(3)); err != nil {
+			t.Fatal(err)
+		}
+		in := swapIn(3)
+		rows := in.Rows
+		if !together {
+			in.Rows = nil
+		}
+		err := e.do(in)
+		if together {
+			if !errors.Is(err, executor.ErrEcho) {
+				t.Errorf("a row of the same step: %v", err)
+			}
+			continue
+		}
+		if err == nil {
+			err = e.do(executor.Batch{Rows: rows})
+		}
+		if err != nil || !slices.Equal(e.result.Rows[0].Tokens, want) {
+			t.Errorf("%v, %v, want %v", e.result.Rows, err, want)
+		}
+	}
+}
+
 // Whoever reads from the host what is not there is told so.
 func TestEchoFindsWrongHostBlocks(t *testing.T) {
 	for _, c := range []struct {

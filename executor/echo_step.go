@@ -27,9 +27,7 @@ func (e *Echo) run(b *Batch, r *Result) error {
 	for _, d := range b.Tables {
 		copy(e.slots[d.Slot].tables[d.Group][d.Index:], d.Blocks)
 	}
-	for _, c := range b.Copies {
-		e.caches[c.Group].copy(c)
-	}
+	e.copies(b, false)
 	for _, row := range b.Rows {
 		if err := e.write(row, b); err != nil {
 			return err
@@ -41,12 +39,43 @@ func (e *Echo) run(b *Batch, r *Result) error {
 		}
 		r.Tokens += row.Count
 	}
+	e.copies(b, true)
 	// Sampled ids join their sequences last, for a fork reads its parent's.
 	for i := range r.Rows {
 		s := &e.slots[r.Rows[i].Slot]
 		s.ids = append(s.ids, r.Rows[i].Tokens...)
 	}
 	return nil
+}
+
+// copies makes those that run before the rows, or those behind them.
+func (e *Echo) copies(b *Batch, behind bool) {
+	for _, c := range b.Copies {
+		if late := e.config.Overlap && c.Kind == CopyIn; late == behind {
+			if c.Kind != CopyOut {
+				e.enter(int(c.Group), c.To)
+			}
+			e.caches[c.Group].copy(c)
+		}
+	}
+}
+
+// enter makes the sector of a block that is written the group's: what others had there
+// is lost.
+func (e *Echo) enter(g int, block int32) {
+	if e.config.Sectors == 0 {
+		return
+	}
+	i := int(block) / e.config.PerSector[g]
+	if e.owner[i] == g {
+		return
+	}
+	e.owner[i] = g
+	for o := range e.caches {
+		if kvs := e.config.PerSector[o] * e.config.PageSize; o != g {
+			poison(e.caches[o].kvs[i*kvs:][:kvs])
+		}
+	}
 }
 
 func (e *Echo) admit(a *Admit) {
@@ -64,6 +93,7 @@ func (e *Echo) write(row Row, b *Batch) error {
 	}
 	for g := range e.caches {
 		for p := int(row.Start); p < int(row.Start+row.Count); p++ {
+			e.enter(g, s.tables[g][p/e.config.PageSize])
 			if err := e.caches[g].write(s.tables[g], p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, step: b.Step, writer: row.Slot}); err != nil {
 				return fmt.Errorf("group %d: %w", g, err)
 			}

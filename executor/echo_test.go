@@ -21,6 +21,7 @@ func newEcho(config executor.EchoConfig) suite.Make {
 func TestEchoConforms(t *testing.T) {
 	t.Run("one step", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{})) })
 	t.Run("two steps", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Outstanding: 2})) })
+	t.Run("copies beside rows", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Outstanding: 2, Overlap: true})) })
 	t.Run("small vocabulary", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Vocab: 97})) })
 }
 

@@ -10,6 +10,8 @@ type Group struct {
 	Blocks int // usable blocks, numbered from 0
 	Host   int // blocks of the host pool, numbered from 0; 0: no pool
 	Window int // 0: full attention
+
+	PerSector int // with Info.Sectors: blocks of a sector. Blocks is Sectors times that
 }
 
 // Info is what an executor can do. It never changes.
@@ -17,11 +19,20 @@ type Info struct {
 	Name           string
 	PageSize       int // tokens of a block
 	Groups         []Group
+	Sectors        int // of memory that the groups share: block b of one lies in sector b/PerSector; 0: each has blocks of its own
 	MaxSlots       int // sequences at a time
 	MaxTokens      int // tokens a step
 	MaxContext     int // tokens of a sequence
 	Vocab          int
 	MaxOutstanding int // steps that may be handed over at once, 1 or 2
+
+	// CopyCost is what it costs to copy a token's cache to the host pool and back,
+	// against computing the token. 0: nothing.
+	CopyCost float64
+	// Overlap says that a CopyIn runs beside the rows of its Batch and is done before
+	// those of the next: no row of its Batch may touch what it writes, and no copy
+	// behind it what it reads or writes.
+	Overlap bool
 }
 
 // Executor computes steps. Logits of a row depend on its slot's tokens alone,

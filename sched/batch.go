@@ -90,7 +90,7 @@ func (s *Scheduler) newBatch() *batch {
 	return b
 }
 
-// granted gives a slot its new blocks and its row.
+// granted gives a slot its new blocks and its row, if it has one.
 func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 	q := s.bySlot[g.Slot]
 	if q.state == ended { // cancelled since: its release is on the way
@@ -99,7 +99,7 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 	if q.state == offered {
 		s.queue = remove(s.queue, q)
 		s.active = insert(s.active, q)
-		q.state = started
+		q.state, q.found = started, g.Matched
 		if q.preemptions == 0 {
 			q.cached = g.Matched
 		}
@@ -114,6 +114,10 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		b.blocks = append(b.blocks, a.Blocks...)
 		b.Tables = append(b.Tables, executor.Table{Slot: q.slot, Group: a.Group, Index: a.Index, Blocks: b.blocks[from:len(b.blocks):len(b.blocks)]})
 		q.blocks = max(q.blocks, a.Index+int32(len(a.Blocks)))
+	}
+	if g.Count == 0 { // its cache comes from the host while others compute; its row is in a later step
+		q.lastStep = b.Step
+		return
 	}
 	s.addRow(b, q, g.Start, g.Count)
 	if q.children != nil && q.planned == q.prompt {

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -66,6 +67,27 @@ func freeVictims() bug {
 	}}
 }
 
+// takeOlder lets the books take a victim whatever its place in line.
+func takeOlder() bug {
+	return bug{question: func(r *blockmgr.Reserve) {
+		for i := range r.Victims {
+			r.Victims[i].Place = math.MaxInt32
+		}
+	}}
+}
+
+// computeAtOnce gives a row to who comes back in the step that brings its cache, where
+// that is copied beside the rows.
+func computeAtOnce() bug {
+	return bug{question: func(r *blockmgr.Reserve) {
+		for i := range r.Candidates {
+			if c := &r.Candidates[i]; c.FromHost {
+				c.Want = 1
+			}
+		}
+	}}
+}
+
 // matchAll lets the books match every token that is known, and leave none to compute.
 func matchAll() bug {
 	return bug{question: func(r *blockmgr.Reserve) {
@@ -116,18 +138,21 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		name      string
 		plant     func() bug
 		complaint string
+		config    func(*simConfig)
 	}{
-		{"publish early", publishEarly, "as published, which step"},
-		{"free what was released", freeReleased, "may touch it"},
-		{"free a victim's blocks", freeVictims, "may touch it"},
-		{"match all tokens", matchAll, "is granted 0 tokens"},
-		{"match too far", matchTooFar, "wrong cache"},
-		{"lose a token in flight", loseToken, "want"},
-		{"repeat a token in flight", repeatToken, "want"},
+		{"publish early", publishEarly, "as published, which step", nil},
+		{"free what was released", freeReleased, "may touch it", nil},
+		{"free a victim's blocks", freeVictims, "may touch it", nil},
+		{"take a victim older than the candidate", takeOlder, "which is younger", nil},
+		{"compute before the cache is back", computeAtOnce, "wrong cache", func(c *simConfig) { c.host, c.overlap = 40, true }},
+		{"match all tokens", matchAll, "is granted 0 tokens", nil},
+		{"match too far", matchTooFar, "wrong cache", nil},
+		{"lose a token in flight", loseToken, "want", nil},
+		{"repeat a token in flight", repeatToken, "want", nil},
 	} {
 		t.Run(b.name, func(t *testing.T) {
 			for seed := range uint64(1000) {
-				if complaint := complaintOf(seed, b.plant()); complaint != "" {
+				if complaint := complaintOf(seed, b.plant(), b.config); complaint != "" {
 					if !strings.Contains(complaint, b.complaint) {
 						t.Errorf("caught by %q, want %q", complaint, b.complaint)
 					}
@@ -140,7 +165,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 }
 
 // complaintOf is what a random workload with a planted bug complains of.
-func complaintOf(seed uint64, b bug) (complaint string) {
+func complaintOf(seed uint64, b bug, change func(*simConfig)) (complaint string) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -153,6 +178,9 @@ func complaintOf(seed uint64, b bug) (complaint string) {
 	pick := seeded(seed)
 	c := randomConfig(pick)
 	c.depth, c.failing = 2, false
+	if change != nil {
+		change(&c)
+	}
 	w := workload{sim: resumedSim(catcher{}, c), pick: pick, next: 1}
 	w.bug = b
 	for range 100 {

@@ -12,9 +12,11 @@
 // order of age, in chunks, within the token budget. A waiting request starts when
 // its whole prompt and one more token fit beside what the started ones still need
 // for theirs; until then nothing younger starts. When a started sequence lacks a
-// block, younger ones are given up for it, the youngest first; they keep their age
-// and their tokens, and are computed again. So the oldest request always goes on,
-// and nothing starves.
+// block, sequences behind it in line are given up for it, the cheapest first: each is
+// computed again or goes to the host pool, whichever costs less and is possible. They
+// keep their age and their tokens. So the oldest request always goes on, and nothing
+// starves. Who comes back from the host gets its blocks and copies a step before its
+// first row, where the executor's copies overlap with rows.
 //
 // Some requests are served otherwise. One that draws nothing ends when its prompt is
 // through. One that is told of its prompt's log-probabilities takes no shared blocks

@@ -76,8 +76,9 @@ func TestForksShareTheWindow(t *testing.T) {
 
 // The window goes to the host pool and comes back with the full group's blocks.
 func TestTheWindowGoesToTheHost(t *testing.T) {
-	for depth := 1; depth <= 2; depth++ {
-		s := resumedSim(t, simConfig{page: 16, slots: 8, tokens: 128, depth: depth, host: 8, windows: []int{0, 20}, sizes: []int{8, 24}})
+	for run := range 4 {
+		depth := 1 + run/2
+		s := resumedSim(t, simConfig{page: 16, slots: 8, tokens: 128, depth: depth, host: 8, overlap: run%2 == 1, windows: []int{0, 20}, sizes: []int{8, 24}})
 		s.submit(1, prompt(60, 1), 32)
 		s.submit(2, prompt(60, 2), 32)
 		s.drain()

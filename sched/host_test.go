@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
@@ -49,15 +51,68 @@ func TestReadsOfAStepAreBounded(t *testing.T) {
 
 // Cancelled in the host pool, on the way there or on the way back: its host blocks are free again.
 func TestCancelInTheHostPool(t *testing.T) {
-	for at := range 140 {
-		s := resumedSim(t, simConfig{page: 4, blocks: 8, slots: 8, tokens: 32, depth: 2, host: 8})
-		s.submit(1, prompt(14, 1), 18)
-		s.submit(2, prompt(14, 2), 18)
-		for range at {
-			s.step()
+	for _, overlap := range []bool{false, true} {
+		for at := range 140 {
+			s := resumedSim(t, simConfig{page: 4, blocks: 8, slots: 8, tokens: 32, depth: 2, host: 8, overlap: overlap})
+			s.submit(1, prompt(14, 1), 18)
+			s.submit(2, prompt(14, 2), 18)
+			for range at {
+				s.step()
+			}
+			s.cancel(2)
+			s.submit(3, prompt(14, 3), 2) // in the same slot
+			s.submit(4, prompt(14, 4), 2)
+			s.drain()
+			s.check()
 		}
-		s.cancel(2)
+	}
+}
+
+// Who comes back where copies overlap with rows never lets the others wait, and a
+// step's tokens are all for them: each has its row in every step, and the same ones as
+// without. Nothing is given up for who comes back.
+func TestOthersGoOnWhileOneComesBack(t *testing.T) {
+	for depth := 1; depth <= 2; depth++ {
+		back := 0
+		s := resumedSim(t, simConfig{page: 4, blocks: 12, slots: 8, tokens: 32, depth: depth, host: 8, overlap: true})
+		s.submit(1, prompt(14, 1), 12)
+		s.submit(2, prompt(14, 2), 5)
+		s.submit(3, prompt(14, 3), 6)
+		s.onBatch = func(b *executor.Batch) {
+			copies := slices.ContainsFunc(b.Copies, func(c executor.Copy) bool { return c.Kind == executor.CopyIn })
+			if !copies {
+				return
+			}
+			back++
+			first := s.core.byKey[1]
+			if len(b.Rows) != 1 || b.Rows[0].Slot != first.slot || len(s.answer.Preempted) > 0 {
+				t.Errorf("depth %d: step %d copies in, and has rows %+v", depth, b.Step, b.Rows)
+			}
+		}
 		s.drain()
 		s.check()
+		if back != 1 {
+			t.Errorf("depth %d: %d steps copy in, want 1", depth, back)
+		}
+	}
+}
+
+// A host pool of no blocks is none: every plan is the same, whatever copies cost and
+// whether they overlap.
+func TestNoHostPoolIsNoSwap(t *testing.T) {
+	run := func(c simConfig) (batches []string) {
+		w := workload{sim: resumedSim(t, c), pick: seeded(5), next: 1}
+		w.onBatch = func(b *executor.Batch) { batches = append(batches, fmt.Sprintf("%+v", *b)) }
+		for range 3000 {
+			w.operate()
+		}
+		w.finish()
+		return batches
+	}
+	c := simConfig{page: 4, blocks: 24, slots: 6, tokens: 16, depth: 2, sharing: true}
+	plain := run(c)
+	c.copyCost, c.overlap = 0.1, true
+	if !slices.Equal(plain, run(c)) {
+		t.Error("other batches")
 	}
 }

@@ -49,9 +49,9 @@ const maxOffers = 64
 
 // choose fills the candidates: decoding sequences, then started prompts, then the
 // queue, each in line; policy PrefillFirst turns the first two round, as long as no
-// started prompt lacks blocks.
+// started prompt lacks blocks. Victims are named only when blocks may be short.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
-	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens)}
+	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens), oldest: len(s.active)}
 	if s.cfg.Policy == PrefillFirst && !s.stuck {
 		c.prompts()
 		c.decodes()
@@ -60,20 +60,14 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 		c.prompts()
 	}
 	if c.needed > int32(s.free) {
-		s.offerVictims(r)
+		s.offerVictims(r, c.oldest)
 	}
-	if c.tokens > 0 {
-		s.offer(r)
-	} else if len(s.queue) > 0 {
-		s.pass(s.queue[0], Budget, 0)
-	}
+	s.offer(r, c.tokens)
 	r.Margin = int32(s.cfg.Margin)
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
 	r.Budget.Taken = int32(len(s.sure))
-	if s.cfg.MaxReads > 0 {
-		r.Budget.Reads = int32(max(1, s.cfg.MaxReads-c.reads))
-	}
+	r.Budget.Read(c.reads, s.cfg.MaxReads)
 }
 
 // choice is one choice of candidates among the started.
@@ -82,12 +76,13 @@ type choice struct {
 	r      *blockmgr.Reserve
 	tokens int32 // left of the step's
 	needed int32 // blocks asked for
+	oldest int   // place in line of the oldest candidate
 	reads  int   // cache positions that the sure rows read
 }
 
 // decodes gives every decoding sequence its token. Those that need no block for it are sure.
 func (c *choice) decodes() {
-	for _, q := range c.s.active {
+	for i, q := range c.s.active {
 		if !q.decodes() {
 			continue
 		}
@@ -106,14 +101,14 @@ func (c *choice) decodes() {
 			continue
 		}
 		c.tokens--
-		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: 1, MayPreempt: true})
+		c.ask(i, 1)
 		c.needed++
 	}
 }
 
 // prompts gives started prompts chunks of what is left.
 func (c *choice) prompts() {
-	for _, q := range c.s.active {
+	for i, q := range c.s.active {
 		want := q.want()
 		if q.decodes() || want <= 0 {
 			continue
@@ -124,33 +119,33 @@ func (c *choice) prompts() {
 		}
 		count := min(want, c.tokens)
 		c.tokens -= count
-		c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: count, MayPreempt: true})
+		c.ask(i, count)
 		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
 	}
 }
 
-// offerVictims lists whom the started ones may be given up for, the youngest first.
-// One goes to the host while blocks last there, even if all are taken; the others
-// are computed again.
-func (s *Scheduler) offerVictims(r *blockmgr.Reserve) {
-	host := s.host
-	for i := len(s.active) - 1; i >= 0; i-- {
-		q := s.active[i]
-		v := blockmgr.Victim{Slot: int32(q.slot), After: q.lastStep}
-		if n := int(s.blocksFor(q.planned)); q.blocks > 0 && q.blocks == int32(n) && n <= host {
-			v.How = blockmgr.ToHost
-			host -= n
-		}
-		r.Victims = append(r.Victims, v)
-	}
+// ask makes a candidate of the started one at a place in line.
+func (c *choice) ask(place int, want int32) {
+	q := c.s.active[place]
+	c.oldest = min(c.oldest, place)
+	c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, MayPreempt: true, Place: int32(place)})
 }
 
 // offer makes candidates of the oldest waiting requests, as far as slots last. One
 // that is not granted keeps its slot, and blocks keep what they know of it. While
-// the oldest lacks blocks, nothing younger is offered.
-func (s *Scheduler) offer(r *blockmgr.Reserve) {
+// the oldest lacks blocks, nothing younger is offered. With no tokens left, only those
+// at the head are that come from the host pool and compute in a later step.
+func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 	for i, q := range s.queue {
 		if i == maxOffers {
+			return
+		}
+		want := q.want()
+		if q.hosted > 0 && s.cfg.Overlap {
+			want = 0
+		}
+		if tokens == 0 && want > 0 {
+			s.pass(q, Budget, 0)
 			return
 		}
 		if s.crowded && i > 0 {
@@ -167,7 +162,7 @@ func (s *Scheduler) offer(r *blockmgr.Reserve) {
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private})
 		}
-		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: q.want(), Room: q.room(),
+		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
 			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0})
 	}
 }

@@ -36,6 +36,8 @@ func randomConfig(p pick) simConfig {
 // group holds one table at least.
 func (c *simConfig) anyMemory(p pick) {
 	c.host = []int{0, 0, 2, 5, 40}[p(0, 4, "host")]
+	c.copyCost = []float64{0, 0.1, 0.8, 1}[p(0, 3, "copy cost")]
+	c.overlap = p(0, 1, "overlap") == 1
 	c.reads = []int{0, 0, 1, 40}[p(0, 3, "reads")]
 	switch p(0, 3, "kinds") {
 	case 0:
@@ -164,8 +166,10 @@ func TestHundredThousandOperations(t *testing.T) {
 		{page: 2, blocks: 30, slots: 8, tokens: 12, depth: 2, policy: Priority, failing: true},
 		{page: 3, blocks: 18, slots: 5, tokens: 20, depth: 1, sharing: true, policy: PrefillFirst},
 		{page: 16, blocks: 8, slots: 8, tokens: 64, depth: 1},
-		{page: 3, blocks: 20, slots: 6, tokens: 16, depth: 2, sharing: true, host: 12},
+		{page: 3, blocks: 20, slots: 6, tokens: 16, depth: 2, sharing: true, host: 12, copyCost: 0.4},
+		{page: 3, blocks: 20, slots: 6, tokens: 16, depth: 2, sharing: true, host: 12, overlap: true},
 		{page: 4, slots: 6, tokens: 16, depth: 2, sharing: true, host: 8, windows: []int{0, 9}, sizes: []int{2, 3}, sectors: 16},
+		{page: 4, slots: 6, tokens: 8, depth: 1, sharing: true, host: 20, overlap: true, copyCost: 0.2, windows: []int{0, 9}, sizes: []int{2, 3}, sectors: 16},
 	} {
 		w := workload{sim: resumedSim(t, c), pick: seeded(uint64(seed)), next: 1}
 		for range 17_000 {

@@ -42,11 +42,13 @@ type Config struct {
 	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
 	MaxSlots  int // sequences started at a time, at most MaxTokens
 	PageSize  int // tokens of a block
-	Blocks    int // blocks of the scarcest cache group
+	Blocks    int // blocks that every cache group can have at the same time
 	Depth     int // batches in flight at most, 1 or 2
 	Margin    int // blocks that a new request leaves free for the growth of those that run
 
-	Host int // blocks of the host pool, 0: none. Who is given up goes there while it lasts
+	Host     int     // blocks of the host pool, 0: none. Who is given up may go there while it lasts
+	CopyCost float64 // see executor.Info: at 1 or more, nobody goes there
+	Overlap  bool    // see executor.Info: who comes back gets its cache a step before its first row
 
 	Sharing bool // requests may take each other's published blocks
 }
@@ -80,6 +82,7 @@ type Scheduler struct {
 	told       uint64            // the last step that blocks know to be done
 	drainUntil uint64            // the last step that a release waits for
 	fresh      bool              // something changed since the last choice of candidates
+	victims    []victim          // scratch
 
 	host int            // blocks free in the host pool
 	swap *blockmgr.Swap // being filled

@@ -70,6 +70,7 @@ type seq struct {
 
 	hosted      int32 // blocks per group in the host pool, 0: none
 	told        int32 // prompt ids whose log-probabilities were reported, from the second on
+	found       int32 // tokens found in shared blocks when it last started
 	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }
@@ -81,10 +82,18 @@ func (s *seq) length() int32 { return int32(len(s.ids)) + s.pending }
 // step in flight is missing, 1 for a decoding sequence. A processor gets to see
 // every token before the next one is drawn.
 func (s *seq) want() int32 {
-	if s.pending > 0 && (s.length() >= s.limit || s.sampling.Processor != nil) {
+	if s.ending() || s.pending > 0 && s.sampling.Processor != nil {
 		return 0
 	}
 	return s.length() - s.planned
+}
+
+// ending tells a sequence that a step in flight brings to its limit.
+func (s *seq) ending() bool {
+	if s.scored() {
+		return s.planned == s.prompt
+	}
+	return s.pending > 0 && s.length() >= s.limit
 }
 
 // decodes tells a sequence whose next row is its newest token.

@@ -25,6 +25,7 @@ type sim struct {
 	oldest   *seq              // of the started, if it was decoding and nothing in flight, else nil
 	news     bool              // something happened since it was asked
 	answer   blockmgr.Reserved
+	found    []int32           // per slot: tokens found in shared blocks when it started
 	moving   []*blockmgr.Swap  // sent to the host ledger, in order
 	running  []*executor.Batch // handed over, oldest first
 	handed   *executor.Batch   // by the last answer, nil: none
@@ -49,6 +50,8 @@ type simConfig struct {
 	sharing                                                 bool
 	policy                                                  Policy
 	failing                                                 bool // some rows fail, see fails
+	copyCost                                                float64
+	overlap                                                 bool
 
 	windows []int // a cache group each, 0: full; none: one full group of blocks
 	sizes   []int // blocks of each; none: blocks
@@ -82,12 +85,12 @@ func newSim(t failer, c simConfig) *sim {
 		t.Fatal(err)
 	}
 	s := &sim{t: t, config: c,
-		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads}),
+		core:  New(Config{Policy: c.policy, MaxTokens: c.tokens, MaxSlots: c.slots, PageSize: c.page, Blocks: empty.Free, Depth: c.depth, Sharing: c.sharing, Margin: c.margin, Host: c.host, MaxReads: c.reads, CopyCost: c.copyCost, Overlap: c.overlap}),
 		books: books,
 		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
-		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks) * max(1, c.sectors), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
-			HostBlocks: c.host, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
-		all: map[Key]*outcome{}}
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
+			Sectors: c.sectors, PerSector: cache.PerSector, HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
+		all: map[Key]*outcome{}, found: make([]int32, c.slots)}
 	if c.windows == nil {
 		s.ledger = newLedger(t, c.page, c.blocks, c.host)
 	}
@@ -147,6 +150,7 @@ func (s *sim) plan() {
 		s.moving = append(s.moving, m)
 	}
 	r := s.core.Plan()
+	s.everyoneOnce()
 	if r == nil {
 		s.atRest()
 		return
@@ -175,6 +179,8 @@ func (s *sim) reserved() {
 		s.t.Fatal(err)
 	}
 	s.bug.spoilAnswer(&s.answer)
+	s.nobodyOlderGoes()
+	s.noteFound()
 	if s.ledger != nil {
 		s.ledger.answered(s.asked, &s.answer)
 	}
@@ -234,6 +240,7 @@ func (s *sim) handOver(b *executor.Batch) {
 	if s.running = append(s.running, b); len(s.running) > s.config.depth {
 		s.t.Fatalf("%d batches are in flight", len(s.running))
 	}
+	s.withinReads(b)
 	for _, row := range b.Rows {
 		s.all[s.core.bySlot[row.Slot].key].computed += row.Count
 	}

@@ -79,9 +79,9 @@ func (s *story) play(t *testing.T, line string) {
 		if s.asked == nil {
 			t.Fatal("the books are asked nothing")
 		}
-		s.reserved()
-		s.tellPlan()
-		s.plan()
+		s.reserve(true)
+	case "copies":
+		s.move(true)
 	case "result":
 		s.result(true)
 	case "step":
@@ -115,12 +115,33 @@ func (s *story) oneStep(tell bool) {
 }
 
 func (s *story) answers(tell bool) {
-	for s.asked != nil {
-		s.reserved()
-		if tell {
-			s.tellPlan()
+	for {
+		switch {
+		case s.asked != nil:
+			s.reserve(tell)
+		case len(s.moving) > 0:
+			s.move(tell)
+		default:
+			return
 		}
-		s.plan()
+	}
+}
+
+// reserve lets the books answer. What comes of it is told when it is handed over.
+func (s *story) reserve(tell bool) {
+	s.reserved()
+	if tell && s.core.held == nil {
+		s.tellPlan()
+	}
+	s.plan()
+}
+
+// move lets the host ledger answer.
+func (s *story) move(tell bool) {
+	at := s.core.Step()
+	s.answerSwap()
+	if tell && s.core.Step() > at {
+		s.tellPlan()
 	}
 }
 
@@ -195,14 +216,15 @@ func (w words) number(name string, otherwise int) int {
 	return n
 }
 
-// engine is by default that of the field reports.
+// engine is by default that of the field reports; copycost is in hundredths.
 func (w words) engine() simConfig {
 	policy, ok := Policies[w.text("policy", "fifo")]
 	if !ok {
 		w.t.Fatalf("there is no policy %s", w.text("policy", ""))
 	}
 	return simConfig{page: w.number("page", 16), blocks: w.number("blocks", 8), slots: w.number("slots", 8), tokens: w.number("tokens", 64),
-		depth: w.number("depth", 1), margin: w.number("margin", 0), sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy}
+		depth: w.number("depth", 1), margin: w.number("margin", 0), sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy,
+		host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
 }
 
 // submit is a request whose prompt is the beginning of a text, or all that another

@@ -21,18 +21,51 @@ func (s *story) tellPlan() {
 			tokens += row.Count
 		}
 		s.tell("step %d: %s, room for %s", b.Step, several(int(tokens), "token"), several(s.answer.Free, "block"))
-		for _, c := range b.Copies {
-			s.tell("  block %d is copied to %d", c.From, c.To)
-		}
+		s.tellCopies(b.Copies)
 		for _, row := range b.Rows {
 			s.tellRow(row)
 		}
+		s.tellAhead()
 	case len(s.answer.Waits)+len(s.answer.Refused)+len(s.answer.Preempted) > 0:
 		s.tell("no step, room for %s", several(s.answer.Free, "block"))
 	}
 	s.tellWaiting()
 	for _, p := range s.answer.Preempted {
-		s.tell("  %d is given up", s.name(p.Slot))
+		where := ""
+		if p.How == blockmgr.ToHost {
+			where = " to the host"
+		}
+		s.tell("  %d is given up%s", s.name(p.Slot), where)
+	}
+}
+
+// tellCopies says which blocks are copied, and which leave for the host or come back.
+func (s *story) tellCopies(copies []executor.Copy) {
+	var out, in []int32
+	for _, c := range copies {
+		switch c.Kind {
+		case executor.CopyOut:
+			out = append(out, c.From)
+		case executor.CopyIn:
+			in = append(in, c.To)
+		default:
+			s.tell("  block %d is copied to %d", c.From, c.To)
+		}
+	}
+	if out != nil {
+		s.tell("  blocks %s go to the host", ranges(out))
+	}
+	if in != nil {
+		s.tell("  blocks %s come from the host", ranges(in))
+	}
+}
+
+// tellAhead says who gets its cache before its row.
+func (s *story) tellAhead() {
+	for _, g := range s.answer.Grants {
+		if g.Count == 0 {
+			s.tell("  %d is back, for a later step", s.name(g.Slot))
+		}
 	}
 }
 

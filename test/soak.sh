@@ -57,10 +57,10 @@ scheduler() {
 	go test -count=1 -run 'Steady|Alloc' -v ./sched | grep -E '^(---|ok|FAIL)'
 	echo '```'
 	echo
-	echo '## A step of 256 decoding sequences with 32k blocks; a match of 32k tokens'
+	echo '## A step of 256 decoding sequences with 32k blocks; naming victims among as many; a match of 32k tokens'
 	echo
 	echo '```'
-	own go test -run '^$' -bench 'Step256|Match32k' -benchmem ./sched ./blockmgr | grep -E '^Bench|FAIL'
+	own go test -run '^$' -bench 'Step256|Victims256|Match32k' -benchmem ./sched ./blockmgr | grep -E '^Bench|FAIL'
 	echo '```'
 	echo
 	echo '## 10,000 requests over 4,096 blocks, and a load under pressure'
@@ -71,6 +71,9 @@ scheduler() {
 	echo "$(($(date +%s) - begin)) seconds of real time"
 	echo
 	bin/cbactor sim --count 2000 --blocks 100 --host-blocks 200
+	echo
+	echo 'Without a margin, copies beside the rows:'
+	bin/cbactor sim --count 2000 --blocks 100 --host-blocks 200 --safety-margin 0 --overlap-copies
 	echo '```'
 	echo
 	echo '## SmolLM2: one beginning of 768 tokens in 32 requests'

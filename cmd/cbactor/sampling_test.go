@@ -1,8 +1,8 @@
 package main
 
 import (
-	"reflect"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/spf13/pflag"

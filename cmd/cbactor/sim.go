@@ -58,6 +58,7 @@ func (c *cli) simCommand() *cobra.Command {
 	fs.Float64Var(&f.costs.Token, "token-cost", 2e-4, "virtual seconds of a token")
 	fs.Float64Var(&f.costs.Read, "read-cost", 2e-7, "virtual seconds of a cache position read")
 	fs.Float64Var(&f.costs.Copy, "copy-cost", 1e-4, "virtual seconds of a block copied")
+	fs.BoolVar(&f.config.Overlap, "overlap-copies", false, "copies from the host pool run beside the rows of a step")
 	fs.StringVar(&f.svg, "svg", "", "draw block use over time into this file")
 	fs.BoolVar(&f.json, "json", false, "write the figures as JSON")
 	cmd.PreRunE = func(*cobra.Command, []string) error {

@@ -35,11 +35,12 @@ func testSwap(t *testing.T, newExecutor Make) {
 
 		p = d.newPlan()
 		back := d.swapIn(p, s, host)
+		p = d.behindCopies(p)
 		if back.slot == s.slot || slices.ContainsFunc(back.table, func(b int32) bool { return slices.Contains(blocks, b) }) {
 			t.Fatalf("back in slot %d and blocks %v, as before: nothing is shown", back.slot, back.table)
 		}
 		d.addRows(p, 5)
-		d.start(p)
+		d.startNext(p)
 		d.run(nil, policy{chunk: 5, ahead: d.info.MaxOutstanding})
 		sameRun(t, fmt.Sprintf("swapped after %d steps", steps), back, want[0])
 	}
@@ -47,9 +48,13 @@ func testSwap(t *testing.T, newExecutor Make) {
 
 // testExchange lets two sequences take each other's place within one batch: over
 // the same device blocks, which takes the Out before the In, and over the same
-// blocks of the host pool, which takes the In before the Out.
+// blocks of the host pool, which takes the In before the Out. An executor whose copies
+// overlap promises no such order.
 func testExchange(t *testing.T, newExecutor Make) {
 	d := newSwapDriver(t, newExecutor)
+	if d.info.Overlap {
+		t.Skip("this executor copies in beside its rows")
+	}
 	requests := swapped(d.info, 14, 13)
 	want := d.run(requests, alone)
 	tokens(t, want)

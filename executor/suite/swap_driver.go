@@ -48,6 +48,17 @@ func (d *driver) startNext(p *plan) {
 	d.start(p)
 }
 
+// behindCopies is the plan for the rows that need what p copies in: p itself, or the
+// next one where copies run beside the rows.
+func (d *driver) behindCopies(p *plan) *plan {
+	d.t.Helper()
+	if !d.info.Overlap {
+		return p
+	}
+	d.startNext(p)
+	return d.newPlan()
+}
+
 // swapOut copies what s has to the host and retires it. Its blocks are the next
 // to be handed out, to rows of p too.
 func (d *driver) swapOut(p *plan, s *sequence) (host []int32) {

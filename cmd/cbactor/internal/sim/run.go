@@ -18,8 +18,18 @@ type Config struct {
 }
 
 // Costs is how long a step takes in virtual seconds: Step, and Token and Read for
-// each token computed and each cache position read, Copy for each block copied.
+// each token computed and each cache position read, Copy for each block copied. With
+// Sched.Overlap, copies from the host pool run beside the rows.
 type Costs struct{ Step, Token, Read, Copy float64 }
+
+// copyCost is executor.Info's: a token's part of a block, copied out and in. It is
+// infinite where tokens cost nothing.
+func (c Costs) copyCost(pageSize int) float64 {
+	if c.Copy == 0 {
+		return 0
+	}
+	return 2 * c.Copy / (float64(pageSize) * c.Token)
+}
 
 // run is the state of a simulation.
 type run struct {
@@ -28,6 +38,7 @@ type run struct {
 	host    *blockmgr.Host
 	echo    *executor.Echo
 	costs   Costs
+	overlap bool
 	load    []Request
 	next    int // of load, to arrive
 	now     float64
@@ -53,6 +64,7 @@ type track struct {
 // Run simulates a load to its end. An error is a bug of the scheduler or the books.
 func Run(cfg Config, load []Request) (*Report, error) {
 	c := cfg.Sched
+	c.CopyCost = cfg.Costs.copyCost(c.PageSize)
 	longest := 0
 	for _, q := range load {
 		longest = max(longest, len(q.Prompt)+q.MaxNew)
@@ -61,8 +73,8 @@ func Run(cfg Config, load []Request) (*Report, error) {
 		return nil, fmt.Errorf("a request of %d tokens does not fit %d blocks of %d: give it more blocks", longest, c.Blocks, c.PageSize)
 	}
 	r := &run{core: sched.New(c), blocks: blockmgr.New(blockmgr.Config{PageSize: c.PageSize, Blocks: []int{c.Blocks}, Slots: c.MaxSlots, Sharing: c.Sharing}),
-		host: blockmgr.NewHost([]int{c.Host}), costs: cfg.Costs, load: load, request: make([]track, len(load)+1), total: c.Blocks, report: &Report{Requests: len(load)},
-		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.PageSize, Blocks: c.Blocks, HostBlocks: c.Host, Slots: c.MaxSlots, Tokens: c.MaxTokens, Context: longest + 1, Outstanding: c.Depth})}
+		host: blockmgr.NewHost([]int{c.Host}), costs: cfg.Costs, overlap: c.Overlap, load: load, request: make([]track, len(load)+1), total: c.Blocks, report: &Report{Requests: len(load)},
+		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.PageSize, Blocks: c.Blocks, HostBlocks: c.Host, Slots: c.MaxSlots, Tokens: c.MaxTokens, Context: longest + 1, Outstanding: c.Depth, CopyCost: c.CopyCost, Overlap: c.Overlap})}
 	r.core.Resume()
 	err := r.loop()
 	if closing := r.echo.Close(); err == nil {
@@ -168,13 +180,10 @@ func (r *run) start(b *executor.Batch) error {
 func (r *run) step() error {
 	b := r.flight[0]
 	r.flight = r.flight[1:]
-	took := r.costs.Step + r.costs.Copy*float64(len(b.Copies))
+	r.now += r.time(b)
 	for i := range b.Rows {
-		row := &b.Rows[i]
-		r.report.Computed += int(row.Count)
-		took += float64(row.Count) * (r.costs.Token + r.costs.Read*float64(row.Start+row.Count))
+		r.report.Computed += int(b.Rows[i].Count)
 	}
-	r.now += took
 	r.report.Steps++
 	r.result.Reset()
 	if err := r.echo.Finish(&r.result); err != nil {
@@ -190,6 +199,23 @@ func (r *run) step() error {
 	waiting, started := r.core.Load()
 	r.report.sample(Sample{At: r.now, Used: r.total - r.answer.Free, Waiting: waiting, Running: started})
 	return r.report.bad
+}
+
+// time is how long a batch takes.
+func (r *run) time(b *executor.Batch) float64 {
+	before, beside, rows := 0.0, 0.0, 0.0
+	for _, c := range b.Copies {
+		if r.overlap && c.Kind == executor.CopyIn {
+			beside += r.costs.Copy
+		} else {
+			before += r.costs.Copy
+		}
+	}
+	for i := range b.Rows {
+		row := &b.Rows[i]
+		rows += float64(row.Count) * (r.costs.Token + r.costs.Read*float64(row.Start+row.Count))
+	}
+	return r.costs.Step + before + max(beside, rows)
 }
 
 func (r *run) take(it *sched.Item) {

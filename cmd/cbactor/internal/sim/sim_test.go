@@ -45,6 +45,24 @@ func TestPressureShowsInTheFigures(t *testing.T) {
 	}
 }
 
+// Copies that cost as much as computing are not made; those that run beside the rows
+// of others cost no time while these compute.
+func TestCopiesHaveTheirPrice(t *testing.T) {
+	load := Load(Shape{Count: 300, Seed: 3})
+	dear, plain := config(64, 200), config(64, 200)
+	dear.Costs.Copy = costs.Token * 16 / 2
+	plain.Costs.Copy = costs.Token * 16 / 5
+	beside := plain
+	beside.Sched.Overlap = true
+	a, b, c := simulate(t, dear, load), simulate(t, plain, load), simulate(t, beside, load)
+	if a.Preemption == 0 || a.SwappedOut != 0 || b.SwappedOut == 0 {
+		t.Errorf("%d preemptions with %d blocks out at the price of computing, %d at less", a.Preemption, a.SwappedOut, b.SwappedOut)
+	}
+	if c.SwappedIn == 0 || c.Seconds >= b.Seconds {
+		t.Errorf("%v s with %d blocks in beside rows, %v s without", c.Seconds, c.SwappedIn, b.Seconds)
+	}
+}
+
 func TestSharingSavesWhatIsShared(t *testing.T) {
 	load := Load(Shape{Count: 100, Seed: 5, Shared: 1})
 	with := config(4096, 0)
