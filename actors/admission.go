@@ -142,7 +142,7 @@ func (r *Submit) params() sampling.Params {
 func (l Limits) checkIDs(r *Submit) error {
 	for i, id := range r.IDs {
 		if id < 0 || int(id) >= l.Vocab {
-			return fmt.Errorf("%w: id %d at position %d of the prompt, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
+			return fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
 		}
 	}
 	for _, id := range r.EOS {
