@@ -126,7 +126,7 @@ func (r *Submit) check() error {
 // Ends, as far as that matters.
 func (r *Submit) params() sampling.Params {
 	p := r.Sampling
-	if p.MinNew > 0 {
+	if p.MinNew > 0 && len(p.Ends) <= maxEOS { // else they are refused
 		p.Ends = slices.Clone(p.Ends)
 		for _, id := range r.EOS {
 			if id >= 0 && !slices.Contains(p.Ends, id) {

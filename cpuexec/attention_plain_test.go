@@ -10,13 +10,13 @@ import (
 
 func TestConformanceOfPlainAttention(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(m, set, Config{Threads: 2, Attention: Plain}))
+	suite.Run(t, makeWith(m, set, Config{Threads: 1, Attention: Plain}))
 }
 
 // TestPlainAttention computes a long sequence in many ways: nothing but the sequence
 // changes a bit, not the page size either; tiled attention is close, and no more.
 func TestPlainAttention(t *testing.T) {
-	m, set := loadModel(t, "tiny")
+	m, set := loadModel(t, family("llama-rope-linear"))
 	s := &sequence{limit: 3}
 	for i := range 400 {
 		s.ids = append(s.ids, int32(i*i*31%m.Vocab))

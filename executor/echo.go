@@ -68,15 +68,14 @@ type Echo struct {
 	caches []echoCache // per group
 	owner  []int       // per sector: the group that wrote there last, -1: none
 	slots  []echoSlot
-
-	sampler *sampling.Sampler // and its row of logits, made when first needed
-	logits  []float32
-
-	drawn  sampling.Drawn
 	queue  chan *Batch // holds Outstanding
 	closed chan struct{}
 	close  sync.Once
 	failed error // a step that failed leaves sequences without their tokens: none runs after it
+
+	drawn   sampling.Drawn    // of rows of which nothing is told
+	sampler *sampling.Sampler // of rows with processors, made when first needed
+	logits  []float32         // for it
 }
 
 // NewEcho makes an Echo.

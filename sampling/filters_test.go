@@ -135,17 +135,46 @@ func kept(t *testing.T, logits []float32, p Params) []int32 {
 	return out.Kept
 }
 
-// Where the cumulative probability is 1-p to the bit, the token is dropped.
+// Where the cumulative probability is 1-p to the bit, the token is dropped; of
+// equals the lower ids stay.
 func TestTopPBorder(t *testing.T) {
 	half := float32(math.Log(0.5))
 	for _, c := range []struct {
-		p    float32
-		want []int32
+		logits []float32
+		p      float32
+		want   []int32
 	}{
-		{0.25, []int32{0}}, {0.5, []int32{0}}, {0.51, []int32{0, 1}}, {0.75, []int32{0, 1}}, {0.76, []int32{0, 1, 2}}, {1, []int32{0, 1, 2}},
+		{[]float32{0, half, half}, 0.25, []int32{0}},
+		{[]float32{0, half, half}, 0.5, []int32{0}},
+		{[]float32{0, half, half}, 0.51, []int32{0, 1}},
+		{[]float32{0, half, half}, 0.75, []int32{0, 1}},
+		{[]float32{0, half, half}, 0.76, []int32{0, 1, 2}},
+		{[]float32{0, half, half}, 1, []int32{0, 1, 2}},
+		{[]float32{3, 3, 3, 3}, 0.5, []int32{0, 1}},
+		{[]float32{3, 3, 3, 3}, 0.51, []int32{0, 1, 2}},
 	} {
-		if got := kept(t, []float32{0, half, half}, Params{Temperature: 1, TopP: c.p}); !slices.Equal(got, c.want) {
-			t.Errorf("top-p %v keeps %v, want %v", c.p, got, c.want)
+		if got := kept(t, c.logits, Params{Temperature: 1, TopP: c.p}); !slices.Equal(got, c.want) {
+			t.Errorf("top-p %v of %v keeps %v, want %v", c.p, c.logits, got, c.want)
+		}
+	}
+}
+
+// The cumulative probability must exceed u: what has none is never drawn.
+func TestDrawBorder(t *testing.T) {
+	for _, c := range []struct {
+		weights []float64
+		u       float64
+		want    int32
+	}{
+		{[]float64{1, 1}, 0, 0}, {[]float64{1, 1}, 0.49, 0}, {[]float64{1, 1}, 0.5, 1},
+		{[]float64{0, 1}, 0, 1}, {[]float64{1, 0, 1, 0}, 0.5, 2}, {[]float64{0.1, 0.2, 0.3, 0}, 1 - 0x1p-53, 2},
+	} {
+		var k candidates
+		for i, w := range c.weights {
+			k.add(int32(i), w)
+		}
+		if got := k.draw(c.u); got != c.want {
+			t.Errorf("%v at %v: %d, want %d", c.weights, c.u, got, c.want)
 		}
 	}
 }

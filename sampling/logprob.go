@@ -40,7 +40,16 @@ func sumOf(logits []float32, most int32) logSum {
 	return logSum{best, math.Log(sum)}
 }
 
-func (l logSum) logprob(logit float32) float32 { return float32(float64(logit) - l.best - l.rest) }
+func (l logSum) logprob(logit float32) float32 { return logprob(float64(logit) - l.best - l.rest) }
+
+// logprob is a float32 that is -Inf only where the probability is 0, and never
+// above 0 by rounding.
+func logprob(log float64) float32 {
+	if math.IsInf(log, -1) {
+		return float32(log)
+	}
+	return float32(min(0, max(log, -math.MaxFloat32)))
+}
 
 // mostLikely appends the n tokens with the largest logits to top: fewer where fewer
 // are above -Inf, the lowest ids of equals. raw is the sum of logits.
@@ -71,12 +80,12 @@ func (s *Sampler) mostLikely(top []Logprob, logits []float32, n int, raw logSum)
 // asSampled sets Sampled for the token drawn and for the most likely ones.
 func (s *Sampler) asSampled(d *distribution, out *Drawn) {
 	total := math.Log(s.kept.total())
-	out.Sampled = float32(d.at(out.ID) - total)
+	out.Sampled = logprob(d.at(out.ID) - total)
 	for i := range out.Top {
 		t := &out.Top[i]
 		t.Sampled = float32(math.Inf(-1))
 		if _, kept := slices.BinarySearch(s.kept.ids, t.ID); kept {
-			t.Sampled = float32(d.at(t.ID) - total)
+			t.Sampled = logprob(d.at(t.ID) - total)
 		}
 	}
 }

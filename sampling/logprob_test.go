@@ -59,7 +59,7 @@ func TestSampledLogprobs(t *testing.T) {
 		{"top-k", Params{Temperature: 1, TopK: 3}, []float64{3, 3, 2}},
 		{"two", Params{Temperature: 0.5, TopK: 2}, []float64{6, 6}},
 		{"greedy", Params{}, []float64{0}},
-		{"behind a bias", Params{Temperature: 1, TopK: 2, Bias: []Bias{{4, -9}, {2, -1}}}, []float64{3, 3}},
+		{"behind a bias", Params{Temperature: 1, TopK: 2, Bias: []Bias{{4, -9}, {1, -1}, {2, -3}, {3, -1}}}, []float64{3, 3}},
 	} {
 		c.p.Tell = Tell{Logprobs: true, Top: 4}
 		total := 0.0

@@ -136,7 +136,7 @@ func (s *Sampler) allowOnly(ids []int32) {
 	}
 }
 
-// call has the caller's code change s.work. What it gets, it cannot append to.
+// call has the caller's code change s.work. It cannot append to what it gets.
 func (s *Sampler) call(p Processor, h History) (most int32, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -144,7 +144,7 @@ func (s *Sampler) call(p Processor, h History) (most int32, err error) {
 		}
 	}()
 	n := len(h.IDs)
-	if err := p.Process(h.IDs[:n:n], int(h.Prompt), s.work[:s.vocab:s.vocab]); err != nil {
+	if err := p.Process(h.IDs[:n:n], int(h.Prompt), s.work); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrProcessor, err)
 	}
 	if most, err = argmax(s.work); err != nil {

@@ -49,6 +49,7 @@ instruction_sets() {
 random() { # every package with properties, at its full size
 	go test ./sched ./blockmgr -rapid.checks=20000
 	go test ./text -rapid.checks=2000
+	CBACTOR_FULL=1 go test ./sampling -rapid.checks=20000
 }
 
 fuzz() {
@@ -60,7 +61,7 @@ fuzz() {
 }
 
 goldens() { # the comparisons, in words
-	go test -count=1 -v -run 'Reference|Golden' ./cpuexec ./engine ./text ./test >test-goldens.log ||
+	go test -count=1 -v -run 'Reference|Golden' ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
 		{ cat test-goldens.log; rm test-goldens.log; return 1; }
 	grep -E 'golden:|^ok ' test-goldens.log
 	rm test-goldens.log

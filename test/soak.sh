@@ -84,6 +84,25 @@ scheduler() {
 	echo '```'
 }
 
+# Processors and filters, what is drawn, and how fast.
+sampling() {
+	echo '# Sampling'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## Against Transformers and the plain definitions; chi-square of 200,000 draws'
+	echo
+	echo '```'
+	CBACTOR_FULL=1 go test -count=1 -v ./sampling -rapid.checks=50000 | grep -v '=== RUN' | grep -E 'golden:|rapid|Distribution/|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## 49,152 logits, one thread'
+	echo
+	echo '```'
+	own go test -run '^$' -bench . ./sampling | grep -E '^Bench|FAIL'
+	echo '```'
+}
+
 # report PART COMMAND: keeps what the command writes, unless something failed.
 report() {
 	mkdir -p docs/reports
@@ -100,12 +119,16 @@ first-light)
 scheduler)
 	report scheduler scheduler
 	;;
+sampling)
+	report sampling sampling
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
+	"$0" sampling
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | all" >&2
 	exit 2
 	;;
 esac
