@@ -3,9 +3,11 @@ package actors
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -37,16 +39,26 @@ func cache(info executor.Info, chunk int) blockmgr.Config {
 }
 
 // maxEOS bounds the ids that end one request: they are looked through for each of
-// its tokens.
-const maxEOS = 1024
+// its tokens. MaxPriority bounds its priority on both sides of 0.
+const (
+	maxEOS      = 1024
+	MaxPriority = 100
+)
 
-// CheckLength refuses prompts of a length that can never be served.
-func (l Limits) CheckLength(n int) error {
+// CheckLength refuses prompts of a length that can never be served. One that is only
+// scored needs no room for a token behind it.
+func (l Limits) CheckLength(n int, score bool) error {
+	longest := l.MaxContext
+	if !score {
+		longest--
+	}
 	switch {
 	case n == 0:
 		return fmt.Errorf("%w: give at least one token", ErrEmptyPrompt)
-	case n >= l.MaxContext:
-		return fmt.Errorf("%w: %d tokens, at most %d leave room for one to generate: shorten the prompt", ErrTooLong, n, l.MaxContext-1)
+	case n > longest && score:
+		return fmt.Errorf("%w: %d tokens, at most %d fit: shorten the prompt", ErrTooLong, n, longest)
+	case n > longest:
+		return fmt.Errorf("%w: %d tokens, at most %d leave room for one to generate: shorten the prompt", ErrTooLong, n, longest)
 	case n > l.CacheTokens:
 		return fmt.Errorf("%w: %d tokens, the cache holds %d: shorten the prompt or give the engine more blocks", ErrNeverFits, n, l.CacheTokens)
 	}
@@ -58,27 +70,85 @@ func (l Limits) CheckLength(n int) error {
 // token is never written to the cache, so one more than CacheTokens can exist.
 func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	n := len(r.IDs)
-	if err := l.CheckLength(n); err != nil {
+	if err := l.CheckLength(n, r.Score); err != nil {
 		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	maxNew := r.MaxNew
+	if room := min(l.MaxContext, l.CacheTokens+1) - n; !r.Score && (maxNew == 0 || maxNew > room) {
+		maxNew = room
+	}
+	params := r.params()
+	if int(params.MinNew) > maxNew {
+		return nil, fmt.Errorf("%w: min_new_tokens is %d, and at most %d can be generated", ErrParams, params.MinNew, maxNew)
+	}
+	if err := l.checkIDs(r); err != nil {
+		return nil, err
+	}
+	if err := params.CheckVocab(l.Vocab); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParams, err)
+	}
+	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private,
+		EOS: r.EOS, Sampling: params, Seed: r.Seed}, nil
+}
+
+// check refuses fields out of their range, and those that do not go together.
+func (r *Submit) check() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrParams}, args...)...)
 	}
 	switch {
 	case r.MaxNew < 0:
-		return nil, fmt.Errorf("%w: max_new_tokens is %d, must be 0 or more", ErrParams, r.MaxNew)
+		return bad("max_new_tokens is %d, must be 0 or more", r.MaxNew)
+	case r.Priority < -MaxPriority || r.Priority > MaxPriority:
+		return bad("priority is %d, must be from %d to %d", r.Priority, -MaxPriority, MaxPriority)
+	case r.Deadline < 0:
+		return bad("deadline is %v, must be 0 (none) or more", r.Deadline)
+	case r.FirstToken < 0:
+		return bad("first_token is %v, must be 0 (none) or more", r.FirstToken)
 	case len(r.EOS) > maxEOS:
-		return nil, fmt.Errorf("%w: %d ids end it, at most %d may", ErrParams, len(r.EOS), maxEOS)
+		return bad("eos has %d ids, at most %d may end a request", len(r.EOS), maxEOS)
+	case !r.Score:
+		return nil
+	case r.MaxNew > 0:
+		return bad("max_new_tokens is %d, must be 0 with score, which draws nothing", r.MaxNew)
+	case len(r.Children) > 0:
+		return bad("n is %d, must be 1 with score, which draws nothing", 1+len(r.Children))
+	case r.FirstToken > 0:
+		return bad("first_token is %v, must be 0 with score, which draws nothing: use deadline", r.FirstToken)
 	}
-	for i, id := range r.IDs {
-		if id < 0 || int(id) >= l.Vocab {
-			return nil, fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
+	return nil
+}
+
+// params are the sampling parameters with all ids that may end the request among
+// Ends, as far as that matters.
+func (r *Submit) params() sampling.Params {
+	p := r.Sampling
+	if p.MinNew > 0 && len(p.Ends) <= maxEOS { // else they are refused
+		p.Ends = slices.Clone(p.Ends)
+		for _, id := range r.EOS {
+			if id >= 0 && !slices.Contains(p.Ends, id) {
+				p.Ends = append(p.Ends, id)
+			}
 		}
 	}
-	if err := r.Sampling.CheckVocab(l.Vocab); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrParams, err)
+	return p
+}
+
+// checkIDs refuses ids that the vocabulary does not have. A negative one among those
+// that end a request is harmless: it is the custom for "none".
+func (l Limits) checkIDs(r *Submit) error {
+	for i, id := range r.IDs {
+		if id < 0 || int(id) >= l.Vocab {
+			return fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", ErrVocab, id, i, l.Vocab)
+		}
 	}
-	room := min(l.MaxContext, l.CacheTokens+1) - n
-	maxNew := r.MaxNew
-	if maxNew == 0 || maxNew > room {
-		maxNew = room
+	for _, id := range r.EOS {
+		if int(id) >= l.Vocab {
+			return fmt.Errorf("%w: id %d in eos, the vocabulary has %d", ErrVocab, id, l.Vocab)
+		}
 	}
-	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), EOS: r.EOS, Sampling: r.Sampling, Seed: r.Seed}, nil
+	return nil
 }

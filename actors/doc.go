@@ -1,7 +1,8 @@
 // Package actors has the shells around the cores, one file an actor:
 //
 //	supervisor  spawns the others, watches them, owns the mode; ends the engine
-//	intake      the table of open requests: admits, and ends each exactly once
+//	intake      the table of open requests: admits, and ends each exactly once, at its
+//	            deadline or where its matcher says so of its own accord
 //	scheduler   sched.Scheduler: what runs in each step
 //	blocks      blockmgr.Manager: which cache block belongs to whom
 //	swap        blockmgr.Host: whose cache is in the host pool, and the copies that move it
@@ -11,12 +12,14 @@
 // scheduler → intake → its Sink. Control (mode, stop) travels on the control lane,
 // ahead of any backlog, with a command number.
 //
-// Ownership: a message belongs to its receiver. The table of open requests belongs
+// Ownership: a message belongs to its receiver, with all that it points into: a step's
+// result goes on to intake inside of its tokens. The table of open requests belongs
 // to intake while it lives and then to the supervisor, which fails what is left.
 //
 // Concurrency: Receive never blocks and handles one message; an actor's state is
 // touched by its own goroutine alone. Steps run on a goroutine of their own that
-// is locked to its thread and reports by message.
+// is locked to its thread and reports by message. Time is read by intake alone, which
+// has one timer for all deadlines; sinks and matchers are called on its goroutine.
 //
 // Failure: a crash of any of them ends the engine: every open request ends as
 // failed, System.Err says why, and the process can start a new one.

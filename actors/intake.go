@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -11,7 +12,8 @@ import (
 	"github.com/cbactor/cbactor/sched"
 )
 
-// intake owns the table of open requests. It alone ends them.
+// intake owns the table of open requests. It alone ends them: of its own accord when
+// their time is up, or when their matcher finds the end.
 //
 // Concurrency: single goroutine, sole writer of the table while it lives.
 type intake struct {
@@ -19,6 +21,7 @@ type intake struct {
 	table  *table
 	limits Limits
 	tokens *tokenPool
+	alarm  alarm // at the nearest deadline or before
 	log    zerolog.Logger
 
 	number uint64 // of the last command obeyed
@@ -33,9 +36,19 @@ func (a *intake) Receive(c actor.Context) {
 		m.Reply <- a.submit(c, m) // has room for one: never waits
 	case *Cancel:
 		a.cancel(c, m)
+	case *begun:
+		a.start(m)
 	case *sched.Tokens:
-		a.deliver(m)
+		a.deliver(c, m)
+		a.alarm.set(c, a.table.deadlines.next())
 		a.drained(c)
+	case ring:
+		a.alarm.rang()
+		a.expire(c)
+		a.alarm.set(c, a.table.deadlines.next())
+		a.drained(c)
+	case *actor.Stopping:
+		a.alarm.stop()
 	case *messages.SetMode:
 		a.setMode(c, m)
 	case *messages.Halted:
@@ -64,15 +77,36 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 	if err != nil {
 		return err
 	}
-	parent := a.table.add(m.ID, m.Sink)
-	a.table.trace.queued(parent, s, nil)
-	for i, sink := range m.Children {
-		child := a.table.add(ChildID(m.ID, i+1), sink)
-		a.table.trace.queued(child, s, parent)
-		parent.children = append(parent.children, child)
+	matchers, err := newMatchers(m.Stop, 1+len(m.Children))
+	if err != nil {
+		return err
 	}
+	a.open(m, s, matchers)
+	a.alarm.set(c, a.table.deadlines.next())
 	c.Send(a.scheduler, s)
 	return nil
+}
+
+// open enters all sequences of a request into the table.
+func (a *intake) open(m *Submit, s *sched.Submit, matchers []Matcher) {
+	now := time.Now()
+	after := func(d time.Duration) (t time.Time) {
+		if d > 0 {
+			t = now.Add(d)
+		}
+		return t
+	}
+	enter := func(n int, sink Sink, parent *open) *open {
+		o := a.table.add(ChildID(m.ID, n), sink)
+		o.matcher = matchers[n]
+		a.table.limit(o, after(m.FirstToken), after(m.Deadline))
+		a.table.trace.queued(o, s, parent)
+		return o
+	}
+	parent := enter(0, m.Sink, nil)
+	for i, sink := range m.Children {
+		parent.children = append(parent.children, enter(i+1, sink, parent))
+	}
 }
 
 // ChildID names sequence number n of a request; 0 is the request itself.
@@ -91,37 +125,24 @@ func (a *intake) cancel(c actor.Context, m *Cancel) {
 	}
 	for _, o := range append(o.children, o) {
 		if a.table.byKey[o.key] == o {
-			a.table.end(o, ReasonCancelled, nil)
-			c.Send(a.scheduler, &cancelKey{o.key})
+			a.cut(c, o, ReasonCancelled, nil)
 		}
 	}
 	a.drained(c)
 }
 
-// deliver hands a step's tokens to their requests. What ended meanwhile is dropped.
-func (a *intake) deliver(m *sched.Tokens) {
-	for i := range m.Items {
-		it := &m.Items[i]
-		o := a.table.byKey[it.Key]
-		if o == nil {
-			continue
-		}
-		o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
-		o.tokens += len(it.IDs)
-		if len(it.IDs)+len(it.Prompt) > 0 {
-			o.sink.Tokens(News{IDs: it.IDs, Drawn: it.Drawn, Prompt: it.Prompt})
-		}
-		switch it.Finish {
-		case sched.Stop:
-			a.table.end(o, ReasonStop, nil)
-		case sched.Length:
-			a.table.end(o, ReasonLength, nil)
-		case sched.Failed:
-			a.log.Warn().Str("request", o.id).Err(it.Err).Msg("request failed")
-			a.table.end(o, ReasonFailed, fmt.Errorf("%w: %w", ErrFailed, it.Err))
-		}
+// expire ends the requests whose time is up, each with what it has.
+func (a *intake) expire(c actor.Context) {
+	now := time.Now()
+	for o := a.table.deadlines.passed(now); o != nil; o = a.table.deadlines.passed(now) {
+		a.cut(c, o, ReasonDeadline, nil)
 	}
-	a.tokens.put(m)
+}
+
+// cut ends a request that the scheduler goes on with until it hears of it.
+func (a *intake) cut(c actor.Context, o *open, reason Reason, err error) {
+	a.table.end(o, reason, err)
+	c.Send(a.scheduler, &cancelKey{o.key})
 }
 
 // stopping tells that nothing new is accepted.

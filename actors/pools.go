@@ -7,9 +7,13 @@ import (
 	"github.com/cbactor/cbactor/sched"
 )
 
-// tokenPool and resultPool recycle what travels once a step: scheduler to intake,
-// and executor to scheduler. The last owner puts it back.
-type tokenPool struct{ p sync.Pool }
+// tokenPool and resultPool recycle what travels once a step: a result from executor
+// to scheduler, and in the tokens that point into it on to intake. The last owner
+// puts both back.
+type tokenPool struct {
+	p       sync.Pool
+	results *resultPool
+}
 
 func (p *tokenPool) get() *sched.Tokens {
 	if t, ok := p.p.Get().(*sched.Tokens); ok {
@@ -19,6 +23,7 @@ func (p *tokenPool) get() *sched.Tokens {
 }
 
 func (p *tokenPool) put(t *sched.Tokens) {
+	p.results.put(t.Result)
 	t.Reset()
 	p.p.Put(t)
 }

@@ -14,10 +14,9 @@ import (
 // Concurrency: single goroutine, sole user of the core.
 type scheduler struct {
 	peers
-	core    *sched.Scheduler
-	tokens  *tokenPool
-	results *resultPool
-	trace   *tracer
+	core   *sched.Scheduler
+	tokens *tokenPool
+	trace  *tracer
 
 	number uint64 // of the last command obeyed
 	mode   messages.Mode
@@ -71,27 +70,31 @@ func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {
 	if err == nil {
 		a.trace.planned(a.core, m)
 	}
-	if b != nil {
-		a.trace.handedOver(a.core, b)
-		c.Send(a.executor, b)
-	}
+	a.handOver(c, b)
 	return err
 }
 
 func (a *scheduler) swapped(c actor.Context, m *blockmgr.Swapped) error {
 	b, err := a.core.Swapped(m)
-	if b != nil {
-		a.trace.handedOver(a.core, b)
-		c.Send(a.executor, b)
-	}
+	a.handOver(c, b)
 	return err
+}
+
+// handOver sends a batch off, nil: none, and tells intake whom it starts.
+func (a *scheduler) handOver(c actor.Context, b *executor.Batch) {
+	if b == nil {
+		return
+	}
+	a.trace.handedOver(a.core, b)
+	if keys := a.core.Begun(b, nil); len(keys) > 0 {
+		c.Send(a.intake, &begun{keys})
+	}
+	c.Send(a.executor, b)
 }
 
 func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 	t := a.tokens.get()
-	err := a.core.StepDone(m, t)
-	a.results.put(m)
-	if err != nil {
+	if err := a.core.StepDone(m, t); err != nil {
 		return err
 	}
 	a.trace.tokens(t)

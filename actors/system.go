@@ -67,8 +67,8 @@ func Start(o Options) *System {
 	}
 	var (
 		open    = newTable(s.trace)
-		tokens  = new(tokenPool)
 		results = new(resultPool)
+		tokens  = &tokenPool{results: results}
 		started = make(chan struct{})
 	)
 	props := func(a actor.Actor) *actor.Props {
@@ -81,7 +81,7 @@ func Start(o Options) *System {
 		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(books)})
 		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
-		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, results: results, trace: s.trace})
+		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p
 	}

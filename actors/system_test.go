@@ -15,6 +15,7 @@ import (
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -22,16 +23,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // record is a Sink that keeps everything, and complains of what comes after the end.
 type record struct {
-	t      *testing.T
-	mu     sync.Mutex
-	tokens []int32
-	ends   []End
-	done   chan struct{}
+	t       *testing.T
+	mu      sync.Mutex
+	tokens  []int32
+	drawn   []sampling.Drawn
+	prompt  []sampling.Drawn
+	started bool
+	ends    []End
+	done    chan struct{}
 }
 
 func newRecord(t *testing.T) *record { return &record{t: t, done: make(chan struct{})} }
 
-func (r *record) Started() {}
+func (r *record) Started() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started || len(r.tokens)+len(r.ends) > 0 {
+		r.t.Error("started twice, or after something")
+	}
+	r.started = true
+}
 
 func (r *record) Tokens(n News) {
 	r.mu.Lock()
@@ -39,7 +50,22 @@ func (r *record) Tokens(n News) {
 	if len(r.ends) > 0 {
 		r.t.Error("tokens after the end")
 	}
+	if len(n.IDs)+len(n.Prompt) == 0 {
+		r.t.Error("news of nothing")
+	}
 	r.tokens = append(r.tokens, n.IDs...)
+	for _, d := range n.Drawn {
+		r.drawn = append(r.drawn, copied(d))
+	}
+	for _, d := range n.Prompt {
+		r.prompt = append(r.prompt, copied(d))
+	}
+}
+
+// copied is d with memory of its own: what a sink is given is valid during the call.
+func copied(d sampling.Drawn) sampling.Drawn {
+	d.Top, d.Kept = slices.Clone(d.Top), slices.Clone(d.Kept)
+	return d
 }
 
 func (r *record) End(e End) {

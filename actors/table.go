@@ -1,24 +1,36 @@
 package actors
 
-import "github.com/cbactor/cbactor/sched"
+import (
+	"time"
+
+	"github.com/cbactor/cbactor/sched"
+)
 
 // table is every open request: accepted, not yet ended. Whoever takes an entry out
 // ends it, so each ends exactly once.
 type table struct {
-	byID    map[string]*open
-	byKey   map[sched.Key]*open
-	lastKey sched.Key
-	trace   *tracer
+	byID      map[string]*open
+	byKey     map[sched.Key]*open
+	deadlines deadlines
+	lastKey   sched.Key
+	trace     *tracer
 }
 
 type open struct {
-	id          string
-	key         sched.Key
-	sink        Sink
+	id       string
+	key      sched.Key
+	sink     Sink
+	matcher  Matcher // nil: none
+	children []*open // end with it when it is cancelled
+
+	first, last time.Time // limits for its first token and its end, zero: none
+	due         time.Time // the nearer of them
+	place       int       // in the deadlines, 0: it has none
+
 	tokens      int // generated
+	matched     bool
 	cached      int
 	preemptions int
-	children    []*open // end with it when it is cancelled
 }
 
 func newTable(trace *tracer) *table {
@@ -33,12 +45,23 @@ func (t *table) add(id string, sink Sink) *open {
 	return o
 }
 
+// limit gives a request its time limits; zero times are none.
+func (t *table) limit(o *open, first, last time.Time) {
+	o.first, o.last = first, last
+	if !first.IsZero() && (last.IsZero() || first.Before(last)) {
+		t.deadlines.set(o, first)
+	} else {
+		t.deadlines.set(o, last)
+	}
+}
+
 // end closes a request and tells its sink.
 func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byID, o.id)
 	delete(t.byKey, o.key)
+	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
-	o.sink.End(End{Reason: reason, Err: err, Cached: o.cached, Preemptions: o.preemptions})
+	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions})
 }
 
 // failAll ends everything that is open.

@@ -98,7 +98,7 @@ func (t *tracer) ended(o *open, reason Reason, err error) {
 	if r.waiting {
 		t.waiting--
 	}
-	e := trace.Event{Kind: trace.Ended, ID: r.id, Reason: string(reason), Tokens: o.tokens, Cached: o.cached, Preemptions: o.preemptions, FirstMicros: r.first}
+	e := trace.Event{Kind: trace.Ended, ID: r.id, Reason: string(reason), Matched: o.matched, Tokens: o.tokens, Cached: o.cached, Preemptions: o.preemptions, FirstMicros: r.first}
 	if err != nil {
 		e.Error = err.Error()
 	}

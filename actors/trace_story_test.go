@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/trace"
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sched"
 )
@@ -197,6 +198,36 @@ func TestTraceOfACancel(t *testing.T) {
 		chunk step=2 count=5 blocks=2 rows=1 tokens=5
 		first step=2
 		ended tokens=1 reason=length`)
+}
+
+// Ends of intake's own: a match, and a time that is up; and the end of one that is
+// only scored.
+func TestTraceOfOtherEnds(t *testing.T) {
+	r := startTraced(t, executor.EchoConfig{Blocks: 64}, sched.Config{})
+	r.submit(&Submit{ID: "scored", IDs: prompt(5, 1), Score: true}, 1)
+	r.submit(&Submit{ID: "matched", IDs: prompt(5, 2), MaxNew: 50, Stop: atToken(2)}, 1)
+	r.submit(&Submit{ID: "late", IDs: prompt(5, 3), MaxNew: 50, FirstToken: 1}, 1)
+	r.records[len(r.records)-1].wait()
+	events := r.finish()
+	expect(t, events, "scored", `
+		queued prompt=5
+		started step=2
+		chunk step=2 count=5 blocks=2 rows=2 tokens=10
+		ended reason=length`)
+	var matched []trace.Event // one more row than its tokens may be noted before the scheduler hears of the match
+	for _, e := range events {
+		if e.ID == "matched" && e.Kind != trace.Chunk {
+			matched = append(matched, e)
+		}
+	}
+	expect(t, matched, "matched", `
+		queued prompt=5 max=50 ahead=1
+		started step=2
+		first step=2
+		ended tokens=2 reason=stop matched=true`)
+	expect(t, events, "late", `
+		queued prompt=5 max=50 ahead=2
+		ended reason=deadline`)
 }
 
 // A pause concerns everyone: it is one event, and no request's.

@@ -62,8 +62,13 @@ func startTraced(t *testing.T, ec executor.EchoConfig, sc sched.Config) *tracedR
 // add submits a request of n sequences.
 func (r *tracedRun) add(id string, prompt []int32, maxNew, n int) {
 	r.t.Helper()
+	r.submit(&Submit{ID: id, IDs: prompt, MaxNew: maxNew}, n)
+}
+
+func (r *tracedRun) submit(m *Submit, n int) {
+	r.t.Helper()
 	reply := make(chan error, 1)
-	m := &Submit{ID: id, IDs: prompt, MaxNew: maxNew, Reply: reply}
+	m.Reply = reply
 	for i := range n {
 		rec := newRecord(r.t)
 		r.records = append(r.records, rec)
@@ -141,9 +146,9 @@ func line(e trace.Event) string {
 	}{
 		{"prompt", e.Prompt}, {"max", e.MaxNew}, {"ahead", e.Ahead}, {"of", e.Of}, {"why", e.Why}, {"on", e.On}, {"missing", e.Missing},
 		{"step", e.Step}, {"start", e.Start}, {"count", e.Count}, {"blocks", e.Blocks}, {"rows", e.Rows}, {"tokens", e.Tokens},
-		{"cached", e.Cached}, {"host", e.FromHost}, {"for", e.For}, {"how", e.How}, {"given-up", e.Preemptions}, {"reason", e.Reason}, {"error", e.Error}, {"mode", e.Mode},
+		{"cached", e.Cached}, {"host", e.FromHost}, {"for", e.For}, {"how", e.How}, {"given-up", e.Preemptions}, {"reason", e.Reason}, {"matched", e.Matched}, {"error", e.Error}, {"mode", e.Mode},
 	} {
-		if v := fmt.Sprint(f.value); v != "" && v != "0" {
+		if v := fmt.Sprint(f.value); v != "" && v != "0" && v != "false" {
 			s += " " + f.name + "=" + v
 		}
 	}

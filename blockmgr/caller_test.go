@@ -88,7 +88,7 @@ func (c *caller) ask() *Reserve {
 				s.planned = int32(c.pick(0, len(ids)-1, "written"))
 				s.hosted = s.planned > 0
 			}
-			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt")))})
+			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt"))), Private: c.some(5, "private")})
 		}
 	}
 	c.candidates(r)

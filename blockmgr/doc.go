@@ -31,6 +31,7 @@
 // always leaving one to compute: all of it must be there in groups of full attention,
 // its last window in the others, and no more is taken. When the page that it needs next is just being
 // computed by another sequence, it waits for that one instead of computing it too.
+// A private sequence publishes nothing, and nobody waits for it.
 //
 // Ownership: Manager alone frees. Reserve and Reserved belong to whoever received
 // them last; slices inside a Reserved are valid until the next Reserve call.

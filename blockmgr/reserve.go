@@ -29,11 +29,12 @@ type Budget struct {
 
 // Open makes a slot known before its first candidacy. IDs are the sequence's
 // known tokens; they belong to the scheduler and are copied. Sequences of
-// different Salt share nothing.
+// different Salt share nothing. What a Private one computes is not published.
 type Open struct {
-	Slot Slot
-	IDs  []int32
-	Salt uint64
+	Slot    Slot
+	IDs     []int32
+	Salt    uint64
+	Private bool
 }
 
 // Fork makes Slot a second owner of Parent's blocks, which hold the same IDs, the

@@ -15,7 +15,7 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 		t.close(rel.Slot, rel.After)
 	}
 	for _, o := range r.Open {
-		t.open(o.Slot, o.IDs, o.Salt)
+		t.open(o.Slot, o.IDs, o.Salt).barred = o.Private
 	}
 	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget, kept: make([]int32, len(t.blocks))}
 	for _, c := range r.Candidates {

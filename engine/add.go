@@ -14,7 +14,7 @@ import (
 // Bounds of a request.
 const (
 	maxSequences = 128
-	maxPriority  = 100
+	maxPriority  = actors.MaxPriority
 )
 
 // AddRequest submits a request and returns its stream. A request that can never
@@ -75,7 +75,7 @@ func (e *Engine) check(r Request) error {
 	case r.Priority < -maxPriority || r.Priority > maxPriority:
 		return fmt.Errorf("%w: priority is %d, must be from %d to %d", ErrParams, r.Priority, -maxPriority, maxPriority)
 	}
-	return e.limits.CheckLength(len(r.PromptIDs))
+	return e.limits.CheckLength(len(r.PromptIDs), r.Score)
 }
 
 func (r *Request) countsRight() bool { return r.N >= 0 && r.N <= maxSequences }

@@ -126,12 +126,24 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 }
 
 func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
-	sample := start+count == q.length()
-	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1})
-	q.planned, q.lastStep = start+count, b.Step
+	end := start + count
+	sample := end == q.length() && !q.scored()
+	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1, PromptLogprobs: q.asks(start, end)})
+	q.planned, q.lastStep = end, b.Step
 	if sample {
 		q.pending++
 	}
+}
+
+// Begun appends to list the sequences that a batch starts for the first time. Call
+// it when the batch is handed over.
+func (s *Scheduler) Begun(b *executor.Batch, list []Key) []Key {
+	for i := range b.Admit {
+		if q := s.bySlot[b.Admit[i].Slot]; q.preemptions == 0 {
+			list = append(list, q.key)
+		}
+	}
+	return list
 }
 
 // giveUp turns a victim back into a waiting request, once no step in flight names it.

@@ -18,11 +18,18 @@
 // starves. Who comes back from the host gets its blocks and copies a step before its
 // first row, where the executor's copies overlap with rows.
 //
-// Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs.
+// Some requests are served otherwise. One that draws nothing ends when its prompt is
+// through. One that is told of its prompt's log-probabilities takes no shared blocks
+// until all are told; what a preemption makes it compute again is not told again. A
+// private one takes none ever and leaves none. One with a processor is planned again
+// only when its newest token is known.
+//
+// Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs,
+// Scheduler.Begun of a batch whom it starts.
 //
 // Ownership: the Reserve and the Batch that come out are the caller's until they
 // come back (with Reserved, with StepDone). Token ids passed in belong to the
-// scheduler from then on.
+// scheduler from then on. A Result belongs to the Tokens that StepDone fills.
 //
 // Concurrency: none. One goroutine uses a Scheduler; it has no goroutine, clock,
 // log or IO. The same events give the same plans, byte for byte. A steady-state

@@ -17,9 +17,13 @@ type outcome struct {
 	want    []int32
 	wantEnd Finish
 
+	scores  []float32 // log-probabilities of the prompt's ids from the second on, if they are to be told
+	private bool
+
 	got               []int32
+	told              []sampling.Drawn // of the prompt
 	end               Finish
-	dropped           bool // cancelled before its end
+	dropped           string // by whom it was ended from outside, "": it was not
 	cached, preempted int32
 	computed          int32 // tokens in its rows
 	wrong             error // what broke the promises, nil: nothing
@@ -28,7 +32,16 @@ type outcome struct {
 // alone is what a sequence of a request brings when nobody else is there: the
 // plain function that every run through blocks is held against.
 func alone(r Submit, child int32, failing bool, windows ...int) *outcome {
-	o := &outcome{prompt: slices.Clip(r.IDs)}
+	o := &outcome{prompt: slices.Clip(r.IDs), private: r.Private}
+	if r.Sampling.Tell.Prompt && child == 0 {
+		for n := 2; n <= len(r.IDs); n++ {
+			o.scores = append(o.scores, executor.EchoScore(r.IDs[:n], vocab, 1, windows...))
+		}
+	}
+	if r.MaxNew == 0 {
+		o.wantEnd = Length
+		return o
+	}
 	ids := slices.Clone(r.IDs)
 	for {
 		if failing && fails(ids) != nil {
@@ -63,12 +76,21 @@ func fails(ids []int32) error {
 // take is a message for the sequence; it tells whether it was the last.
 func (o *outcome) take(it Item) (ended bool) {
 	switch {
-	case o.end != Running || o.dropped:
+	case o.end != Running || o.dropped != "":
 		o.wrong = errors.New("gets something after its end")
 	case it.Preemptions < o.preempted:
 		o.wrong = fmt.Errorf("was given up %d times, and %d before", it.Preemptions, o.preempted)
 	case (it.Finish == Failed) != (it.Err != nil):
 		o.wrong = fmt.Errorf("ends with %d and error %v", it.Finish, it.Err)
+	}
+	for _, d := range it.Prompt {
+		o.told = append(o.told, d)
+		if n := len(o.told); n > len(o.scores) || d.ID != o.prompt[n] || d.Raw != o.scores[n-1] {
+			o.wrong = fmt.Errorf("is told %v of its prompt's id %d", d.Logprob, n)
+		}
+	}
+	if o.private && it.Cached > 0 {
+		o.wrong = fmt.Errorf("is private and found %d tokens", it.Cached)
 	}
 	o.got = append(o.got, it.IDs...)
 	o.end, o.preempted, o.cached = it.Finish, it.Preemptions, it.Cached
@@ -78,10 +100,12 @@ func (o *outcome) take(it Item) (ended bool) {
 // check holds what came against what should have.
 func (o *outcome) check() error {
 	switch {
-	case o.dropped && (len(o.got) > len(o.want) || !slices.Equal(o.got, o.want[:len(o.got)])):
-		return fmt.Errorf("cancelled, got %v, want a start of %v", o.got, o.want)
-	case !o.dropped && (o.end != o.wantEnd || !slices.Equal(o.got, o.want)):
+	case o.dropped != "" && (len(o.got) > len(o.want) || !slices.Equal(o.got, o.want[:len(o.got)])):
+		return fmt.Errorf("%s, got %v, want a start of %v", o.dropped, o.got, o.want)
+	case o.dropped == "" && (o.end != o.wantEnd || !slices.Equal(o.got, o.want)):
 		return fmt.Errorf("ended %d with %v, want %d with %v", o.end, o.got, o.wantEnd, o.want)
+	case (o.end == Stop || o.end == Length) && len(o.told) != len(o.scores):
+		return fmt.Errorf("was told of %d ids of its prompt, want %d", len(o.told), len(o.scores))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (s *sim) cheapestFirst(r *blockmgr.Reserve) {
 				cost++
 			}
 		}
-		if q.pending > 0 && len(q.ids)+int(q.pending) >= int(q.limit) { // ends with a step in flight
+		if q.pending > 0 && len(q.ids)+int(q.pending) >= int(q.limit) || q.planned == q.limit { // ends with a step in flight
 			cost, copied = 0, 0
 		}
 		if v.How == blockmgr.ToHost {
@@ -145,6 +145,18 @@ func (s *sim) everyoneOnce() {
 // served tells whether a sequence has a row in the batch just handed over.
 func (s *sim) served(q *seq) bool {
 	return s.handed != nil && slices.ContainsFunc(s.handed.Rows, func(r executor.Row) bool { return r.Slot == q.slot })
+}
+
+// processorsSee wants no row of a sequence with a processor in a batch while its
+// newest token is not known.
+func (s *sim) processorsSee(b *executor.Batch) {
+	s.t.Helper()
+	for _, row := range b.Rows {
+		q := s.core.bySlot[row.Slot]
+		if q.sampling.Processor != nil && row.Count > 0 && int(row.Start+row.Count) > len(q.ids) {
+			s.t.Fatalf("request %d has a row up to position %d, and %d tokens are known", q.key, row.Start+row.Count, len(q.ids))
+		}
+	}
 }
 
 // atRest holds the scheduler to its promises when nothing is on the way: it waits

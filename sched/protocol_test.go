@@ -13,7 +13,8 @@ func TestBrokenProtocolIsRefused(t *testing.T) {
 	var tokens Tokens
 	for name, event := range map[string]func(*Scheduler) error{
 		"no tokens":       func(s *Scheduler) error { return s.Submit(Submit{Key: 2, MaxNew: 1}) },
-		"no room":         func(s *Scheduler) error { return s.Submit(Submit{Key: 2, IDs: []int32{1}}) },
+		"no room":         func(s *Scheduler) error { return s.Submit(Submit{Key: 2, IDs: []int32{1}, MaxNew: -1}) },
+		"two of nothing":  func(s *Scheduler) error { return s.Submit(Submit{Key: 2, N: 2, IDs: []int32{1}}) },
 		"negative number": func(s *Scheduler) error { return s.Submit(Submit{Key: 2, N: -1, IDs: []int32{1}, MaxNew: 1}) },
 		"key in use":      func(s *Scheduler) error { return s.Submit(Submit{Key: 1, IDs: []int32{1}, MaxNew: 1}) },
 		"answer to the wrong step": func(s *Scheduler) error {

@@ -120,7 +120,14 @@ func (w *workload) arrive() {
 	if w.pick(0, 1, "greedy") == 0 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(w.pick(0, 9, "seed"))
 	}
-	if w.pick(0, 2, "ends early") == 0 {
+	r.Private, r.Sampling.Tell.Prompt = w.pick(0, 7, "private") == 0, w.pick(0, 4, "told") == 0
+	switch w.pick(0, 15, "kind") {
+	case 0: // only scored
+		r.N, r.MaxNew = 1, 0
+	case 1:
+		r.Sampling.Temperature, r.Sampling.Processor = 0, idle{}
+	}
+	if r.MaxNew > 0 && w.pick(0, 2, "ends early") == 0 {
 		brings := alone(r, 0, false, w.config.windows...).want
 		r.EOS = brings[w.pick(0, len(brings)-1, "end"):][:1]
 	}

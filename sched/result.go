@@ -9,10 +9,11 @@ import (
 )
 
 // Tokens is what a step brought, for intake: all sequences of the step in one message.
+// The slices of its items point into Result, which lives as long.
 type Tokens struct {
-	Step  uint64
-	Items []Item
-	ids   []int32 // what the items' IDs point into
+	Step   uint64
+	Items  []Item
+	Result *executor.Result
 }
 
 // Item is one sequence's share: new tokens, and whether it ended with them.
@@ -30,13 +31,13 @@ type Item struct {
 // Reset empties t for reuse, keeping its memory.
 func (t *Tokens) Reset() {
 	clear(t.Items)
-	*t = Tokens{Items: t.Items[:0], ids: t.ids[:0]}
+	*t = Tokens{Items: t.Items[:0]}
 }
 
-// StepDone takes the result of the oldest step in flight and fills out.
-// An error means that the whole step failed: nothing can go on.
+// StepDone takes the result of the oldest step in flight and fills out, which owns
+// the result from then on. An error means that the whole step failed: nothing can go on.
 func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
-	out.Step = res.Step
+	out.Step, out.Result = res.Step, res
 	if len(s.flight) == 0 || s.flight[0].Step != res.Step {
 		return fmt.Errorf("%w: a result of step %d, which is not the oldest in flight", ErrProtocol, res.Step)
 	}
@@ -80,9 +81,13 @@ func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResu
 		item.Finish, item.Err = Failed, r.Err
 	} else {
 		taken, item.Finish = q.accept(r.Tokens)
-		from := len(out.ids)
-		out.ids = append(out.ids, r.Tokens[:taken]...)
-		item.IDs = out.ids[from:len(out.ids):len(out.ids)]
+		item.IDs, item.Drawn = r.Tokens[:taken], r.Drawn[:min(taken, len(r.Drawn))]
+		if row.PromptLogprobs {
+			item.Prompt = q.hear(row.Start, r.Prompt)
+		}
+		if q.scored() && row.Start+row.Count == q.prompt {
+			item.Finish = Length
+		}
 	}
 	if q.state == started {
 		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Epoch: epoch, Written: row.Start + row.Count, IDs: q.ids[len(q.ids)-taken:]})
@@ -90,7 +95,7 @@ func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResu
 	if item.Finish != Running {
 		s.end(q)
 	}
-	if len(item.IDs) > 0 || item.Finish != Running {
+	if len(item.IDs)+len(item.Prompt) > 0 || item.Finish != Running {
 		out.Items = append(out.Items, item)
 	}
 }

@@ -115,8 +115,8 @@ func New(cfg Config) *Scheduler {
 
 // Submit queues a request behind all older ones.
 func (s *Scheduler) Submit(r Submit) error {
-	if len(r.IDs) == 0 || r.MaxNew < 1 || r.N < 0 || s.byKey[r.Key] != nil {
-		return fmt.Errorf("%w: request %d has no tokens, no room, or a key in use", ErrProtocol, r.Key)
+	if len(r.IDs) == 0 || r.MaxNew < 0 || r.N < 0 || r.MaxNew == 0 && r.N > 1 || s.byKey[r.Key] != nil {
+		return fmt.Errorf("%w: request %d has no tokens, no room, several sequences to draw nothing for, or a key in use", ErrProtocol, r.Key)
 	}
 	q := s.add(r, 0)
 	s.queue = insert(s.queue, q)
@@ -132,7 +132,7 @@ func (s *Scheduler) Submit(r Submit) error {
 // add makes sequence number child of a request.
 func (s *Scheduler) add(r Submit, child int32) *seq {
 	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+		eos: r.EOS, private: r.Private, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
 	s.byKey[q.key] = q
 	return q
 }

@@ -27,7 +27,7 @@ type Submit struct {
 	N        int32   // sequences of the prompt, under the keys from Key on; 0 is 1
 	Priority int32   // with policy Priority: higher goes first
 	IDs      []int32 // the prompt, at least one
-	MaxNew   int32   // 0: the prompt is computed and nothing drawn
+	MaxNew   int32   // 0: the prompt is computed and nothing drawn, which is for one sequence only
 	Private  bool    // takes no shared blocks and leaves none
 	EOS      []int32 // ids that end it
 	Sampling sampling.Params
@@ -55,6 +55,7 @@ type seq struct {
 	prompt   int32
 	limit    int32 // most ids: prompt and new tokens
 	eos      []int32
+	private  bool // takes no shared blocks and leaves none
 	sampling sampling.Params
 	seed     uint64
 	child    int32  // number within its request
@@ -68,6 +69,7 @@ type seq struct {
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
 	hosted      int32 // blocks per group in the host pool, 0: none
+	told        int32 // prompt ids whose log-probabilities were reported, from the second on
 	found       int32 // tokens found in shared blocks when it last started
 	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
@@ -77,12 +79,21 @@ type seq struct {
 func (s *seq) length() int32 { return int32(len(s.ids)) + s.pending }
 
 // want is how many positions can be computed now: 0 when only the result of a
-// step in flight is missing, 1 for a decoding sequence.
+// step in flight is missing, 1 for a decoding sequence. A processor gets to see
+// every token before the next one is drawn.
 func (s *seq) want() int32 {
-	if s.length() >= s.limit && s.pending > 0 {
+	if s.ending() || s.pending > 0 && s.sampling.Processor != nil {
 		return 0
 	}
 	return s.length() - s.planned
+}
+
+// ending tells a sequence that a step in flight brings to its limit.
+func (s *seq) ending() bool {
+	if s.scored() {
+		return s.planned == s.prompt
+	}
+	return s.pending > 0 && s.length() >= s.limit
 }
 
 // decodes tells a sequence whose next row is its newest token.
@@ -90,7 +101,34 @@ func (s *seq) decodes() bool { return s.planned >= s.prompt && s.want() == 1 }
 
 // room is how many positions must fit before a sequence is started: what is known
 // and one token more, but not the very last token, which is never written.
-func (s *seq) room() int32 { return min(int32(len(s.ids))+1, s.limit-1) }
+func (s *seq) room() int32 { return min(int32(len(s.ids))+1, max(s.prompt, s.limit-1)) }
+
+// scored tells a sequence of which only the prompt is computed.
+func (s *seq) scored() bool { return s.limit == s.prompt }
+
+// untold tells that log-probabilities of the prompt are still to be reported. Of
+// several sequences the first reports them.
+func (s *seq) untold() bool { return s.sampling.Tell.Prompt && s.child == 0 && s.told < s.prompt-1 }
+
+// mayMatch tells that shared blocks may be taken for its beginning: what is found
+// there is not computed, so nothing would be known of it.
+func (s *seq) mayMatch() bool { return !s.private && !s.untold() }
+
+// asks tells that a row of positions from start to before end computes log-probabilities
+// of the prompt that were not reported. Position p gives that of id p+1.
+func (s *seq) asks(start, end int32) bool {
+	return s.untold() && start < s.prompt-1 && end > s.told
+}
+
+// hear takes log-probabilities of the prompt from a row that starts at start, and
+// answers those that were not reported before.
+func (s *seq) hear(start int32, prompt []sampling.Drawn) []sampling.Drawn {
+	if known := s.told - start; known < int32(len(prompt)) {
+		s.told = start + int32(len(prompt))
+		return prompt[known:]
+	}
+	return nil
+}
 
 // accept makes sampled tokens known, up to one that ends the sequence, and says
 // how many were taken.

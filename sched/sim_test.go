@@ -120,9 +120,12 @@ func (s *sim) send(r Submit) {
 	s.plan()
 }
 
-func (s *sim) cancel(k Key) {
-	if o := s.all[k]; o != nil && o.end == Running {
-		o.dropped = true
+func (s *sim) cancel(k Key) { s.drop(k, "cancelled") }
+
+// drop is intake ending a request, for whatever reason.
+func (s *sim) drop(k Key, why string) {
+	if o := s.all[k]; o != nil && o.end == Running && o.dropped == "" {
+		o.dropped = why
 	}
 	s.news = true
 	s.core.Cancel(k)
@@ -233,6 +236,7 @@ func (s *sim) handOver(b *executor.Batch) {
 	if s.onBatch != nil {
 		s.onBatch(b)
 	}
+	s.processorsSee(b)
 	if s.running = append(s.running, b); len(s.running) > s.config.depth {
 		s.t.Fatalf("%d batches are in flight", len(s.running))
 	}

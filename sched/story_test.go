@@ -70,7 +70,7 @@ func (s *story) play(t *testing.T, line string) {
 			s.send(w.submit(s, k))
 		}
 	case "cancel":
-		s.cancel(w.subject())
+		s.drop(w.subject(), w.text("as", "cancelled"))
 	case "pause":
 		s.pause()
 	case "resume":
@@ -193,6 +193,11 @@ func (w words) flag(name string) bool {
 	return slices.ContainsFunc(w.args, func(a datadriven.CmdArg) bool { return a.Key == name })
 }
 
+// idle is a processor that changes nothing.
+type idle struct{}
+
+func (idle) Process([]int32, int, []float32) error { return nil }
+
 func (w words) text(name, otherwise string) string {
 	for _, a := range w.args {
 		if a.Key == name {
@@ -234,6 +239,10 @@ func (w words) submit(s *story, k Key) Submit {
 	r := Submit{Key: k, N: int32(w.number("n", 1)), IDs: ids, MaxNew: int32(w.number("new", 1)), Priority: int32(w.number("priority", 0))}
 	if r.N > 1 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
+	}
+	r.Private, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("told")
+	if w.flag("processor") {
+		r.Sampling.Processor, r.Sampling.Temperature = idle{}, 0
 	}
 	if eos := w.number("eos", 0); eos > 0 {
 		r.EOS = alone(r, 0, s.config.failing, s.config.windows...).want[eos-1:][:1]

@@ -125,10 +125,14 @@ func (s *story) tellTokens() {
 	}
 	each := grouped(keys, func(k Key) string {
 		o := s.all[k]
-		if o.end == Running {
-			return fmt.Sprintf(" with %d", len(o.got))
+		text := fmt.Sprintf(" with %d", len(o.got))
+		if o.end != Running {
+			text = fmt.Sprintf(" ends with %d (%s)", len(o.got), o.how())
 		}
-		return fmt.Sprintf(" ends with %d (%s)", len(o.got), o.how())
+		if len(o.scores) > 0 {
+			text += fmt.Sprintf(", %d of its prompt told", len(o.told))
+		}
+		return text
 	})
 	if each == nil {
 		each = []string{"no token"}
@@ -160,6 +164,9 @@ func (s *story) tellEnds() {
 	for _, line := range grouped(slices.Sorted(maps.Keys(s.all)), func(k Key) string {
 		o := s.all[k]
 		text := fmt.Sprintf(": %s, %s, %d computed", several(len(o.got), "token"), o.how(), o.computed)
+		if len(o.told) > 0 {
+			text += fmt.Sprintf(", %d of its prompt told", len(o.told))
+		}
 		if o.cached > 0 {
 			text += fmt.Sprintf(", %d found", o.cached)
 		}
@@ -192,8 +199,8 @@ func grouped(keys []Key, say func(Key) string) (lines []string) {
 }
 
 func (o *outcome) how() string {
-	if o.dropped {
-		return "cancelled"
+	if o.dropped != "" {
+		return o.dropped
 	}
 	return map[Finish]string{Running: "running", Stop: "stop", Length: "length", Failed: "failed"}[o.end]
 }

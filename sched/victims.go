@@ -53,7 +53,7 @@ func (s *Scheduler) offerVictims(r *blockmgr.Reserve, oldest int) {
 // likely to be found again; copies move it too. Who ends with a step in flight loses
 // nothing.
 func (s *Scheduler) sacrifice(q *seq, host int) (blockmgr.How, float64) {
-	if q.want() == 0 {
+	if q.ending() {
 		return blockmgr.Recompute, 0
 	}
 	pages := s.blocksFor(q.planned)

@@ -28,7 +28,7 @@ const (
 	Preempted Kind = "preempted" // its cache was given up: Step, For, How, Blocks
 	Back      Kind = "back"      // started again: Step, Cached, FromHost
 	Forked    Kind = "forked"    // started from another sequence's cache: Step, Of, Cached
-	Ended     Kind = "ended"     // Reason, Tokens, Cached, Preemptions, FirstMicros, Error
+	Ended     Kind = "ended"     // Reason, Matched, Tokens, Cached, Preemptions, FirstMicros, Error
 
 	Mode Kind = "mode" // the engine's mode, for all requests: Mode
 	Lost Kind = "lost" // so many events are missing here: Count
@@ -83,6 +83,7 @@ type Event struct {
 	Preemptions int    `json:"preemptions,omitempty"`
 
 	Reason      string `json:"reason,omitempty"`   // as the request's finish reason
+	Matched     bool   `json:"matched,omitempty"`  // ended by a match in its tokens, as of a stop string
 	FirstMicros int64  `json:"first_us,omitempty"` // from queued to the first token
 	Error       string `json:"error,omitempty"`
 	Mode        string `json:"mode,omitempty"`

@@ -28,9 +28,9 @@ func open(t *testing.T) *trace.Reader {
 // Every request of the trace has the story that testdata/stories.txt tells.
 func TestStories(t *testing.T) {
 	var b strings.Builder
-	for _, id := range []string{"req-1", "req-2", "req-3", "req-3/1", "ugly\x1b[2J"} {
+	for _, id := range []string{"req-1", "req-2", "req-3", "req-3/1", "ugly\x1b[2J", "scored", "matched"} {
 		stories, ids, err := Read(open(t), id)
-		if err != nil || len(ids) != 5 {
+		if err != nil || len(ids) != 7 {
 			t.Fatalf("%d ids, %v", len(ids), err)
 		}
 		for _, s := range stories {
@@ -99,6 +99,8 @@ func TestListSumsUp(t *testing.T) {
 		{ID: "req-3/1", Prompt: 40, Cached: 40, Total: 988_790, InLine: 178_690},
 		{ID: "req-2", Reason: "cancelled", Prompt: 5, Total: 9_990, InLine: 9_990},
 		{ID: "ugly\x1b[2J", Prompt: 5, Total: 9_900},
+		{ID: "scored", Reason: "length", Prompt: 33, Total: 100, InLine: 10},
+		{ID: "matched", Reason: "stop", Prompt: 5, Generated: 4, Total: 100, InLine: 10, First: 50},
 	}
 	if len(list) != len(want) {
 		t.Fatalf("%d requests, want %d", len(list), len(want))

@@ -42,7 +42,7 @@ func (t *teller) event(i int, e trace.Event) {
 	}
 	switch e.Kind {
 	case trace.Queued:
-		t.say(e.Micros, "%s, with a prompt of %s and at most %d to generate", place(e), count(e.Prompt, "token"), e.MaxNew)
+		t.say(e.Micros, "%s, with a prompt of %s and %s to generate", place(e), count(e.Prompt, "token"), limit(e))
 		t.unseen(i, e)
 	case trace.Waits:
 		t.say(e.Micros, "%s%s", t.lasted(i, e), t.why(e))
@@ -150,6 +150,13 @@ func place(e trace.Event) string {
 	return "queued, first in line"
 }
 
+func limit(e trace.Event) string {
+	if e.MaxNew == 0 { // it is only scored
+		return "nothing"
+	}
+	return fmt.Sprintf("at most %d", e.MaxNew)
+}
+
 func given(e trace.Event) string {
 	if e.How == trace.ToHost {
 		return count(e.Blocks, "block") + " went to the host pool"
@@ -159,7 +166,11 @@ func given(e trace.Event) string {
 
 func (t *teller) ended(e trace.Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ended: %s, %s generated", Printable(e.Reason), count(e.Tokens, "token"))
+	fmt.Fprintf(&b, "ended: %s", Printable(e.Reason))
+	if e.Matched {
+		b.WriteString(" by a match")
+	}
+	fmt.Fprintf(&b, ", %s generated", count(e.Tokens, "token"))
 	if e.Preemptions > 0 {
 		fmt.Fprintf(&b, ", given up %s", count(e.Preemptions, "time"))
 	}
