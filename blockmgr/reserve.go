@@ -70,10 +70,11 @@ type Candidate struct {
 	Position   int32
 	Want       int32
 	Room       int32
-	MayMatch   bool  // shared blocks may be taken for its beginning
-	FromHost   bool  // the cache up to Position comes from the host pool: it needs blocks too
-	MayPreempt bool  // Victims may be taken for it, those behind its Place
-	Place      int32 // in line: a smaller one is older
+	MayMatch   bool   // shared blocks may be taken for its beginning
+	FromHost   bool   // the cache up to Position comes from the host pool: it needs blocks too
+	Epoch      uint32 // with FromHost: the weight epoch that computed it, 0: several did
+	MayPreempt bool   // Victims may be taken for it, those behind its Place
+	Place      int32  // in line: a smaller one is older
 }
 
 // How says what becomes of a victim's cache.

@@ -185,7 +185,7 @@ func (w words) add(verb string, r *Reserve) {
 				want = 0
 			}
 			r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: int32(w.number("at", 0)), Want: int32(want), Room: int32(w.number("room", want+1)),
-				MayMatch: !w.flag("alone"), FromHost: w.flag("hosted"), MayPreempt: w.flag("preempt"), Place: int32(w.number("place", n))})
+				MayMatch: !w.flag("alone"), FromHost: w.flag("hosted"), Epoch: uint32(w.number("epoch", 1)), MayPreempt: w.flag("preempt"), Place: int32(w.number("place", n))})
 		case "victims":
 			r.Victims = append(r.Victims, Victim{Slot: slot, Place: int32(w.number("place", n)), After: after})
 		default:

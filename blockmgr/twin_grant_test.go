@@ -22,7 +22,7 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 		switch s := t.slots[c.Slot]; {
 		case s == nil:
 			w.refuse(c, 0)
-		case c.Want > 0 && (w.left.Tokens == 0 || w.left.Rows == 0):
+		case c.Want > 0 && w.usedUp(c.Position):
 			if !s.started {
 				w.full = true
 			}
@@ -52,6 +52,12 @@ type twinRound struct {
 
 func (w *twinRound) refuse(c Candidate, missing int32) {
 	w.out.Refused = append(w.out.Refused, Refusal{c.Slot, missing})
+}
+
+// usedUp tells that the step has no tokens or rows left, or reads too much for a row from
+// a position on. Its first row goes whatever it reads.
+func (w *twinRound) usedUp(start int32) bool {
+	return w.left.Tokens == 0 || w.left.Rows == 0 || w.r.Budget.Reads != 0 && w.left.Taken > 0 && start > max(0, w.left.Reads)
 }
 
 // goOn serves a started sequence, at the cost of victims if it may.
@@ -125,6 +131,9 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 		return
 	}
 	s.epoch = w.r.Epoch
+	if c.FromHost {
+		s.epoch, s.barred = c.Epoch, c.Epoch == 0
+	}
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (s.prompt - 1) / w.page
@@ -137,6 +146,11 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 				return
 			}
 		}
+	}
+	if c.Want > 0 && w.usedUp(c.Position+found*w.page) {
+		w.full = true
+		w.refuse(c, 0)
+		return
 	}
 	for page := range found {
 		for g := range w.blocks {
@@ -198,6 +212,8 @@ func (w *twinRound) grant(s *twinSlot, c Candidate, matched, count int32) {
 	if count > 0 {
 		w.left.Tokens -= count
 		w.left.Rows--
+		w.left.Taken++
+		w.left.Reads -= start
 	}
 	w.out.Grants = append(w.out.Grants, g)
 }

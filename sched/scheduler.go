@@ -76,6 +76,7 @@ type Scheduler struct {
 	out        bool              // sent is out
 	crowded    bool              // the oldest waiting request was refused for lack of blocks
 	stuck      bool              // a started prompt was
+	unread     *seq              // the oldest started one that the last step had no cache reads left for
 	sure       []*seq            // decode rows of sent that need no block
 	passed     []Wait            // who could run and is no candidate of sent
 	free       int               // blocks free when last told, a lower bound since

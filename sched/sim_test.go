@@ -191,7 +191,7 @@ func (s *sim) reserved() {
 	if s.core.held == nil { // else the batch comes when the host ledger has answered
 		s.handOver(b)
 	}
-	s.news = s.news || b != nil || s.answer.Free > free || s.core.stuck && !stuck // which asks for another choice
+	s.news = s.news || b != nil || s.answer.Free > free || s.core.stuck && !stuck || s.core.unread != nil // which asks for another choice
 }
 
 // answerSwap lets the host ledger do what it was asked first, and answer if

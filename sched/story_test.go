@@ -219,7 +219,7 @@ func (w words) engine() simConfig {
 	}
 	return simConfig{page: w.number("page", 16), blocks: w.number("blocks", 8), slots: w.number("slots", 8), tokens: w.number("tokens", 64),
 		depth: w.number("depth", 1), margin: w.number("margin", 0), sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy,
-		host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
+		reads: w.number("reads", 0), host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
 }
 
 // submit is a request whose prompt is the beginning of a text, or all that another
