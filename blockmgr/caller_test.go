@@ -72,7 +72,7 @@ func (c *caller) ask() *Reserve {
 	if c.some(30, "new weights") {
 		c.epoch++
 	}
-	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: int32(max(0, c.pick(-3, 2, "margin")))}
+	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: max(0, float64(c.pick(-3, 4, "margin"))/10)}
 	r.Budget = Budget{Tokens: int32(c.pick(1, 16, "tokens")), Rows: int32(c.pick(1, c.config.Slots, "rows")),
 		Reads: int32(max(0, c.pick(-20, 20, "reads"))), Taken: int32(c.pick(0, 1, "taken"))}
 	c.forks = nil

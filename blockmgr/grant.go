@@ -64,7 +64,7 @@ func (w *round) promises() (running bool) {
 	}
 	if running {
 		for g := range w.promised {
-			w.promised[g] += w.r.Margin
+			w.promised[g] += int32(w.r.Margin * float64(w.total[g]))
 		}
 	}
 	return running

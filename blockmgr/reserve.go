@@ -6,11 +6,11 @@ type Slot = int32
 // Reserve is what the scheduler asks once a step. Manager applies it in this
 // order: Forks, Done, Release, Open, Candidates (which may take Victims).
 type Reserve struct {
-	Step       uint64 // the step being planned
-	Epoch      uint32 // weight epoch the step will compute with
-	DoneStep   uint64 // every step up to this one is done
-	Budget     Budget // what the candidates may use together
-	Margin     int32  // blocks that a new sequence leaves free in each group for the growth of others
+	Step       uint64  // the step being planned
+	Epoch      uint32  // weight epoch the step will compute with
+	DoneStep   uint64  // every step up to this one is done
+	Budget     Budget  // what the candidates may use together
+	Margin     float64 // share of each group's blocks that a new sequence leaves free for the growth of others
 	Forks      []Fork
 	Open       []Open
 	Done       []Done

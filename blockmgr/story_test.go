@@ -69,7 +69,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 func (s *story) step(t *testing.T, w words, lines string) {
 	t.Helper()
 	s.done = max(s.done, uint64(w.number("done", 0)))
-	r := &Reserve{Step: uint64(w.first()), Epoch: uint32(w.number("epoch", 1)), DoneStep: s.done, Margin: int32(w.number("margin", 0)),
+	r := &Reserve{Step: uint64(w.first()), Epoch: uint32(w.number("epoch", 1)), DoneStep: s.done, Margin: float64(w.number("margin", 0)) / 100,
 		Budget: Budget{Tokens: int32(w.number("tokens", 1024)), Rows: int32(w.number("rows", 64))}}
 	for line := range strings.Lines(lines) {
 		verb, args, err := datadriven.ParseLine(strings.TrimSpace(line))

@@ -164,7 +164,7 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	for g := range w.blocks {
 		want := w.missing(s, g, max(c.Room, found*w.page+count)) + w.promised(g)
 		if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
-			want += w.r.Margin
+			want += int32(w.r.Margin * float64(w.blocks[g]))
 		}
 		short = max(short, want+w.kept[g]-w.room(g))
 	}

@@ -73,7 +73,7 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 	} else if len(s.queue) > 0 {
 		s.pass(s.queue[0], Budget, 0)
 	}
-	r.Margin = int32(s.cfg.Margin)
+	r.Margin = s.cfg.Margin
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
 	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
 	r.Budget.Taken = int32(len(s.sure))

@@ -38,13 +38,13 @@ const AgePerLevel = 64
 // Config bounds the plans.
 type Config struct {
 	Policy    Policy
-	MaxTokens int // tokens a step
-	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
-	MaxSlots  int // sequences started at a time, at most MaxTokens
-	PageSize  int // tokens of a block
-	Blocks    int // blocks that every cache group can have at the same time
-	Depth     int // batches in flight at most, 1 or 2
-	Margin    int // blocks that a new request leaves free for the growth of those that run
+	MaxTokens int     // tokens a step
+	MaxReads  int     // cache positions that a step's rows read, 0: any number; one row always goes
+	MaxSlots  int     // sequences started at a time, at most MaxTokens
+	PageSize  int     // tokens of a block
+	Blocks    int     // blocks that every cache group can have at the same time
+	Depth     int     // batches in flight at most, 1 or 2
+	Margin    float64 // share of the blocks that a new request leaves free for the growth of those that run
 
 	Host     int     // blocks of the host pool, 0: none. Who is given up may go there while it lasts
 	CopyCost float64 // see executor.Info: at 1 or more, nobody goes there

@@ -46,12 +46,13 @@ type failer interface {
 }
 
 type simConfig struct {
-	page, blocks, slots, tokens, depth, margin, host, reads int
-	sharing                                                 bool
-	policy                                                  Policy
-	failing                                                 bool // some rows fail, see fails
-	copyCost                                                float64
-	overlap                                                 bool
+	page, blocks, slots, tokens, depth, host, reads int
+	margin                                          float64
+	sharing                                         bool
+	policy                                          Policy
+	failing                                         bool // some rows fail, see fails
+	copyCost                                        float64
+	overlap                                         bool
 
 	windows []int // a cache group each, 0: full; none: one full group of blocks
 	sizes   []int // blocks of each; none: blocks
