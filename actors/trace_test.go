@@ -34,15 +34,19 @@ type tracedRun struct {
 func (r *tracedRun) Write(p []byte) (int, error) { return r.out.Write(p) }
 func (r *tracedRun) Close() error                { return nil }
 
-// startTraced starts actors over pages of 4 tokens.
+// startTraced starts actors over pages of 4 tokens, and a request whose step is held.
 func startTraced(t *testing.T, ec executor.EchoConfig, sc sched.Config) *tracedRun {
 	t.Helper()
 	r := &tracedRun{t: t, held: make(chan struct{}), release: make(chan struct{})}
 	ec.PageSize = 4
 	ec.Context = 256
-	ec.Delay = func(*executor.Batch) {
+	delay := ec.Delay
+	ec.Delay = func(b *executor.Batch) {
 		select {
 		case <-r.held:
+			if delay != nil {
+				delay(b)
+			}
 		default:
 			close(r.held)
 			<-r.release
