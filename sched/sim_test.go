@@ -208,6 +208,7 @@ func (s *sim) answerSwap() {
 	if len(m.Out)+len(m.In) == 0 {
 		return
 	}
+	s.bug.spoilCopies(&answer)
 	b, err := s.core.Swapped(&answer)
 	if err != nil {
 		s.t.Fatal(err)
