@@ -55,12 +55,15 @@ type row struct {
 	sampled bool
 }
 
-// randomCaller has any cache, down to one block of one token.
+// randomCaller has any cache, down to one block of one token. Its groups attend to
+// everything or to a window.
 func randomCaller(p pick) *caller {
 	c := Config{PageSize: p(1, 4, "page"), Slots: p(1, 6, "slots"), Sharing: p(0, 3, "sharing") > 0}
 	for range p(1, 3, "groups") {
 		c.Blocks = append(c.Blocks, p(1, 14, "blocks"))
+		c.Window = append(c.Window, max(0, p(-8, 8, "window")))
 	}
+	c.Chunk = p(1, 16, "chunk")
 	return &caller{pick: p, config: c, epoch: 1, slots: make([]called, c.Slots)}
 }
 
