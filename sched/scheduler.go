@@ -24,8 +24,8 @@ const (
 	// their tokens.
 	PrefillFirst
 	// Priority is FIFO, but a request counts as if it had come AgePerLevel requests
-	// earlier for each level of its priority. So it ages: at most AgePerLevel times
-	// the difference of levels younger requests go before it.
+	// earlier for each level of its priority. So it ages: fewer than
+	// AgePerLevel younger requests go before it for each level between them.
 	Priority
 )
 
