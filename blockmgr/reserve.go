@@ -61,8 +61,9 @@ type Release struct {
 
 // Candidate is a row that needs cache: at most Want tokens from Position on.
 //
-// A candidate that is not yet started (its table is empty) starts only when Room tokens fit beside what the started ones still need for theirs,
-// and no such candidate passes one that was refused for lack of room. One that comes
+// A candidate that is not yet started (its table is empty) starts only when Room tokens
+// fit beside what the started ones still need for theirs, and the margin; no such
+// candidate passes one that was refused. One that comes
 // from the host pool and wants 0 gets the blocks for what it has there, to compute
 // in a later step: it uses up nothing of the budget.
 type Candidate struct {

@@ -199,7 +199,7 @@ func TestTheMarginIsOfEachGroup(t *testing.T) {
 			b := &books{t: t, Manager: New(c.Config)}
 			b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 4, Room: 4}}, Margin: 0.25})
 			out := b.reserve(Reserve{Step: 2, Open: open(1), Candidates: []Candidate{{Slot: 1, Want: 4, Room: c.room + over}}, Margin: 0.25})
-			if len(out.Refused) != int(over) || over > 0 && out.Refused[0].Missing == 0 {
+			if len(out.Refused) != int(over) || over > 0 && out.Refused[0].Missing != 1 {
 				t.Errorf("%+v: room for %d: %+v", c.Config, c.room+over, out)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// Two requests outgrow the cache and there is a host pool: nothing is computed twice, the younger one's blocks go
-// out and come back once. (Field report A4, with prompts of 60: those of 64 would be
+// Two requests outgrow the cache and there is a host pool: nothing is computed twice, the
+// younger one's blocks go out and come back once. (Field report A4, with prompts of 60: those of 64 would be
 // started one after the other, as the second could not hold one token more.)
 func TestYoungerGoesToTheHostAndComesBack(t *testing.T) {
 	for depth := 1; depth <= 2; depth++ {
