@@ -31,11 +31,12 @@ type tracer struct {
 // traced is an open request.
 type traced struct {
 	id      string
-	waiting bool       // in line, or given up
-	queued  int64      // microseconds
-	first   int64      // from queued to the first token, 0: none yet
-	again   bool       // was started before
-	wait    sched.Wait // the last one noted, unless it was in a step since
+	waiting bool        // in line, or given up
+	queued  int64       // microseconds
+	first   int64       // from queued to the first token, 0: none yet
+	again   bool        // was started before
+	forks   []sched.Key // sequences that are to be forked from it
+	wait    sched.Wait  // the last one noted, unless it was in a step since
 }
 
 // newTracer begins the trace of a System, nil if it has none.
@@ -61,6 +62,9 @@ func (t *tracer) queued(o *open, s *sched.Submit, parent *open) {
 	r := &traced{id: o.id, waiting: parent == nil}
 	if parent != nil {
 		e.Of, e.Ahead = parent.id, 0
+		if p := t.open[parent.key]; p != nil {
+			p.forks = append(p.forks, o.key)
+		}
 	} else {
 		t.waiting++
 	}
@@ -78,9 +82,21 @@ func (t *tracer) tokens(m *sched.Tokens) {
 	for i := range m.Items {
 		r := t.open[m.Items[i].Key]
 		if r != nil && r.first == 0 && len(m.Items[i].IDs) > 0 {
+			t.orphan(r)
 			r.first = max(1, t.rec.Add(trace.Event{Kind: trace.First, ID: r.id, Step: m.Step})-r.queued)
 		}
 	}
+}
+
+// orphan notes that what should be forked from r and was not stands in line.
+func (t *tracer) orphan(r *traced) {
+	for _, k := range r.forks {
+		if f := t.open[k]; f != nil && !f.again && !f.waiting {
+			f.waiting = true
+			t.waiting++
+		}
+	}
+	r.forks = nil
 }
 
 // ended notes the end of a request. What the scheduler does for it until it hears
@@ -95,6 +111,7 @@ func (t *tracer) ended(o *open, reason Reason, err error) {
 	if r == nil {
 		return
 	}
+	t.orphan(r)
 	if r.waiting {
 		t.waiting--
 	}

@@ -144,6 +144,30 @@ func TestTraceOfAFork(t *testing.T) {
 		ended tokens=3 cached=8 reason=length`)
 }
 
+// A sequence that found no slot when it should be forked stands in line: of four, with three
+// slots, a/3 is before b.
+func TestTraceCountsWhoIsNotForked(t *testing.T) {
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	r := startTraced(t, executor.EchoConfig{Blocks: 64, Slots: 3, Delay: func(b *executor.Batch) {
+		if b.Step == 4 {
+			close(reached)
+			<-goOn
+		}
+	}}, sched.Config{Sharing: true})
+	r.add("a", prompt(10, 1), 3, 4)
+	r.settle()
+	close(r.release)
+	<-reached
+	r.add("b", prompt(10, 1), 1, 1)
+	close(goOn)
+	expect(t, r.end(), "b", `
+		queued prompt=10 max=1 ahead=1
+		started step=6 cached=8
+		chunk step=6 start=8 count=2 blocks=3 rows=2 tokens=4
+		first step=6
+		ended tokens=1 cached=8 reason=length`)
+}
+
 // A step of eight tokens is used up by the first; the failure of its row ends it.
 func TestTraceOfABudgetAndAFailure(t *testing.T) {
 	fail := func(ids []int32) error {

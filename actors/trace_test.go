@@ -34,15 +34,19 @@ type tracedRun struct {
 func (r *tracedRun) Write(p []byte) (int, error) { return r.out.Write(p) }
 func (r *tracedRun) Close() error                { return nil }
 
-// startTraced starts actors over pages of 4 tokens.
+// startTraced starts actors over pages of 4 tokens, and a request whose step is held.
 func startTraced(t *testing.T, ec executor.EchoConfig, sc sched.Config) *tracedRun {
 	t.Helper()
 	r := &tracedRun{t: t, held: make(chan struct{}), release: make(chan struct{})}
 	ec.PageSize = 4
 	ec.Context = 256
-	ec.Delay = func(*executor.Batch) {
+	delay := ec.Delay
+	ec.Delay = func(b *executor.Batch) {
 		select {
 		case <-r.held:
+			if delay != nil {
+				delay(b)
+			}
 		default:
 			close(r.held)
 			<-r.release
@@ -235,7 +239,7 @@ func TestTraceTellsEveryPositionOnce(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		ec := executor.EchoConfig{Blocks: 10 + rnd.IntN(30), Slots: 1 + rnd.IntN(8), Tokens: 8 + rnd.IntN(40), HostBlocks: rnd.IntN(2) * 20, Outstanding: 1 + rnd.IntN(2),
 			Overlap: rnd.IntN(2) == 0, CopyCost: []float64{0, 0.3, 1}[rnd.IntN(3)]}
-		r := startTraced(t, ec, sched.Config{Sharing: rnd.IntN(2) == 0, Margin: rnd.IntN(3), Policy: sched.Policy(rnd.IntN(3))})
+		r := startTraced(t, ec, sched.Config{Sharing: rnd.IntN(2) == 0, Margin: float64(rnd.IntN(3)) / 20, Policy: sched.Policy(rnd.IntN(3))})
 		for i := range 20 {
 			r.add(fmt.Sprint("r", i), prompt(1+rnd.IntN(20), rnd.IntN(3)), 1+rnd.IntN(15), 1+rnd.IntN(3))
 		}

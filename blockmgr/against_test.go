@@ -77,7 +77,7 @@ func (a *against) compare(want *Reserved) error {
 	}
 	for i, c := range got.Copies {
 		table := a.twin.slots[c.Slot].tables[c.Group]
-		if c.From != want.Copies[i].From || !slices.ContainsFunc(table, func(b *twinBlock) bool { return b.number == c.To }) {
+		if c.From != want.Copies[i].From || !slices.ContainsFunc(table, func(b *twinBlock) bool { return b != nil && b.number == c.To }) {
 			return fmt.Errorf("copies %+v, the twin copies %+v", c, want.Copies[i])
 		}
 	}

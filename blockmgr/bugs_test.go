@@ -106,6 +106,15 @@ func waitForNobody(m *Manager, _ *Reserve) {
 	}
 }
 
+// shortWindow lets go what positions still attend to.
+func shortWindow(m *Manager, _ *Reserve) {
+	for g, w := range m.window {
+		if w > 1 {
+			m.window[g] = 1
+		}
+	}
+}
+
 // mixEpochs takes tokens that two weight epochs computed for those of one.
 func mixEpochs(m *Manager, r *Reserve) {
 	for i := range r.Done {
@@ -138,6 +147,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"match all tokens", bug{question: matchAll}, "the answer is"},
 		{"evict the newest", bug{books: evictNewest}, "is another's"},
 		{"wait for nobody", bug{question: waitForNobody}, "the answer is"},
+		{"release what the window holds", bug{question: shortWindow}, "the answer is"},
 		{"mix epochs", bug{question: mixEpochs}, "is another's"},
 		{"mix salts", bug{question: mixSalts}, "the answer is"},
 	} {

@@ -41,8 +41,9 @@ type called struct {
 	planned int32 // positions granted
 	pending int32 // tokens that steps in flight will bring
 	last    uint64
-	place   int32 // in line
-	hosted  bool  // planned positions lie in the host pool
+	place   int32  // in line
+	hosted  bool   // planned positions lie in the host pool
+	epoch   uint32 // that computed them there, 0: several
 }
 
 type row struct {
@@ -54,12 +55,15 @@ type row struct {
 	sampled bool
 }
 
-// randomCaller has any cache, down to one block of one token.
+// randomCaller has any cache, down to one block of one token. Its groups attend to
+// everything or to a window.
 func randomCaller(p pick) *caller {
 	c := Config{PageSize: p(1, 4, "page"), Slots: p(1, 6, "slots"), Sharing: p(0, 3, "sharing") > 0}
 	for range p(1, 3, "groups") {
 		c.Blocks = append(c.Blocks, p(1, 14, "blocks"))
+		c.Window = append(c.Window, max(0, p(-8, 8, "window")))
 	}
+	c.Chunk = p(1, 16, "chunk")
 	return &caller{pick: p, config: c, epoch: 1, slots: make([]called, c.Slots)}
 }
 
@@ -71,8 +75,9 @@ func (c *caller) ask() *Reserve {
 	if c.some(30, "new weights") {
 		c.epoch++
 	}
-	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: int32(max(0, c.pick(-3, 2, "margin")))}
-	r.Budget = Budget{Tokens: int32(c.pick(1, 16, "tokens")), Rows: int32(c.pick(1, c.config.Slots, "rows"))}
+	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: max(0, float64(c.pick(-3, 4, "margin"))/10)}
+	r.Budget = Budget{Tokens: int32(c.pick(1, 16, "tokens")), Rows: int32(c.pick(1, c.config.Slots, "rows")),
+		Reads: int32(max(0, c.pick(-20, 20, "reads"))), Taken: int32(c.pick(0, 1, "taken"))}
 	c.forks = nil
 	c.finish(r)
 	for i := range c.slots {
@@ -86,7 +91,7 @@ func (c *caller) ask() *Reserve {
 			*s = called{open: true, tenancy: s.tenancy + 1, ids: ids, prompt: int32(len(ids)), place: c.place()}
 			if c.some(4, "from host") {
 				s.planned = int32(c.pick(0, len(ids)-1, "written"))
-				s.hosted = s.planned > 0
+				s.hosted, s.epoch = s.planned > 0, uint32(c.pick(0, int(c.epoch), "epoch"))
 			}
 			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(max(0, c.pick(-4, 1, "salt"))), Private: c.some(5, "private")})
 		}
@@ -146,7 +151,7 @@ func (c *caller) candidates(r *Reserve) {
 			want = 0
 		}
 		r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: s.planned, Want: want, Room: s.prompt + int32(c.pick(0, 2, "room")),
-			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, MayPreempt: s.last > 0 && !c.some(4, "peaceful"), Place: s.place})
+			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, Epoch: s.epoch, MayPreempt: s.last > 0 && !c.some(4, "peaceful"), Place: s.place})
 	}
 	for i := range c.slots {
 		if s := &c.slots[i]; s.open && s.last > 0 && !c.some(4, "spare") {

@@ -12,13 +12,15 @@
 // block table per cache group (kind of attention).
 //
 // Groups have blocks of their own, or share memory by sectors: a sector holds a whole
-// number of blocks of each (Geometry), and belongs to the group that has opened it
+// number of blocks of each, and belongs to the group that has opened it
 // until none of its blocks is referenced or idle, or until another group needs it and
-// none is referenced.
+// none is referenced. A sequence that is alone and yet finds no sector, since its blocks
+// are spread, gives itself up and has the memory for itself when it starts again.
 //
 // A group with a window has tables that begin late: when a step is done, blocks that
 // lie wholly behind the window of what comes next leave them. Indexes of blocks are
-// counted from the first position in every group.
+// counted from the first position in every group. What left while its step ran is
+// published even so.
 //
 // A block is free, referenced (by tables, or by a drain: a slot given back while a
 // step in flight may touch it), or idle: published, referenced by nobody, least
@@ -32,6 +34,10 @@
 // its last window in the others, and no more is taken. When the page that it needs next is just being
 // computed by another sequence, it waits for that one instead of computing it too.
 // A private sequence publishes nothing, and nobody waits for it.
+// Cache that comes back from the host pool is published under the epoch that computed
+// it; a sequence whose cache two epochs wrote publishes nothing more.
+//
+// Host is a second ledger, of the blocks in the host pool, with an owner of its own.
 //
 // Ownership: Manager alone frees. Reserve and Reserved belong to whoever received
 // them last; slices inside a Reserved are valid until the next Reserve call.

@@ -64,7 +64,7 @@ func (w *round) promises() (running bool) {
 	}
 	if running {
 		for g := range w.promised {
-			w.promised[g] += w.r.Margin
+			w.promised[g] += int32(w.r.Margin * float64(w.total[g]))
 		}
 	}
 	return running
@@ -197,10 +197,15 @@ func (w *round) start(s *slot, c *Candidate) {
 }
 
 // beginning finds the published beginning of s, as far as it may be taken, or says
-// which slot is computing the next page of it; -1: none.
+// which slot is computing the next page of it; -1: none. What comes from the host
+// pool belongs to the epoch that computed it.
 func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
-	if s.epoch != w.r.Epoch {
-		s.epoch, s.chain = w.r.Epoch, s.chain[:0]
+	epoch := w.r.Epoch
+	if c.FromHost {
+		epoch, s.barred = c.Epoch, c.Epoch == 0
+	}
+	if s.epoch != epoch {
+		s.epoch, s.chain = epoch, s.chain[:0]
 	}
 	w.found = w.found[:0]
 	if !w.sharing || !c.MayMatch || c.FromHost {

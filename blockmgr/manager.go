@@ -32,6 +32,7 @@ type Manager struct {
 	pools    []pool  // one per cache group
 	window   []int32 // per group
 	bound    []int32 // per group: blocks that a table holds at most
+	total    []int32 // per group: its blocks; of shared memory, as many as all groups have at the same time
 	slots    []slot
 	sectors  *sectors // nil: none
 	clean    bool     // who starts next starts alone, in emptied memory
@@ -82,8 +83,14 @@ func New(c Config) *Manager {
 	for g := range m.bound {
 		m.bound[g] = int32(c.bound(g))
 	}
-	for _, perGroup := range []*[]int32{&m.supply.room, &m.supply.whole, &m.need, &m.even, &m.gap, &m.held, &m.promised} {
+	for _, perGroup := range []*[]int32{&m.supply.room, &m.supply.whole, &m.need, &m.even, &m.gap, &m.held, &m.promised, &m.total} {
 		*perGroup = make([]int32, groups)
+	}
+	for g := range m.total {
+		m.total[g] = m.pools[g].room()
+		if m.sectors != nil {
+			m.total[g] = int32(m.free())
+		}
 	}
 	for i := range m.slots {
 		m.slots[i] = slot{number: Slot(i), tables: make([][]int32, groups), base: make([]int32, groups), behind: make([][]int32, groups)}

@@ -6,11 +6,11 @@ type Slot = int32
 // Reserve is what the scheduler asks once a step. Manager applies it in this
 // order: Forks, Done, Release, Open, Candidates (which may take Victims).
 type Reserve struct {
-	Step       uint64 // the step being planned
-	Epoch      uint32 // weight epoch the step will compute with
-	DoneStep   uint64 // every step up to this one is done
-	Budget     Budget // what the candidates may use together
-	Margin     int32  // blocks that a new sequence leaves free in each group for the growth of others
+	Step       uint64  // the step being planned
+	Epoch      uint32  // weight epoch the step will compute with
+	DoneStep   uint64  // every step up to this one is done
+	Budget     Budget  // what the candidates may use together
+	Margin     float64 // share of each group's blocks that a new sequence leaves free for the growth of others
 	Forks      []Fork
 	Open       []Open
 	Done       []Done
@@ -62,8 +62,9 @@ type Release struct {
 
 // Candidate is a row that needs cache: at most Want tokens from Position on.
 //
-// A candidate that is not yet started (its table is empty) starts only when Room tokens fit beside what the started ones still need for theirs,
-// and no such candidate passes one that was refused for lack of room. One that comes
+// A candidate that is not yet started (its table is empty) starts only when Room tokens
+// fit beside what the started ones still need for theirs, and the margin; no such
+// candidate passes one that was refused. One that comes
 // from the host pool and wants 0 gets the blocks for what it has there, to compute
 // in a later step: it uses up nothing of the budget.
 type Candidate struct {
@@ -71,10 +72,11 @@ type Candidate struct {
 	Position   int32
 	Want       int32
 	Room       int32
-	MayMatch   bool  // shared blocks may be taken for its beginning
-	FromHost   bool  // the cache up to Position comes from the host pool: it needs blocks too
-	MayPreempt bool  // Victims may be taken for it, those behind its Place
-	Place      int32 // in line: a smaller one is older
+	MayMatch   bool   // shared blocks may be taken for its beginning
+	FromHost   bool   // the cache up to Position comes from the host pool: it needs blocks too
+	Epoch      uint32 // with FromHost: the weight epoch that computed it, 0: several did
+	MayPreempt bool   // Victims may be taken for it, those behind its Place
+	Place      int32  // in line: a smaller one is older
 }
 
 // How says what becomes of a victim's cache.

@@ -69,7 +69,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 func (s *story) step(t *testing.T, w words, lines string) {
 	t.Helper()
 	s.done = max(s.done, uint64(w.number("done", 0)))
-	r := &Reserve{Step: uint64(w.first()), Epoch: uint32(w.number("epoch", 1)), DoneStep: s.done, Margin: int32(w.number("margin", 0)),
+	r := &Reserve{Step: uint64(w.first()), Epoch: uint32(w.number("epoch", 1)), DoneStep: s.done, Margin: float64(w.number("margin", 0)) / 100,
 		Budget: Budget{Tokens: int32(w.number("tokens", 1024)), Rows: int32(w.number("rows", 64))}}
 	for line := range strings.Lines(lines) {
 		verb, args, err := datadriven.ParseLine(strings.TrimSpace(line))
@@ -185,7 +185,7 @@ func (w words) add(verb string, r *Reserve) {
 				want = 0
 			}
 			r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: int32(w.number("at", 0)), Want: int32(want), Room: int32(w.number("room", want+1)),
-				MayMatch: !w.flag("alone"), FromHost: w.flag("hosted"), MayPreempt: w.flag("preempt"), Place: int32(w.number("place", n))})
+				MayMatch: !w.flag("alone"), FromHost: w.flag("hosted"), Epoch: uint32(w.number("epoch", 1)), MayPreempt: w.flag("preempt"), Place: int32(w.number("place", n))})
 		case "victims":
 			r.Victims = append(r.Victims, Victim{Slot: slot, Place: int32(w.number("place", n)), After: after})
 		default:

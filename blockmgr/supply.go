@@ -71,12 +71,15 @@ func (m *Manager) fits(need []int32, s *supply) bool {
 	return open <= spare
 }
 
-// short is how many of need blocks are lacking in the group that lacks most, at
-// least 1: they do not fit.
+// short is how many of need blocks are lacking in the group that lacks most even if it
+// gets all sectors that can be had; at least 1, since they do not fit.
 func (m *Manager) short(need []int32) int32 {
-	most := int32(1)
+	s, most, sectors := m.now(), int32(1), int32(0)
+	for _, n := range s.whole {
+		sectors += n
+	}
 	for g, n := range need {
-		most = max(most, n-m.pools[g].room())
+		most = max(most, n-s.room[g]-m.pools[g].per*(s.free+sectors-s.whole[g]))
 	}
 	return most
 }

@@ -22,7 +22,7 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 		switch s := t.slots[c.Slot]; {
 		case s == nil:
 			w.refuse(c, 0)
-		case c.Want > 0 && (w.left.Tokens == 0 || w.left.Rows == 0):
+		case c.Want > 0 && w.usedUp(c.Position):
 			if !s.started {
 				w.full = true
 			}
@@ -54,9 +54,16 @@ func (w *twinRound) refuse(c Candidate, missing int32) {
 	w.out.Refused = append(w.out.Refused, Refusal{c.Slot, missing})
 }
 
+// usedUp tells that the step has no tokens or rows left, or reads too much for a row from
+// a position on. Its first row goes whatever it reads.
+func (w *twinRound) usedUp(start int32) bool {
+	return w.left.Tokens == 0 || w.left.Rows == 0 || w.r.Budget.Reads != 0 && w.left.Taken > 0 && start > max(0, w.left.Reads)
+}
+
 // goOn serves a started sequence, at the cost of victims if it may.
 func (w *twinRound) goOn(s *twinSlot, c Candidate) {
-	count := min(c.Want, w.left.Tokens)
+	w.recede(s, c.Position, w.r.Step-1)
+	count := min(c.Want, w.left.Tokens, w.chunk)
 	lacks := func(later bool) (most int32) { // in the group where it lacks most
 		for g := range w.blocks {
 			short := w.missing(s, g, c.Position+count) + w.kept[g] - w.room(g)
@@ -74,7 +81,7 @@ func (w *twinRound) goOn(s *twinSlot, c Candidate) {
 		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step && v.Place > c.Place {
 			had := int32(0)
 			for _, table := range o.tables {
-				had = max(had, int32(len(table)))
+				had = max(had, owned(table))
 			}
 			w.close(v.Slot, v.After)
 			w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: had})
@@ -112,7 +119,27 @@ func (w *twinRound) toCome(g int) (n int32) {
 func (w *twinRound) promised(g int) (n int32) {
 	for _, s := range w.slots {
 		if s != nil && s.started {
-			n += w.missing(s, g, s.room)
+			n += w.willMiss(s, g, s.room)
+		}
+	}
+	return n
+}
+
+// willMiss is how many blocks of a group s will have more at most on its way to n tokens:
+// a table with a window holds no more than the window and a chunk can touch.
+func (w *twinRound) willMiss(s *twinSlot, g int, n int32) int32 {
+	most := w.missing(s, g, n)
+	if w.window[g] > 0 {
+		most = min(most, max(0, int32(TableBound(w.window[g], int(w.chunk), int(w.page)))-owned(s.tables[g])))
+	}
+	return most
+}
+
+// owned is the number of blocks in a table.
+func owned(table []*twinBlock) (n int32) {
+	for _, b := range table {
+		if b != nil {
+			n++
 		}
 	}
 	return n
@@ -125,11 +152,16 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 		return
 	}
 	s.epoch = w.r.Epoch
+	if c.FromHost {
+		s.epoch, s.barred = c.Epoch, c.Epoch == 0
+	}
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (s.prompt - 1) / w.page
-		for found < most && !slices.ContainsFunc(w.groups(), func(g int) bool { return w.find(g, s, found+1) == nil }) {
-			found++
+		for n := int32(1); n <= most && w.known(s, n); n++ {
+			if w.complete(s, n) {
+				found = n
+			}
 		}
 		if found < most {
 			if on := w.computing(s, found); on != nil {
@@ -138,19 +170,31 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 			}
 		}
 	}
+	if c.Want > 0 && w.usedUp(c.Position+found*w.page) {
+		w.full = true
+		w.refuse(c, 0)
+		return
+	}
+	position := c.Position + found*w.page
+	for g := range w.blocks {
+		s.tables[g] = make([]*twinBlock, w.seen(g, position))
+	}
 	for page := range found {
 		for g := range w.blocks {
+			if page < w.seen(g, position) {
+				continue
+			}
 			b := w.find(g, s, page+1)
 			w.idle[g] = slices.DeleteFunc(w.idle[g], func(o *twinBlock) bool { return o == b })
 			s.tables[g] = append(s.tables[g], b)
 		}
 	}
-	count := min(c.Want-found*w.page, w.left.Tokens)
+	count := min(c.Want-found*w.page, w.left.Tokens, w.chunk)
 	short := int32(0)
 	for g := range w.blocks {
-		want := w.missing(s, g, max(c.Room, found*w.page+count)) + w.promised(g)
+		want := max(w.missing(s, g, position+count), w.willMiss(s, g, c.Room)) + w.promised(g)
 		if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
-			want += w.r.Margin
+			want += int32(w.r.Margin * float64(w.blocks[g]))
 		}
 		short = max(short, want+w.kept[g]-w.room(g))
 	}
@@ -168,11 +212,35 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	w.announce(s)
 }
 
-func (t *twin) groups() (all []int) {
-	for g := range t.blocks {
-		all = append(all, g)
+// known tells whether anything is published of the first n pages of s, or of what begins
+// with them, or a sequence that runs published them itself.
+func (t *twin) known(s *twinSlot, n int32) bool {
+	begins := func(salt uint64, epoch uint32, tokens []int32) bool {
+		return salt == s.salt && epoch == s.epoch && len(tokens) >= int(n*t.page) && slices.Equal(tokens[:n*t.page], s.ids[:n*t.page])
 	}
-	return all
+	for g := range t.blocks {
+		for _, b := range append(t.held(g), t.idle[g]...) {
+			if b.text != nil && begins(b.text.salt, b.text.epoch, b.text.tokens) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(t.slots, func(o *twinSlot) bool {
+		return o != nil && begins(o.salt, o.epoch, o.ids[:o.published*t.page])
+	})
+}
+
+// complete tells whether every group has those of the first n pages of s that what comes
+// behind them attends to.
+func (t *twin) complete(s *twinSlot, n int32) bool {
+	for g := range t.blocks {
+		for page := t.seen(g, n*t.page); page < n; page++ {
+			if t.find(g, s, page+1) == nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // grant gives s the blocks for count tokens behind those that were found.
@@ -185,7 +253,7 @@ func (w *twinRound) grant(s *twinSlot, c Candidate, matched, count int32) {
 	for i := range w.blocks {
 		first := int32(len(s.tables[i]))
 		if s.unheard {
-			first = 0
+			first -= owned(s.tables[i])
 		}
 		for int32(len(s.tables[i])) < w.pagesOf(start+count) {
 			s.tables[i] = append(s.tables[i], w.take(i))
@@ -198,6 +266,8 @@ func (w *twinRound) grant(s *twinSlot, c Candidate, matched, count int32) {
 	if count > 0 {
 		w.left.Tokens -= count
 		w.left.Rows--
+		w.left.Taken++
+		w.left.Reads -= start
 	}
 	w.out.Grants = append(w.out.Grants, g)
 }

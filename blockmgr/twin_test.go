@@ -1,15 +1,19 @@
 package blockmgr
 
 import (
+	"math"
 	"slices"
 )
 
 // twin does what Manager does, as dumbly as can be: lists and linear searches, no
 // hash, no tree, no counts. A block is an object; how many hold it is found by
-// looking. What is published is known by all the tokens up to the block's end.
+// looking. What is published is known by all the tokens up to the block's end. A table
+// has nil where a block was, or would be, that lies behind the window.
 type twin struct {
 	page     int32
 	sharing  bool
+	chunk    int32
+	window   []int          // per group
 	blocks   []int          // per group
 	slots    []*twinSlot    // nil: not open
 	idle     [][]*twinBlock // per group, in the order in which they fell idle
@@ -41,8 +45,9 @@ type twinSlot struct {
 	ids       []int32
 	prompt    int32
 	tables    [][]*twinBlock
-	published int32 // pages
-	ahead     bool  // others wait for the page behind those
+	left      [][]*twinBlock // per group and page: what was there and left since the last Done
+	published int32          // pages
+	ahead     bool           // others wait for the page behind those
 	barred    bool
 	started   bool
 	unheard   bool // the executor does not know the tables
@@ -52,7 +57,19 @@ type twinSlot struct {
 }
 
 func newTwin(c Config) *twin {
-	return &twin{page: int32(c.PageSize), sharing: c.Sharing, blocks: c.Blocks, slots: make([]*twinSlot, c.Slots), idle: make([][]*twinBlock, len(c.Blocks))}
+	t := &twin{page: int32(c.PageSize), sharing: c.Sharing, window: c.Window, chunk: math.MaxInt32, blocks: c.Blocks, slots: make([]*twinSlot, c.Slots), idle: make([][]*twinBlock, len(c.Blocks))}
+	if slices.Max(c.Window) > 0 {
+		t.chunk = int32(c.Chunk)
+	}
+	return t
+}
+
+// seen is the first page of a group that positions from p on attend to.
+func (t *twin) seen(g int, p int32) int32 {
+	if t.window[g] == 0 {
+		return 0
+	}
+	return max(0, p-int32(t.window[g])+1) / t.page
 }
 
 // holders is the number of tables and drains that a block is in.
@@ -74,7 +91,7 @@ func (t *twin) holders(g int, b *twinBlock) (n int) {
 func (t *twin) held(g int) (all []*twinBlock) {
 	add := func(blocks []*twinBlock) {
 		for _, b := range blocks {
-			if !slices.Contains(all, b) {
+			if b != nil && !slices.Contains(all, b) {
 				all = append(all, b)
 			}
 		}
@@ -97,7 +114,7 @@ func (t *twin) room(g int) int32 { return int32(t.blocks[g] - len(t.held(g))) }
 // dropped takes note that blocks may have lost their last holder, the deepest first.
 func (t *twin) dropped(g int, blocks []*twinBlock) {
 	for _, b := range slices.Backward(blocks) {
-		if b.text != nil && t.holders(g, b) == 0 {
+		if b != nil && b.text != nil && t.holders(g, b) == 0 {
 			t.idle[g] = append(t.idle[g], b)
 		}
 	}
@@ -134,7 +151,7 @@ func (t *twin) missing(s *twinSlot, g int, n int32) int32 {
 }
 
 func (t *twin) open(slot Slot, ids []int32, salt uint64) *twinSlot {
-	s := &twinSlot{slot: slot, salt: salt, ids: slices.Clone(ids), prompt: int32(len(ids)), tables: make([][]*twinBlock, len(t.blocks))}
+	s := &twinSlot{slot: slot, salt: salt, ids: slices.Clone(ids), prompt: int32(len(ids)), tables: make([][]*twinBlock, len(t.blocks)), left: make([][]*twinBlock, len(t.blocks))}
 	t.slots[slot] = s
 	return s
 }
@@ -153,9 +170,48 @@ func (t *twin) fork(f Fork) {
 // report is a Done.
 func (t *twin) report(d Done) {
 	s := t.slots[d.Slot]
-	if s == nil || !t.sharing {
+	if s == nil {
 		return
 	}
+	if t.sharing {
+		t.publish(s, d)
+	}
+	clear(s.left)
+	t.recede(s, d.Written, 0)
+}
+
+// recede takes what lies behind the window of position p out of the tables, when step
+// after is done.
+func (t *twin) recede(s *twinSlot, p int32, after uint64) {
+	for g, table := range s.tables {
+		for i := range t.seen(g, p) {
+			b := table[i]
+			if b == nil {
+				continue
+			}
+			if table[i] = nil; after <= t.done {
+				t.dropped(g, []*twinBlock{b})
+				continue
+			}
+			t.draining = append(t.draining, twinDrain{after, g, []*twinBlock{b}})
+			if s.left[g] == nil {
+				s.left[g] = make([]*twinBlock, len(table))
+			}
+			s.left[g][i] = b
+		}
+	}
+}
+
+// at is the block of a page in a group, or the one that just left, nil: none.
+func (s *twinSlot) at(g int, page int32) *twinBlock {
+	if b := s.tables[g][page]; b != nil || s.left[g] == nil {
+		return b
+	}
+	return s.left[g][page]
+}
+
+// publish lets others find the pages that are full now.
+func (t *twin) publish(s *twinSlot, d Done) {
 	s.ids = append(s.ids, d.IDs...)
 	if s.epoch != d.Epoch {
 		s.barred, s.ahead = true, false
@@ -165,8 +221,8 @@ func (t *twin) report(d Done) {
 	}
 	for ; s.published < d.Written/t.page; s.published++ {
 		for g := range t.blocks {
-			if t.find(g, s, s.published+1) == nil {
-				s.tables[g][s.published].text = &twinText{s.salt, s.epoch, slices.Clone(s.ids[:(s.published+1)*t.page])}
+			if b := s.at(g, s.published); b != nil && t.find(g, s, s.published+1) == nil {
+				b.text = &twinText{s.salt, s.epoch, slices.Clone(s.ids[:(s.published+1)*t.page])}
 			}
 		}
 	}

@@ -157,11 +157,11 @@ func TestTheHostKeepsTheWindow(t *testing.T) {
 
 func TestComingBackFromTheHostStartsAtTheWindow(t *testing.T) {
 	b := &books{t: t, Manager: New(mixed(6))}
-	out := b.reserve(Reserve{Step: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 19)}}, Candidates: []Candidate{{Slot: 0, Position: 18, Want: 1, Room: 20, FromHost: true}}})
+	out := b.reserve(Reserve{Step: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 19)}}, Candidates: []Candidate{{Slot: 0, Position: 18, Want: 1, Room: 20, FromHost: true, Epoch: 1}}})
 	if a := out.Grants[0].group(1); a.Index != 3 || len(a.Blocks) != 2 {
 		t.Errorf("%+v, want the blocks from index 3 on", a)
 	}
-	b.reserve(Reserve{Step: 2, DoneStep: 1, Done: []Done{{Slot: 0, Written: 19}}})
+	b.reserve(Reserve{Step: 2, DoneStep: 1, Done: []Done{{Slot: 0, Epoch: 1, Written: 19}}})
 	if g, s := b.pools[0].node[b.slots[0].tables[0][0]], b.slots[0].path[0]; g != s || s.blocks[1] != -1 {
 		t.Errorf("page 0 is published as %+v, want the full group's block alone", s)
 	}
@@ -179,6 +179,30 @@ func TestPromisesAreBounded(t *testing.T) {
 	}
 	if out := b.reserve(r); len(out.Grants) != 1 || out.Refused[0].Missing != 1 {
 		t.Errorf("%+v, want the second refused for lack of 1: two tables hold 14", out)
+	}
+}
+
+// The margin is a share of each group's own blocks: beside a small pool for a window a
+// quarter of the full group's 40 blocks stays free, or in shared memory a quarter of what
+// both groups can have.
+func TestTheMarginIsOfEachGroup(t *testing.T) {
+	own := Config{PageSize: 4, Blocks: []int{40, 20}, Window: []int{0, 8}, Chunk: 8, Slots: 2}
+	shared := Config{PageSize: 4, Sectors: 40, PerSector: []int{1, 1}, Window: []int{0, 8}, Chunk: 8, Slots: 2}
+	for _, c := range []struct {
+		Config
+		room int32 // of a second sequence, at most
+	}{
+		{own, 4 * 29},    // 40 less one of the first, less 10
+		{shared, 4 * 23}, // 40 less two of the first, less 2 * 5, less 5 of a table with the window
+	} {
+		for over := range int32(2) {
+			b := &books{t: t, Manager: New(c.Config)}
+			b.reserve(Reserve{Step: 1, Open: open(0), Candidates: []Candidate{{Slot: 0, Want: 4, Room: 4}}, Margin: 0.25})
+			out := b.reserve(Reserve{Step: 2, Open: open(1), Candidates: []Candidate{{Slot: 1, Want: 4, Room: c.room + over}}, Margin: 0.25})
+			if len(out.Refused) != int(over) || over > 0 && out.Refused[0].Missing != 1 {
+				t.Errorf("%+v: room for %d: %+v", c.Config, c.room+over, out)
+			}
+		}
 	}
 }
 

@@ -37,9 +37,13 @@ type Config struct {
 	HostBlocks int
 
 	// MemoryLimit is what the process may use in bytes; a quarter of it bounds the
-	// pool, all of it the pool and the host pool. 0: New asks MemoryLimit, Plan
-	// knows no bound.
+	// pool, and the host pool is what the rest leaves at most. 0: New asks
+	// MemoryLimit, Plan knows no bound.
 	MemoryLimit int64
+
+	// InUse is what others have of MemoryLimit, the weight set too, in bytes: it
+	// bounds the host pool.
+	InUse int64
 
 	// MaxMemory is what the executor may take in bytes beside the host pool; it
 	// bounds the pool. 0: no bound.
@@ -109,8 +113,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
 	}
-	if c.MemoryLimit < 0 || c.MaxMemory < 0 {
-		return c, fmt.Errorf("%w: MemoryLimit is %d, MaxMemory %d: they must not be negative", ErrConfig, c.MemoryLimit, c.MaxMemory)
+	if c.MemoryLimit < 0 || c.MaxMemory < 0 || c.InUse < 0 {
+		return c, fmt.Errorf("%w: MemoryLimit is %d, MaxMemory %d, InUse %d: they must not be negative", ErrConfig, c.MemoryLimit, c.MaxMemory, c.InUse)
 	}
 	return c, nil
 }

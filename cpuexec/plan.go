@@ -49,7 +49,8 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 // Plan computes what New will take for cfg, whose weights are not looked at. The
 // pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
 // tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
-// weights, slots, work and sampling. The host pool is HostBlocks and no less. Then
+// weights, slots, work and sampling. The host pool is HostBlocks and no
+// less, or refused. Then
 //
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
@@ -128,15 +129,13 @@ func (c *Config) noBlock(m Memory) error {
 // behind the last page.
 func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + 4*kernels.Tile) }
 
-// hostBytes is the size of the host pool, which shares the limit with the pool.
+// hostBytes is the size of the host pool, which shares the limit with all that m has
+// and with what others use.
 func (c *Config) hostBytes(m *Memory) (int64, error) {
-	left := int64(math.MaxInt64)
-	if c.MemoryLimit > 0 {
-		left = c.MemoryLimit - m.KV
-	}
-	if most := left / m.BlockBytes; int64(c.HostBlocks) > most {
-		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, beside a pool of %d bytes; use at most %d blocks",
-			ErrMemory, c.HostBlocks, m.BlockBytes, m.KV, most)
+	taken := c.InUse + m.Total()
+	if most := max(0, c.MemoryLimit-taken) / m.BlockBytes; c.MemoryLimit > 0 && int64(c.HostBlocks) > most {
+		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
+			ErrMemory, c.HostBlocks, m.BlockBytes, taken, c.MemoryLimit, most)
 	}
 	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
 }

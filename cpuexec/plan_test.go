@@ -2,14 +2,15 @@ package cpuexec
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 )
 
-// TestPlanIsWhatIsTaken sums what New mapped and what was cut out of it, over
-// models with and without biases and a tied head.
+// TestPlanIsWhatIsTaken sums what New mapped and what was cut out of it, and what the
+// samplers have, over models with and without biases and a tied head.
 func TestPlanIsWhatIsTaken(t *testing.T) {
 	for _, path := range append([]string{"tiny"}, family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")) {
 		m, set := loadModel(t, path)
@@ -25,7 +26,10 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := start(t, cfg)
-			taken := plan.Sampling
+			taken := int64(0)
+			for i := range e.step.workers {
+				taken += scratch(reflect.ValueOf(e.step.workers[i].sampler).Elem())
+			}
 			for _, a := range e.areas {
 				taken += int64(len(a.mem))
 				if left := len(a.mem) - a.used; left < 0 || left >= cacheLine {
@@ -40,6 +44,19 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			}
 		}
 	}
+}
+
+// scratch is the memory of all slices of a struct.
+func scratch(v reflect.Value) (bytes int64) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			bytes += scratch(v.Field(i))
+		}
+	case reflect.Slice:
+		bytes = int64(v.Cap()) * int64(v.Type().Elem().Size())
+	}
+	return bytes
 }
 
 // TestPlanBlocks checks each bound of the pool. A block of the tiny model takes
@@ -82,26 +99,36 @@ func TestPlanBlocks(t *testing.T) {
 	}
 }
 
-// TestPlanHost checks that the host pool is as large as asked for or refused. The
-// pool takes a quarter of the limit.
+// TestPlanHost checks that the host pool is as large as asked for or refused: it has
+// what all else leaves of the limit.
 func TestPlanHost(t *testing.T) {
 	m, _ := loadModel(t, "tiny")
 	const block = 6 * 2 * 2 * 32 * 32 * 4
+	two, err := Plan(Config{Model: m, NumBlocks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := two.Total() + 5*block
 	for _, c := range []struct {
-		host  int
-		limit int64
-		want  error
+		host         int
+		limit, inUse int64
+		want         error
 	}{
-		{0, 8 * block, nil},
-		{5, 8 * block, nil},
-		{6, 8 * block, ErrMemory}, // 2 blocks and a little of 8 are the pool's
-		{1 << 20, 0, nil},
-		{1<<31 - 1, 1 << 40, ErrMemory},
-		{-1, 0, ErrConfig},
+		{0, limit, 0, nil},
+		{0, limit, 6 * block, nil},
+		{5, limit, 0, nil},
+		{6, limit, 0, ErrMemory},
+		{5, limit - 1, 0, ErrMemory},
+		{4, limit, block, nil},
+		{5, limit, 1, ErrMemory},
+		{1 << 20, 0, 0, nil},
+		{1<<31 - 1, 1 << 40, 0, ErrMemory},
+		{-1, 0, 0, ErrConfig},
+		{0, limit, -1, ErrConfig},
 	} {
-		p, err := Plan(Config{Model: m, HostBlocks: c.host, MemoryLimit: c.limit})
+		p, err := Plan(Config{Model: m, NumBlocks: 2, HostBlocks: c.host, MemoryLimit: c.limit, InUse: c.inUse})
 		if !errors.Is(err, c.want) {
-			t.Errorf("%d host blocks of %d bytes: %v, want %v", c.host, c.limit, err, c.want)
+			t.Errorf("%d host blocks within %d bytes of which %d are in use: %v, want %v", c.host, c.limit, c.inUse, err, c.want)
 		}
 		if err == nil && p.Host != int64(c.host)*block {
 			t.Errorf("%d host blocks take %d bytes", c.host, p.Host)

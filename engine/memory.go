@@ -54,7 +54,7 @@ func (r *Resolved) sizeForCPU(has memory) error {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
 	r.cpu = cpuexec.Config{Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MemoryLimit: m.Limit, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
+		MaxContext: c.MaxContext, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
 	if m.Limit > 0 {
 		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet) // 0 is no bound
 	}
@@ -79,6 +79,14 @@ func (r *Resolved) fitContext(longest int, whose string) error {
 		return fmt.Errorf("%w: max_context is %d (%s), %s has %d", ErrConfig, c.MaxContext, r.given["max_context"], whose, longest)
 	}
 	return nil
+}
+
+// noticeContext says when no request of the longest context fits into a cache that holds
+// so many tokens of one. The last token of a request is never written to it.
+func (r *Resolved) noticeContext(holds int) {
+	if c := &r.Config; c.MaxContext-1 > holds {
+		r.notice("max_context is %d (%s), the cache holds %d tokens of a request: longer ones end there or are refused", c.MaxContext, r.from["max_context"], holds)
+	}
 }
 
 // sizeBatch decides the tokens and requests of a step. The tokens are the most up
@@ -140,4 +148,5 @@ func (r *Resolved) sizePool() {
 		r.lower("num_blocks", c.NumBlocks, plan.Blocks, because)
 	}
 	c.NumBlocks, r.cpu.NumBlocks = plan.Blocks, plan.Blocks
+	r.noticeContext(plan.Blocks * c.PageSize)
 }

@@ -156,7 +156,7 @@ func TestOffloadSpace(t *testing.T) {
 // The plan has the host pool in whole blocks, beside all else.
 func TestPlanWithHostPool(t *testing.T) {
 	resolved := func(space, threshold float64) (*Resolved, error) {
-		return resolve(Config{Checkpoint: tiny(t), NumBlocks: 10, CPUOffloadSpace: space, CPUOffloadSpaceSafetyThreshold: &threshold},
+		return resolve(Config{Checkpoint: tiny(t), NumBlocks: 10, MaxContext: 320, CPUOffloadSpace: space, CPUOffloadSpaceSafetyThreshold: &threshold},
 			memory{limit: 1 << 30, resident: 1 << 20})
 	}
 	r, err := resolved(0.25, 0.8)

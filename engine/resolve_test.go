@@ -72,7 +72,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 			{text: "600", want: "512", from: "--it says 600; max_batch_tokens", notice: "max_requests_per_batch is 600 (--it), lowered to 512: max_batch_tokens"}}},
 		"use_async_batching": {"true", "the executor takes 2 at a time", false, []given{given1("false"), given1("true")}},
 		"page_size":          {"32", "default", false, []given{given1("16")}},
-		"num_blocks": {"16384", "512 requests of 1024 tokens use no more", false, []given{given1("10"),
+		"num_blocks": {"16384", "512 requests of 1024 tokens use no more", false, []given{{text: "10", want: "10", from: "--it", notice: "max_context is 1024 (the model's context), the cache holds 320 tokens of a request"}, given1("32"),
 			{text: "20000", want: "16384", from: "--it says 20000; 512 requests of 1024 tokens use no more", notice: "num_blocks is 20000 (--it), lowered to 16384"}}},
 		"max_memory_percent":                 {"0.6", "default", false, []given{given1("0.9")}},
 		"max_blocks_per_request":             {"0", "there is no GPU", true, []given{noGPU("8", "8", "0"), noGPU("0", "0", "0")}},
@@ -213,6 +213,18 @@ func TestSizesOfAnExecutor(t *testing.T) {
 	c := r.Config
 	if c.PageSize != 16 || c.NumBlocks != 8 || c.MaxBatchTokens != 40 || c.MaxRequestsPerBatch != 4 || c.MaxContext != 128 || *c.UseAsyncBatching || len(r.Notices) != 0 {
 		t.Errorf("resolved: %+v, notices %q", c, r.Notices)
+	}
+	big := executor.NewEcho(executor.EchoConfig{Blocks: 8, PageSize: 16, Slots: 4, Tokens: 40, Context: 130, HostBlocks: 5, Windows: []int{0, 8}})
+	if r, err = resolve(Config{Executor: big}, plenty); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"max_context is 130 (the executor's context), the cache holds 128 tokens of a request: longer ones end there or are refused"}; !slices.Equal(r.Notices, want) {
+		t.Errorf("notices %q, want %q", r.Notices, want)
+	}
+	for name, want := range map[string]string{"num_blocks": "the executor's, for each of 2 kinds of attention at the same time", "cpu_offload_space": "the executor's own are 5 blocks"} {
+		if got := setting(t, r, name).From; got != want {
+			t.Errorf("%s from %q, want %q", name, got, want)
+		}
 	}
 	on := true
 	for want, change := range map[string]func(*Config){

@@ -99,6 +99,12 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	c.PageSize, r.from["page_size"] = info.PageSize, "the executor's"
 	c.NumBlocks, r.from["num_blocks"] = actors.CacheBlocks(info), "the executor's"
+	if n := len(info.Groups); n > 1 {
+		r.from["num_blocks"] = fmt.Sprintf("the executor's, for each of %d kinds of attention at the same time", n)
+	}
+	if n := scarcestHost(info); n > 0 {
+		r.from["cpu_offload_space"] = fmt.Sprintf("the executor's own are %d blocks", n)
+	}
 	c.Compute, c.Attention = "", ""
 	if c.MaxBatchTokens == 0 || c.MaxBatchTokens > info.MaxTokens {
 		r.lower("max_batch_tokens", c.MaxBatchTokens, info.MaxTokens, "the executor takes no more")
@@ -110,6 +116,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	r.capRequests(most, because)
 	r.sizeQueue()
+	r.noticeContext(actors.CacheTokens(info, c.MaxBatchTokens))
 	return r.overlap(info.MaxOutstanding)
 }
 

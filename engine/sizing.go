@@ -1,10 +1,14 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/executor"
+)
 
 // Sizing is the input of the formula by which Transformers 5.23 sizes the cache of
-// a device from its memory; Size computes it. It is what executors with a memory of
-// their own are sized by; the CPU executor plans its own buffers exactly.
+// a device from its memory; Size computes it. It is for executors with a memory of
+// their own; the CPU executor, the only one so far, plans its own buffers exactly.
 //
 // Symbols in the comments are those of the formula. All numbers are those of a model
 // and a configuration that were checked.
@@ -51,7 +55,6 @@ type Sized struct {
 const (
 	formulaTokens   = 8192
 	formulaRequests = 1024
-	sectorAlign     = 128
 )
 
 // Size computes
@@ -68,16 +71,8 @@ const (
 // ErrMemory when not even a sector fits.
 func (s Sizing) Size() (Sized, error) {
 	tokens, requests := orElse(s.MaxTokens, formulaTokens), orElse(s.MaxRequests, formulaRequests)
-	page := 2 * s.KVHeads * s.HeadDim * s.ElementBytes * s.PageSize
-	z := Sized{Sector: sectorAlign, MaxTokens: tokens}
-	var layers, tau int64
-	for _, n := range s.GroupLayers {
-		layers += int64(n)
-		z.Sector = lcm(z.Sector, page*int64(n))
-	}
-	for _, n := range s.GroupLayers {
-		tau = max(tau, z.Sector/(page*int64(n))*s.PageSize)
-	}
+	memory := executor.Geometry{PageSize: int(s.PageSize), PageBytes: 2 * s.KVHeads * s.HeadDim * s.ElementBytes * s.PageSize, Layers: s.GroupLayers}
+	z, tau := Sized{Sector: memory.SectorBytes(), MaxTokens: tokens}, int64(memory.SectorTokens())
 	io := 1 + flag(s.Async)
 	masks, kv := 1+flag(s.Sliding), 2*s.Heads+s.KVHeads
 	if s.Fused {
@@ -97,7 +92,7 @@ func (s Sizing) Size() (Sized, error) {
 
 	perMask := io * masks * s.ElementBytes * tokens // bytes of mask for each token of cache and of the step
 	if s.NumBlocks > 0 {
-		z.Sectors = max(1, ceilDiv(s.NumBlocks*page*layers, z.Sector))
+		z.Sectors = int64(memory.MinSectors(int(s.NumBlocks)))
 	} else if room := s.Available - z.Fixed - tokens*z.PerToken; room > 0 {
 		n0 := room / z.PerSector
 		z.Sectors = n0 - ceilDiv(perMask*(n0*tau+tokens), z.PerSector+perMask*tau)
@@ -108,7 +103,7 @@ func (s Sizing) Size() (Sized, error) {
 		return z, fmt.Errorf("%w: %d tokens a step and %d sectors take %d bytes, there are %d; use fewer tokens or blocks",
 			ErrMemory, tokens, z.Sectors, z.Footprint, s.Available)
 	}
-	z.Blocks, z.MaxRequest = z.Sectors*z.Sector/(page*layers), min(requests, tokens)
+	z.Blocks, z.MaxRequest = int64(memory.WholeBlocks(int(z.Sectors))), min(requests, tokens)
 	return z, nil
 }
 
@@ -138,11 +133,3 @@ func flag(b bool) int64 {
 }
 
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
-
-func lcm(a, b int64) int64 {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
-	}
-	return a / x * b
-}

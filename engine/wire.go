@@ -46,9 +46,8 @@ func (r *Resolved) sched(info executor.Info) sched.Config {
 	if *c.UseAsyncBatching {
 		depth = 2
 	}
-	blocks := actors.CacheBlocks(info)
 	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxReads: c.MaxBatchReads, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
-		Blocks: blocks, Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: int(*c.SafetyMargin * float64(blocks)), Sharing: *c.AllowBlockSharing}
+		Blocks: actors.CacheBlocks(info), Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: *c.SafetyMargin, Sharing: *c.AllowBlockSharing}
 }
 
 // limits are what requests are admitted by.

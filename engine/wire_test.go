@@ -18,13 +18,13 @@ func TestWiring(t *testing.T) {
 		want   sched.Config
 		limits actors.Limits
 	}{
-		{Config{}, sched.Config{Policy: sched.FIFO, MaxTokens: 40, MaxSlots: 4, PageSize: 16, Blocks: 100, Host: 11, CopyCost: 0.5, Overlap: true, Depth: 2, Margin: 15, Sharing: true},
+		{Config{}, sched.Config{Policy: sched.FIFO, MaxTokens: 40, MaxSlots: 4, PageSize: 16, Blocks: 100, Host: 11, CopyCost: 0.5, Overlap: true, Depth: 2, Margin: 0.15, Sharing: true},
 			actors.Limits{Vocab: 50021, MaxContext: 200, CacheTokens: 1600, MaxOpen: 4096}},
 		{Config{SchedulerType: "prefill_first", AllowBlockSharing: &no, MaxQueueSize: 7, MaxContext: 50},
 			sched.Config{Policy: sched.PrefillFirst, MaxTokens: 40, MaxSlots: 4, PageSize: 16, Blocks: 100, Host: 11, CopyCost: 0.5, Overlap: true, Depth: 2, Sharing: false},
 			actors.Limits{Vocab: 50021, MaxContext: 50, CacheTokens: 1600, MaxOpen: 7}},
 		{Config{SchedulerType: "priority", UseAsyncBatching: &no, SafetyMargin: &margin, MaxBatchTokens: 3, MaxBatchReads: 77, MaxRequestsPerBatch: 2},
-			sched.Config{Policy: sched.Priority, MaxTokens: 3, MaxReads: 77, MaxSlots: 2, PageSize: 16, Blocks: 100, Host: 11, CopyCost: 0.5, Overlap: true, Depth: 1, Margin: 25, Sharing: true},
+			sched.Config{Policy: sched.Priority, MaxTokens: 3, MaxReads: 77, MaxSlots: 2, PageSize: 16, Blocks: 100, Host: 11, CopyCost: 0.5, Overlap: true, Depth: 1, Margin: 0.25, Sharing: true},
 			actors.Limits{Vocab: 50021, MaxContext: 200, CacheTokens: 1600, MaxOpen: 4096}},
 	} {
 		c.cfg.Executor = echo

@@ -1,7 +1,7 @@
 // Package executor is the contract between scheduling and computing: Batch goes
 // in, Result comes out, Executor is who does it. It also has the ECHO executor,
-// a stand-in whose next token depends on every KV slot it reads, and the
-// conformance suite that every executor passes.
+// a stand-in whose next token depends on every KV slot it reads, the conformance
+// suite that every executor passes, and the geometry of caches in one memory.
 //
 // Ownership: a Batch belongs to the scheduler until Start, to the executor until
 // Finish returned its Result, then to the scheduler again. A Result belongs to

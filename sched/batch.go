@@ -43,6 +43,7 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	swaps := len(s.swap.Out)+len(s.swap.In) > 0
 	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
+		s.fresh = s.fresh || s.unread != nil // whom it had to leave reads for did not run: another choice lets this one go first
 		return nil, nil
 	}
 	b.Retire = append(b.Retire, s.retire...)
@@ -66,6 +67,8 @@ func (s *Scheduler) refused(refused []blockmgr.Refusal) {
 		if q := s.bySlot[f.Slot]; f.Missing > 0 {
 			s.crowded = s.crowded || q.state == offered
 			stuck = stuck || q.state == started && !q.decodes()
+		} else if q.state == started { // the budget's tokens and rows are for all that are asked for
+			s.lacksReads(q)
 		}
 	}
 	s.fresh = s.fresh || stuck && !s.stuck
@@ -105,6 +108,8 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		}
 		if q.hosted > 0 {
 			s.comeBack(q, g.New)
+		} else {
+			q.epoch = b.Epoch
 		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
 		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
@@ -130,6 +135,9 @@ func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
 	sample := end == q.length() && !q.scored()
 	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1, PromptLogprobs: q.asks(start, end)})
 	q.planned, q.lastStep = end, b.Step
+	if q.epoch != b.Epoch {
+		q.epoch = 0
+	}
 	if sample {
 		q.pending++
 	}

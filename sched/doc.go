@@ -6,7 +6,9 @@
 // there is something to plan or something to give back; Scheduler.Reserved turns
 // the answer into an executor.Batch; Scheduler.StepDone takes the step's tokens
 // in and says which requests go on and which end, and why. At most one Reserve is
-// out at a time, at most Config.Depth batches.
+// out at a time, at most Config.Depth batches. When cache leaves for the host pool or
+// comes back, Scheduler.Swap has what to ask of its ledger (blockmgr.Host), and the
+// batch comes with the answer, from Scheduler.Swapped.
 //
 // Policy (fifo): every decoding sequence gets its token first, then prompts in
 // order of age, in chunks, within the token budget. A waiting request starts when
@@ -16,7 +18,15 @@
 // computed again or goes to the host pool, whichever costs less and is possible. They
 // keep their age and their tokens. So the oldest request always goes on, and nothing
 // starves. Who comes back from the host gets its blocks and copies a step before its
-// first row, where the executor's copies overlap with rows.
+// first row, where the executor's copies overlap with rows. Where cache reads are
+// bounded, the oldest that a step had none left for goes first in the next one. Who
+// waits and has a slot gives it up to who comes before it and has none.
+//
+// With prefill_first started prompts go before decoding sequences; with priority the
+// place in line is the age and the priority together (Policy).
+//
+// The sequences of one request sample from its prompt's logits and hold its blocks,
+// as far as slots last when the prompt is through; the others wait in line.
 //
 // Some requests are served otherwise. One that draws nothing ends when its prompt is
 // through. One that is told of its prompt's log-probabilities takes no shared blocks

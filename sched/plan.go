@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"cmp"
+
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -47,94 +49,11 @@ func (s *Scheduler) letGo(r *blockmgr.Reserve) {
 // maxOffers bounds how many waiting requests are offered beside those that run.
 const maxOffers = 64
 
-// choose fills the candidates: decoding sequences, then started prompts, then the
-// queue, each in line; policy PrefillFirst turns the first two round, as long as no
-// started prompt lacks blocks. Victims are named only when blocks may be short.
-func (s *Scheduler) choose(r *blockmgr.Reserve) {
-	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens), oldest: len(s.active)}
-	if s.cfg.Policy == PrefillFirst && !s.stuck {
-		c.prompts()
-		c.decodes()
-	} else {
-		c.decodes()
-		c.prompts()
-	}
-	if c.needed > int32(s.free) {
-		s.offerVictims(r, c.oldest)
-	}
-	s.offer(r, c.tokens)
-	r.Margin = int32(s.cfg.Margin)
-	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
-	r.Budget.Rows = int32(s.cfg.MaxSlots - len(s.sure))
-	r.Budget.Taken = int32(len(s.sure))
-	r.Budget.Read(c.reads, s.cfg.MaxReads)
-}
-
-// choice is one choice of candidates among the started.
-type choice struct {
-	s      *Scheduler
-	r      *blockmgr.Reserve
-	tokens int32 // left of the step's
-	needed int32 // blocks asked for
-	oldest int   // place in line of the oldest candidate
-	reads  int   // cache positions that the sure rows read
-}
-
-// decodes gives every decoding sequence its token. Those that need no block for it are sure.
-func (c *choice) decodes() {
-	for i, q := range c.s.active {
-		if !q.decodes() {
-			continue
-		}
-		if c.tokens == 0 {
-			c.s.pass(q, Budget, 0)
-			continue
-		}
-		if q.planned < q.blocks*int32(c.s.cfg.PageSize) {
-			if most := c.s.cfg.MaxReads; most == 0 || c.reads == 0 || c.reads+int(q.planned) <= most {
-				c.tokens--
-				c.reads += int(q.planned)
-				c.s.sure = append(c.s.sure, q)
-			} else {
-				c.s.pass(q, Budget, 0)
-			}
-			continue
-		}
-		c.tokens--
-		c.ask(i, 1)
-		c.needed++
-	}
-}
-
-// prompts gives started prompts chunks of what is left.
-func (c *choice) prompts() {
-	for i, q := range c.s.active {
-		want := q.want()
-		if q.decodes() || want <= 0 {
-			continue
-		}
-		if c.tokens == 0 {
-			c.s.pass(q, Budget, 0)
-			continue
-		}
-		count := min(want, c.tokens)
-		c.tokens -= count
-		c.ask(i, count)
-		c.needed += max(0, c.s.blocksFor(q.planned+count)-q.blocks)
-	}
-}
-
-// ask makes a candidate of the started one at a place in line.
-func (c *choice) ask(place int, want int32) {
-	q := c.s.active[place]
-	c.oldest = min(c.oldest, place)
-	c.r.Candidates = append(c.r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, MayPreempt: true, Place: int32(place)})
-}
-
 // offer makes candidates of the oldest waiting requests, as far as slots last. One
-// that is not granted keeps its slot, and blocks keep what they know of it. While
-// the oldest lacks blocks, nothing younger is offered. With no tokens left, only those
-// at the head are that come from the host pool and compute in a later step.
+// that is not granted keeps its slot, and blocks keep what they know of it, until
+// somebody before it in line lacks one. While the oldest lacks blocks, nothing younger
+// is offered. With no tokens left, only those at the head are that come from the host
+// pool and compute in a later step.
 func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 	for i, q := range s.queue {
 		if i == maxOffers {
@@ -153,7 +72,7 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 			return
 		}
 		if q.state == waiting {
-			if len(s.slots) == 0 {
+			if len(s.slots) == 0 && !s.takeBack(r, q) {
 				s.pass(q, NoSlot, 0)
 				return
 			}
@@ -163,8 +82,25 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private})
 		}
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
-			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0})
+			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch})
 	}
+}
+
+// takeBack frees the slot of the last in line behind q that holds one and waits.
+func (s *Scheduler) takeBack(r *blockmgr.Reserve, q *seq) bool {
+	var last *seq
+	for _, o := range s.bySlot {
+		if o != nil && o.state == offered && inLine(o, cmp.Or(last, q)) > 0 {
+			last = o
+		}
+	}
+	if last == nil {
+		return false
+	}
+	r.Release = append(r.Release, blockmgr.Release{Slot: int32(last.slot)})
+	s.freeSlot(last.slot)
+	last.state, last.slot = waiting, executor.NoSlot
+	return true
 }
 
 func (s *Scheduler) blocksFor(tokens int32) int32 {

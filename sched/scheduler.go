@@ -24,8 +24,8 @@ const (
 	// their tokens.
 	PrefillFirst
 	// Priority is FIFO, but a request counts as if it had come AgePerLevel requests
-	// earlier for each level of its priority. So it ages: at most AgePerLevel times
-	// the difference of levels younger requests go before it.
+	// earlier for each level of its priority. So it ages: fewer than
+	// AgePerLevel younger requests go before it for each level between them.
 	Priority
 )
 
@@ -38,13 +38,13 @@ const AgePerLevel = 64
 // Config bounds the plans.
 type Config struct {
 	Policy    Policy
-	MaxTokens int // tokens a step
-	MaxReads  int // cache positions that a step's rows read, 0: any number; one row always goes
-	MaxSlots  int // sequences started at a time, at most MaxTokens
-	PageSize  int // tokens of a block
-	Blocks    int // blocks that every cache group can have at the same time
-	Depth     int // batches in flight at most, 1 or 2
-	Margin    int // blocks that a new request leaves free for the growth of those that run
+	MaxTokens int     // tokens a step
+	MaxReads  int     // cache positions that a step's rows read, 0: any number; one row always goes
+	MaxSlots  int     // sequences started at a time, at most MaxTokens
+	PageSize  int     // tokens of a block
+	Blocks    int     // blocks that every cache group can have at the same time
+	Depth     int     // batches in flight at most, 1 or 2
+	Margin    float64 // share of the blocks that a new request leaves free for the growth of those that run
 
 	Host     int     // blocks of the host pool, 0: none. Who is given up may go there while it lasts
 	CopyCost float64 // see executor.Info: at 1 or more, nobody goes there
@@ -76,6 +76,7 @@ type Scheduler struct {
 	out        bool              // sent is out
 	crowded    bool              // the oldest waiting request was refused for lack of blocks
 	stuck      bool              // a started prompt was
+	unread     *seq              // the oldest started one that the last step had no cache reads left for
 	sure       []*seq            // decode rows of sent that need no block
 	passed     []Wait            // who could run and is no candidate of sent
 	free       int               // blocks free when last told, a lower bound since

@@ -88,20 +88,21 @@ func TestFailedRowFailsItsRequestAlone(t *testing.T) {
 	s.check()
 }
 
-// A higher priority goes first, but not for ever: a request is passed by at most
-// AgePerLevel younger ones for each level between them.
+// A higher priority goes first, but not for ever: a request is passed by fewer than 64
+// younger ones for each level between them, however many there are.
 func TestPriorityAges(t *testing.T) {
-	s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
-	s.submit(1, prompt(3, 1), 2) // runs
-	s.submit(2, prompt(3, 2), 2) // the one that is passed
-	for k := Key(3); k < 3+3*AgePerLevel; k++ {
-		s.send(Submit{Priority: 1, Key: k, IDs: prompt(3, int(k)), MaxNew: 2})
-	}
-	s.drain()
-	s.check()
-	passed := slices.Index(s.order, Key(2)) - 1
-	if s.order[0] != 1 || passed < 1 || passed > AgePerLevel {
-		t.Errorf("passed by %d younger requests of a higher level, want 1 to %d", passed, AgePerLevel)
+	for level, want := range map[int32]int{1: 63, 2: 127, 0: 0, -1: 0} {
+		s := resumedSim(t, simConfig{page: 16, blocks: 8, slots: 1, tokens: 16, depth: 1, policy: Priority})
+		s.submit(1, prompt(3, 1), 2) // runs
+		s.submit(2, prompt(3, 2), 2) // the one that is passed
+		for k := Key(3); k < 203; k++ {
+			s.send(Submit{Priority: level, Key: k, IDs: prompt(3, int(k)), MaxNew: 2})
+		}
+		s.drain()
+		s.check()
+		if passed := slices.Index(s.order, Key(2)) - 1; s.order[0] != 1 || passed != want {
+			t.Errorf("passed by %d younger requests of %d levels more, want %d", passed, level, want)
+		}
 	}
 }
 

@@ -68,10 +68,11 @@ type seq struct {
 	pending  int32         // tokens that steps in flight will sample
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
-	hosted      int32 // blocks per group in the host pool, 0: none
-	told        int32 // prompt ids whose log-probabilities were reported, from the second on
-	found       int32 // tokens found in shared blocks when it last started
-	cached      int32 // prompt tokens found in shared blocks when it first started
+	epoch       uint32 // weight epoch that computed its cache, 0: several did
+	hosted      int32  // blocks per group in the host pool, 0: none
+	told        int32  // prompt ids whose log-probabilities were reported, from the second on
+	found       int32  // tokens found in shared blocks when it last started
+	cached      int32  // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }
 

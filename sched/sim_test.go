@@ -46,12 +46,13 @@ type failer interface {
 }
 
 type simConfig struct {
-	page, blocks, slots, tokens, depth, margin, host, reads int
-	sharing                                                 bool
-	policy                                                  Policy
-	failing                                                 bool // some rows fail, see fails
-	copyCost                                                float64
-	overlap                                                 bool
+	page, blocks, slots, tokens, depth, host, reads int
+	margin                                          float64
+	sharing                                         bool
+	policy                                          Policy
+	failing                                         bool // some rows fail, see fails
+	copyCost                                        float64
+	overlap                                         bool
 
 	windows []int // a cache group each, 0: full; none: one full group of blocks
 	sizes   []int // blocks of each; none: blocks
@@ -194,7 +195,7 @@ func (s *sim) reserved() {
 	if s.core.held == nil { // else the batch comes when the host ledger has answered
 		s.handOver(b)
 	}
-	s.news = s.news || b != nil || s.answer.Free > free || s.core.stuck && !stuck // which asks for another choice
+	s.news = s.news || b != nil || s.answer.Free > free || s.core.stuck && !stuck || s.core.unread != nil // which asks for another choice
 }
 
 // answerSwap lets the host ledger do what it was asked first, and answer if
@@ -210,6 +211,7 @@ func (s *sim) answerSwap() {
 	if len(m.Out)+len(m.In) == 0 {
 		return
 	}
+	s.bug.spoilCopies(&answer)
 	b, err := s.core.Swapped(&answer)
 	if err != nil {
 		s.t.Fatal(err)

@@ -216,15 +216,15 @@ func (w words) number(name string, otherwise int) int {
 	return n
 }
 
-// engine is by default that of the field reports; copycost is in hundredths.
+// engine is by default that of the field reports; margin and copycost are in hundredths.
 func (w words) engine() simConfig {
 	policy, ok := Policies[w.text("policy", "fifo")]
 	if !ok {
 		w.t.Fatalf("there is no policy %s", w.text("policy", ""))
 	}
 	return simConfig{page: w.number("page", 16), blocks: w.number("blocks", 8), slots: w.number("slots", 8), tokens: w.number("tokens", 64),
-		depth: w.number("depth", 1), margin: w.number("margin", 0), sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy,
-		host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
+		depth: w.number("depth", 1), margin: float64(w.number("margin", 0)) / 100, sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy,
+		reads: w.number("reads", 0), host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
 }
 
 // submit is a request whose prompt is the beginning of a text, or all that another

@@ -33,7 +33,6 @@ type simFlags struct {
 	config         sched.Config
 	costs          sim.Costs
 	policy, svg    string
-	margin         float64
 	overlapped     bool
 	json           bool
 }
@@ -84,7 +83,7 @@ func (f *simFlags) check(fs *pflag.FlagSet) error {
 		return badUsage("--scheduler-type is %q: must be %s", f.policy, strings.Join(policyNames(), ", "))
 	}
 	if policy == sched.PrefillFirst && !fs.Changed("safety-margin") {
-		f.margin = 0
+		f.config.Margin = 0
 	}
 	for _, n := range f.numbers() {
 		if err := n.check(); err != nil {
@@ -97,7 +96,7 @@ func (f *simFlags) check(fs *pflag.FlagSet) error {
 		}
 		f.config.MaxSlots = f.config.MaxTokens
 	}
-	f.config.Policy, f.config.Margin, f.config.Depth = policy, int(f.margin*float64(f.config.Blocks)), 1
+	f.config.Policy, f.config.Depth = policy, 1
 	if f.overlapped {
 		f.config.Depth = 2
 	}

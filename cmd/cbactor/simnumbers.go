@@ -33,7 +33,7 @@ func (f *simFlags) numbers() []number {
 		{name: "host-blocks", usage: "blocks of the host pool, which an engine has of its --cpu-offload-space", whole: &c.Host, top: 1 << 24},
 		{name: "max-batch-tokens", usage: "tokens of a step", whole: &c.MaxTokens, fallback: 512, low: 1, top: 1 << 16},
 		{name: "max-requests-per-batch", usage: "requests that run at a time", whole: &c.MaxSlots, fallback: 512, low: 1, top: 1 << 16},
-		{name: "safety-margin", usage: "share of the blocks that a new request leaves free; with prefill_first 0 unless given", real: &f.margin, fallback: 0.15, top: 1},
+		{name: "safety-margin", usage: "share of the blocks that a new request leaves free; with prefill_first 0 unless given", real: &c.Margin, fallback: 0.15, top: 1},
 		{name: "step-cost", usage: "virtual seconds of a step", real: &costs.Step, fallback: 2e-3, low: 1e-9, top: 1000},
 		{name: "token-cost", usage: "virtual seconds of a token", real: &costs.Token, fallback: 2e-4, top: 1000},
 		{name: "read-cost", usage: "virtual seconds of a cache position read", real: &costs.Read, fallback: 2e-7, top: 1000},

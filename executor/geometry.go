@@ -1,9 +1,10 @@
-package blockmgr
+package executor
 
 // Geometry is how a cache of several kinds of attention (groups) lies in one piece
 // of memory. A page is PageSize tokens of one layer; a block is a page for every
 // layer of its group; a sector is the unit that the groups take memory in, and
-// holds a whole number of blocks of each.
+// holds a whole number of blocks of each. An executor whose groups share memory has
+// so many Sectors and PerSector blocks of each in its Info.
 type Geometry struct {
 	PageSize  int   // tokens of a page
 	PageBytes int64 // K and V of a page: 2 · KV heads · head size · bytes of an element · PageSize
