@@ -31,9 +31,9 @@
 // that what is found under a node has equal tokens from the first on; hashes only
 // lead there. A new sequence takes the longest published beginning of its tokens,
 // always leaving one to compute: all of it must be there in groups of full attention,
-// its last window in the others, and no more is taken. When the page that it needs next is just being
-// computed by another sequence, it waits for that one instead of computing it too.
-// A private sequence publishes nothing, and nobody waits for it.
+// its last window in the others, and no more is taken. When the page that it needs
+// next is just being computed by another sequence, it waits for that one instead of
+// computing it too. A private sequence publishes nothing, and nobody waits for it.
 // Cache that comes back from the host pool is published under the epoch that computed
 // it; a sequence whose cache two epochs wrote publishes nothing more.
 //

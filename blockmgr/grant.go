@@ -202,7 +202,7 @@ func (w *round) start(s *slot, c *Candidate) {
 func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	epoch := w.r.Epoch
 	if c.FromHost {
-		epoch, s.barred = c.Epoch, c.Epoch == 0
+		epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
 	}
 	if s.epoch != epoch {
 		s.epoch, s.chain = epoch, s.chain[:0]

@@ -172,7 +172,7 @@ func (w words) add(verb string, r *Reserve) {
 		ids := append(textOf(w.number("text", n), w.number("prompt", 0)), textOf(100+n, w.number("own", 0))...)
 		switch verb {
 		case "open":
-			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(w.number("salt", 0))})
+			r.Open = append(r.Open, Open{Slot: slot, IDs: ids, Salt: uint64(w.number("salt", 0)), Private: w.flag("private")})
 		case "fork":
 			r.Forks = append(r.Forks, Fork{Slot: slot, Parent: Slot(w.number("of", 0)), IDs: ids})
 		case "done":

@@ -153,7 +153,7 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	}
 	s.epoch = w.r.Epoch
 	if c.FromHost {
-		s.epoch, s.barred = c.Epoch, c.Epoch == 0
+		s.epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
 	}
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
