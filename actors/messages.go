@@ -94,5 +94,10 @@ type fatal struct {
 // cancelKey tells the scheduler that intake has ended a request.
 type cancelKey struct{ key sched.Key }
 
-func (*peers) ControlMessage() {}
-func (*fatal) ControlMessage() {}
+// resume asks the supervisor for another session. It is told, in a channel with room
+// for one, whether one runs.
+type resume struct{ running chan<- bool }
+
+func (*resume) ControlMessage() {}
+func (*peers) ControlMessage()  {}
+func (*fatal) ControlMessage()  {}
