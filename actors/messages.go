@@ -94,9 +94,14 @@ type fatal struct {
 // cancelKey tells the scheduler that intake has ended a request.
 type cancelKey struct{ key sched.Key }
 
-// resume asks the supervisor for another session. It is told, in a channel with room
-// for one, whether one runs.
-type resume struct{ running chan<- bool }
+// resume asks the supervisor for another session. The answer comes in a channel with
+// room for one.
+type resume struct{ answer chan<- resumed }
+
+type resumed struct {
+	running bool // a session runs that no stop ends
+	ending  bool // no session will
+}
 
 func (*resume) ControlMessage() {}
 func (*peers) ControlMessage()  {}

@@ -43,7 +43,7 @@ func (a *supervisor) Receive(c actor.Context) {
 	case *messages.Drained:
 		a.drained(c, m)
 	case *resume:
-		m.running <- a.resume(c) // has room for one: never waits
+		m.answer <- a.resume(c) // has room for one: never waits
 	case *fatal:
 		a.fail(c, m)
 	case *actor.Terminated:
@@ -110,14 +110,13 @@ func (a *supervisor) drained(c actor.Context, m *messages.Drained) {
 	}
 }
 
-// resume begins another session if the last one has ended, and tells whether one is
-// under way.
-func (a *supervisor) resume(c actor.Context) bool {
+// resume begins another session if the last one has ended, and tells how it is.
+func (a *supervisor) resume(c actor.Context) resumed {
 	if a.mode == messages.Mode_MODE_STOPPED && !a.going {
 		a.rest(false)
 		a.command(c, messages.Mode_MODE_RUNNING)
 	}
-	return a.mode == messages.Mode_MODE_RUNNING && !a.going
+	return resumed{running: a.mode == messages.Mode_MODE_RUNNING && !a.going, ending: a.going}
 }
 
 func (a *supervisor) fail(c actor.Context, f *fatal) {

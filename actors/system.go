@@ -134,15 +134,16 @@ func (s *System) Stop(hard, keep bool) {
 }
 
 // Resume begins another session of a System at rest, with the cache of the last one.
-// It tells whether a session runs, this one or one before, that no Stop ends.
-func (s *System) Resume() bool {
-	running := make(chan bool, 1)
-	s.sys.Root.Send(s.supervisor, &resume{running})
+// It tells whether a session runs, this one or one before, that no Stop ends; or else
+// that the System ends, so that none ever will.
+func (s *System) Resume() (running, ending bool) {
+	answer := make(chan resumed, 1)
+	s.sys.Root.Send(s.supervisor, &resume{answer})
 	select {
-	case ok := <-running:
-		return ok
+	case a := <-answer:
+		return a.running, a.ending
 	case <-s.done:
-		return false
+		return false, true
 	}
 }
 
