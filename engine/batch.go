@@ -46,7 +46,12 @@ func GenerateBatch(ctx context.Context, cfg Config, requests []Request, o BatchO
 // and its error; when the engine is stopped hard, is closed or crashes, likewise.
 // Equal ids are refused while the first is open.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
-	b := batch{engine: e, requests: requests, options: o, at: make([]int, len(requests))}
+	return e.run(ctx, requests, o, unnamed)
+}
+
+// run is GenerateBatch with names of that prefix for those without one.
+func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, prefix string) ([]Output, error) {
+	b := batch{engine: e, requests: requests, options: o, prefix: prefix, at: make([]int, len(requests))}
 	for i := range requests {
 		b.at[i] = b.progress.Total
 		b.progress.Total += requests[i].sequences()
@@ -73,6 +78,7 @@ type batch struct {
 	engine   *Engine
 	requests []Request
 	options  BatchOptions
+	prefix   string
 	next     int    // the first request that is not begun
 	waiting  *entry // that one, if it has found the queue full
 	at       []int  // where a request's outputs begin
@@ -107,7 +113,7 @@ func (b *batch) begin(ctx context.Context) error {
 	if b.waiting == nil {
 		r := b.requests[b.next]
 		r.Timestamps = r.Timestamps || b.options.Timestamps
-		n, err := b.engine.enter(r, unnamed)
+		n, err := b.engine.enter(r, b.prefix)
 		if err != nil {
 			return err
 		}

@@ -20,13 +20,15 @@ const maxKept = 1 << 20
 type requests struct {
 	mu      sync.Mutex
 	byID    map[string]*record
-	last    uint64    // number of the last name made
-	keeping int       // open ones whose result will be kept
-	kept    []*record // ended and not yet read, in the order of their ends
+	last    map[string]uint64 // by prefix: number of the last name made
+	keeping int               // open ones whose result will be kept
+	kept    []*record         // ended and not yet read, in the order of their ends
 	news    chan struct{}
 }
 
-func newRequests() *requests { return &requests{byID: map[string]*record{}} }
+func newRequests() *requests {
+	return &requests{byID: map[string]*record{}, last: map[string]uint64{}}
+}
 
 // enter takes the sequences of a request in, the first of them with its id; without
 // one it is named, with prefix and a number. No other request has an id of them, or
@@ -52,8 +54,8 @@ func (q *requests) enter(set []*record, prefix string) error {
 
 // name gives a request the next name.
 func (q *requests) name(set []*record, prefix string) {
-	q.last++
-	set[0].id = prefix + strconv.FormatUint(q.last, 10)
+	q.last[prefix]++
+	set[0].id = prefix + strconv.FormatUint(q.last[prefix], 10)
 }
 
 // taken names the sequences after the first and looks for one whose id is in use.

@@ -268,14 +268,14 @@ func (n noRoom) Info() executor.Info {
 
 // A model that recommends what the engine lacks is refused, if it must be.
 func TestUnsupportedProcessors(t *testing.T) {
-	no, penalty := false, 1.3
+	no := false
 	c := *tiny(t)
-	c.Generation.RepetitionPenalty = &penalty
+	c.Generation.Other = []string{"num_beams"}
 	if _, err := resolve(Config{Checkpoint: &c}, plenty); err != nil {
 		t.Error(err)
 	}
 	_, err := resolve(Config{Checkpoint: &c, DropUnsupportedProcessors: &no}, plenty)
-	if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "repetition_penalty") {
+	if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "recommends num_beams") {
 		t.Errorf("error %v", err)
 	}
 }
