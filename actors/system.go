@@ -68,6 +68,7 @@ func Start(o Options) *System {
 	}
 	if o.After != nil {
 		s.trace = o.After.trace
+		o.After = nil // so that systems do not keep each other
 	} else {
 		s.trace = newTracer(o)
 	}
