@@ -13,29 +13,25 @@ import (
 // equal beginnings come together. It waits where the queue is full, as long as ctx
 // allows, and the requests live as long as ctx.
 //
-// All are taken in, or none: the error names the first that cannot be, before
-// anything is queued where that can be told from the request itself. What had begun
-// when another one was refused, for a stop or for the end of ctx, is cancelled.
+// An error names the request that it is about. If any of them can never be served, or
+// has an id that is in use, nothing of them is queued, and there are no ids. If the
+// engine stops meanwhile or ctx ends, those that were queued before go their way, and
+// the ids of the others are "".
 func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string, error) {
 	entries, at, err := e.enterAll(requests)
 	if err != nil {
 		return nil, wrongOf(requests, at, err)
 	}
 	ids := make([]string, len(entries))
-	for i, n := range entries {
-		ids[i] = n.submit.ID
-	}
 	order := e.order(requests)
 	for k, i := range order {
 		if err := e.admit(ctx, entries[i], true); err != nil {
-			for _, begun := range order[:k] {
-				entries[begun].records[0].cancel()
+			for _, other := range order[k+1:] {
+				e.requests.withdraw(entries[other].records)
 			}
-			for _, n := range entries {
-				e.requests.withdraw(n.records)
-			}
-			return nil, wrongOf(requests, i, err)
+			return ids, wrongOf(requests, i, err)
 		}
+		ids[i] = entries[i].submit.ID
 	}
 	return ids, nil
 }

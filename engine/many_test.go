@@ -84,8 +84,8 @@ func TestEqualBeginningsAreBegunTogether(t *testing.T) {
 	}
 }
 
-// A full queue is waited for, by many at a time; when the context ends, what had begun
-// is cancelled and kept for nobody.
+// A full queue is waited for, by many at a time; when the context ends, who had begun
+// is told.
 func TestAFullQueueIsWaitedFor(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{MaxQueueSize: 3})
 	var wg sync.WaitGroup
@@ -119,14 +119,21 @@ func TestAFullQueueIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	long := Request{PromptIDs: ids(3, 1), MaxNewTokens: 900}
-	if _, err := e.AddRequests(ctx, []Request{long, long, long, long, long}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the queue is full, and %v", err)
+	names, err := e.AddRequests(ctx, []Request{long, long, long, long, long})
+	if !errors.Is(err, context.DeadlineExceeded) || names[2] == "" || names[3] != "" || names[4] != "" {
+		t.Errorf("the queue is full, and %v, %v", names, err)
 	}
 	if _, err := e.AddRequest(ctx, Request{PromptIDs: ids(3, 1), Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one more: %v", err)
 	}
+	n = 0
 	for out := range e.Results(t.Context()) {
-		t.Errorf("%s is kept", out.RequestID)
+		if n++; out.FinishReason != FinishCancelled || !slices.Contains(names, out.RequestID) {
+			t.Errorf("%s ended %s", out.RequestID, out.FinishReason)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d results of 3 that began", n)
 	}
 	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(3, 1), MaxNewTokens: 1}}, BatchOptions{})
 	if err != nil || outs[0].FinishReason != FinishLength {

@@ -230,9 +230,11 @@ func (s *storm) unnamed(r *rand.Rand) {
 	names, err := s.engine.AddRequests(context.Background(), list)
 	if err != nil {
 		s.refused(err)
-		return
 	}
 	for i, id := range names {
+		if id == "" {
+			continue
+		}
 		s.accept(list[i], id)
 		if r.IntN(4) == 0 {
 			s.engine.Cancel(id)
