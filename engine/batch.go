@@ -27,15 +27,20 @@ func GenerateBatch(ctx context.Context, cfg Config, requests []Request, o BatchO
 	if len(requests) == 0 {
 		return nil, nil
 	}
-	if cfg.Hints == (Hints{}) {
-		cfg.Hints = HintsOf(requests)
-	}
-	e, err := Spawn(ctx, cfg)
+	e, err := Spawn(ctx, hinted(cfg, requests))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	return e.GenerateBatch(ctx, requests, o)
+}
+
+// hinted is a configuration for requests.
+func hinted(cfg Config, requests []Request) Config {
+	if cfg.Hints == (Hints{}) {
+		cfg.Hints = HintsOf(requests)
+	}
+	return cfg
 }
 
 // GenerateBatch runs requests together and returns their outputs in the order

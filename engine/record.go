@@ -56,16 +56,15 @@ func (r *record) Tokens(news actors.News) {
 	if len(news.IDs) == 0 {
 		return
 	}
+	now := time.Now()
 	if r.tokens == nil {
-		r.tokens = make([]int32, 0, firstTokens)
-		r.timing.First = time.Now()
+		r.tokens, r.timing.First = make([]int32, 0, firstTokens), now
 	}
 	r.tokens = append(r.tokens, news.IDs...)
 	if r.tell.Logprobs || r.tell.Kept {
 		r.logprobs = appendDrawn(r.logprobs, news.Drawn)
 	}
 	if r.times {
-		now := time.Now()
 		for range news.IDs {
 			r.timing.Tokens = append(r.timing.Tokens, now)
 		}
