@@ -40,8 +40,10 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 		if err := submit(s, "late", newRecord(t), 1); !errors.Is(err, ErrNotRunning) {
 			t.Errorf("round %d: a request at rest: %v", round, err)
 		}
-		if !resumes(s) || !resumes(s) {
-			t.Fatalf("round %d: it does not go on", round)
+		for range 2 { // the second time it runs already
+			if !resumes(s) {
+				t.Fatalf("round %d: it does not go on", round)
+			}
 		}
 		slow.Store(false)
 		r := newRecord(t)

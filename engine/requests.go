@@ -153,13 +153,6 @@ func (q *requests) changed() <-chan struct{} {
 	return q.news
 }
 
-// wake lets those look who wait for a change.
-func (q *requests) wake() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.broadcast()
-}
-
 func (q *requests) broadcast() {
 	if q.news != nil {
 		close(q.news)
