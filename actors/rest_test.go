@@ -12,12 +12,16 @@ import (
 )
 
 // A session that is kept ends without the System, and the next one goes on with it:
-// its slots and blocks are free, whatever was open at a hard stop.
+// its slots and blocks are free, whatever was open at a hard stop, and none of that
+// goes on.
 func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 	var slow atomic.Bool
-	s := startEcho(t, func(*executor.Batch) {
+	var rows atomic.Int64 // of steps that are not slow
+	s := startEcho(t, func(b *executor.Batch) {
 		if slow.Load() {
 			time.Sleep(time.Millisecond)
+		} else {
+			rows.Add(int64(len(b.Rows)))
 		}
 	})
 	for round := range 6 {
@@ -46,6 +50,7 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 			}
 		}
 		slow.Store(false)
+		rows.Store(0)
 		r := newRecord(t)
 		if err := submit(s, "whole", r, 1000); err != nil {
 			t.Fatal(err)
@@ -53,23 +58,26 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 		if e := r.wait(); e.Reason != ReasonLength || !slices.Equal(r.tokens, executor.EchoRef([]int32{3, 1, 4}, 1000, 50021, 1)) {
 			t.Errorf("round %d: after it a request ended %+v with %d tokens", round, e, len(r.tokens))
 		}
+		if n := rows.Load(); n > 1100 {
+			t.Errorf("round %d: %d rows for 1000 tokens: who was stopped goes on", round, n)
+		}
 	}
 }
 
 // What a session says of its end late does not end the next one.
 func TestALateEndOfASessionIsIgnored(t *testing.T) {
-	s := startEcho(t, nil)
+	s := startEcho(t, func(*executor.Batch) { time.Sleep(time.Millisecond) })
 	s.Stop(false, true)
 	<-s.AtRest()
 	if !resumes(s) {
 		t.Fatal("it does not go on")
 	}
-	s.sys.Root.Send(s.supervisor, &messages.Drained{Number: 2})
-	s.sys.Root.Send(s.intake, &messages.Halted{Number: 2})
 	r := newRecord(t)
-	if err := submit(s, "a", r, 5); err != nil {
+	if err := submit(s, "a", r, 100); err != nil {
 		t.Fatal(err)
 	}
+	s.sys.Root.Send(s.supervisor, &messages.Drained{Number: 2})
+	s.sys.Root.Send(s.intake, &messages.Halted{Number: 2})
 	if e := r.wait(); e.Reason != ReasonLength {
 		t.Errorf("ended %+v", e)
 	}

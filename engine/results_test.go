@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -96,6 +97,50 @@ func claimed(e *Engine, id string) bool {
 	defer e.requests.mu.Unlock()
 	r := e.requests.byID[id]
 	return r != nil && r.claims > 0
+}
+
+// Who takes any result does not take one that is waited for by its id, unless that
+// wait is given up.
+func TestAResultThatIsWaitedForIsNotTaken(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
+	gone := e.requests.changed()
+	mustAddAll(t, e, numbered(2))
+	r := e.requests.claim("r0")
+	<-gone
+	if out, err := e.NextResult(t.Context()); err != nil || out.RequestID != "r1" {
+		t.Errorf("%s, %v", out.RequestID, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if out, err := e.NextResult(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%s, %v", out.RequestID, err)
+	}
+	e.requests.unclaim(r, false)
+	if out, err := e.NextResult(t.Context()); err != nil || out.RequestID != "r0" {
+		t.Errorf("%s, %v", out.RequestID, err)
+	}
+}
+
+// Whoever sees that a request has ended can use its id again.
+func TestAnIDIsFreeBeforeTheEndIsSeen(t *testing.T) {
+	q := newRequests()
+	for range 5000 {
+		r := &record{id: "a", requests: q, unbind: func() bool { return true }}
+		if err := q.enter([]*record{r}, ""); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			r.End(actors.End{Reason: FinishStop})
+			close(done)
+		}()
+		for r.open() {
+		}
+		if q.find("a") != nil {
+			t.Fatal("it has ended, and its id is in use")
+		}
+		<-done
+	}
 }
 
 // A wait that is given up leaves the result to others.
