@@ -1,6 +1,6 @@
 // Package actors has the shells around the cores, one file an actor:
 //
-//	supervisor  spawns the others, watches them, owns the mode; ends the engine
+//	supervisor  spawns the others, watches them, owns the mode; ends sessions and the engine
 //	intake      the table of open requests: admits, and ends each exactly once, at its
 //	            deadline or where its matcher says so of its own accord
 //	scheduler   sched.Scheduler: what runs in each step
@@ -11,6 +11,9 @@
 // A request goes intake → scheduler → (blocks, one round trip a step) → executor →
 // scheduler → intake → its Sink. Control (mode, stop) travels on the control lane,
 // ahead of any backlog, with a command number.
+//
+// A System runs one session after another: a stop that keeps leaves the actors and
+// their cores as they are, with nothing open, until Resume. Any other stop ends them.
 //
 // Ownership: a message belongs to its receiver, with all that it points into: a step's
 // result goes on to intake inside of its tokens. The table of open requests belongs

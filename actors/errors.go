@@ -26,6 +26,9 @@ var (
 	ErrStopping  = fmt.Errorf("%w: it is stopping", ErrUnavailable)
 	ErrClosed    = fmt.Errorf("%w: it is closed", ErrUnavailable)
 
+	// ErrNotRunning means that the engine was stopped, or crashed, and may be started again.
+	ErrNotRunning = fmt.Errorf("%w: it does not run", ErrUnavailable)
+
 	// ErrStuck means that a step did not end in time after the engine was closed:
 	// its thread and memory are lost to the process.
 	ErrStuck = fmt.Errorf("%w: a step does not end", ErrFailed)

@@ -52,15 +52,14 @@ func (a *intake) Receive(c actor.Context) {
 	case *messages.SetMode:
 		a.setMode(c, m)
 	case *messages.Halted:
-		a.table.failAll(ErrStopped)
-		a.drained(c)
+		a.halt(c, m)
 	}
 }
 
 // submit takes a request in, or says why not before anything is queued.
 func (a *intake) submit(c actor.Context, m *Submit) error {
-	if a.stopping() {
-		return ErrStopping
+	if err := a.closed(); err != nil {
+		return err
 	}
 	if n := 1 + len(m.Children); n > a.limits.MaxOpen { // no waiting would help
 		return fmt.Errorf("%w: %d sequences are more than the queue of %d takes", ErrParams, n, a.limits.MaxOpen)
@@ -148,6 +147,30 @@ func (a *intake) cut(c actor.Context, o *open, reason Reason, err error) {
 // stopping tells that nothing new is accepted.
 func (a *intake) stopping() bool {
 	return a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
+}
+
+// closed says why nothing new is accepted; nil: it is.
+func (a *intake) closed() error {
+	switch {
+	case a.stopping():
+		return ErrStopping
+	case a.mode == messages.Mode_MODE_STOPPED:
+		return ErrNotRunning
+	}
+	return nil
+}
+
+// halt fails what is open, once no step runs. The scheduler drops it, too: it may go
+// on in another session.
+func (a *intake) halt(c actor.Context, m *messages.Halted) {
+	if m.Number != a.number { // of a session that has ended
+		return
+	}
+	for key := range a.table.byKey {
+		c.Send(a.scheduler, &cancelKey{key})
+	}
+	a.table.failAll(ErrStopped)
+	a.drained(c)
 }
 
 func (a *intake) setMode(c actor.Context, m *messages.SetMode) {

@@ -94,5 +94,15 @@ type fatal struct {
 // cancelKey tells the scheduler that intake has ended a request.
 type cancelKey struct{ key sched.Key }
 
-func (*peers) ControlMessage() {}
-func (*fatal) ControlMessage() {}
+// resume asks the supervisor for another session. The answer comes in a channel with
+// room for one.
+type resume struct{ answer chan<- resumed }
+
+type resumed struct {
+	running bool // a session runs that no stop ends
+	ending  bool // no session will
+}
+
+func (*resume) ControlMessage() {}
+func (*peers) ControlMessage()  {}
+func (*fatal) ControlMessage()  {}

@@ -14,12 +14,12 @@ import (
 // them complete, until a hard one comes behind it.
 func TestReportJ1AStopEndsEverything(t *testing.T) {
 	for name, stop := range map[string]func(*rig){
-		"hard":       func(r *rig) { r.Stop(true) },
-		"hard twice": func(r *rig) { r.Stop(true); r.after(5 * time.Millisecond); r.Stop(true) },
+		"hard":       func(r *rig) { r.Stop(true, false) },
+		"hard twice": func(r *rig) { r.Stop(true, false); r.after(5 * time.Millisecond); r.Stop(true, false) },
 		"soft, then hard": func(r *rig) {
-			r.Stop(false)
+			r.Stop(false, false)
 			r.after(100 * time.Millisecond)
-			r.Stop(true)
+			r.Stop(true, false)
 		},
 	} {
 		inVirtualTime(t, executor.EchoConfig{Blocks: 64, Slots: 4}, 2, func(r *rig) {

@@ -39,7 +39,7 @@ func inVirtualTime(t *testing.T, ec executor.EchoConfig, depth int, play func(*r
 			Sched:  sched.Config{MaxTokens: info.MaxTokens, MaxSlots: info.MaxSlots, PageSize: info.PageSize, Blocks: info.Groups[0].Blocks, Depth: depth, Sharing: true},
 			Limits: Limits{Vocab: info.Vocab, MaxContext: info.MaxContext, CacheTokens: CacheTokens(info, info.MaxTokens), MaxOpen: 1000}})
 		defer func() {
-			r.Stop(true)
+			r.Stop(true, false)
 			if err := r.Close(); err != nil {
 				t.Error(err)
 			}

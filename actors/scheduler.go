@@ -111,7 +111,7 @@ func (a *scheduler) setMode(m *messages.SetMode) {
 	if m.Number <= a.number {
 		return
 	}
-	a.number, a.mode = m.Number, m.Mode
+	a.number, a.mode, a.halted = m.Number, m.Mode, false
 	a.trace.mode(m.Mode)
 	switch m.Mode {
 	case messages.Mode_MODE_RUNNING, messages.Mode_MODE_DRAINING:

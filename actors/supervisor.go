@@ -19,11 +19,13 @@ type supervisor struct {
 	started func(peers)               // called when they know each other
 	table   *table
 	log     zerolog.Logger
+	rest    func(bool)  // called when a session has ended and is kept, and when the next one begins
 	closing func(error) // called last, with why; nil: it was asked to stop
 
 	number uint64 // of the last command
 	mode   messages.Mode
 	err    error
+	keep   bool // what stops is kept for another session
 	going  bool // its own stop is on the way
 }
 
@@ -37,9 +39,11 @@ func (a *supervisor) Receive(c actor.Context) {
 	case *actor.Started:
 		a.start(c)
 	case *messages.Stop:
-		a.stop(c, m.Hard)
+		a.stop(c, m.Hard, m.Keep)
 	case *messages.Drained:
-		a.leave(c)
+		a.drained(c, m)
+	case *resume:
+		m.answer <- a.resume(c) // has room for one: never waits
 	case *fatal:
 		a.fail(c, m)
 	case *actor.Terminated:
@@ -76,14 +80,43 @@ func (a *supervisor) command(c actor.Context, mode messages.Mode) {
 	}
 }
 
-// stop drains, or halts; a hard stop may follow a soft one.
-func (a *supervisor) stop(c actor.Context, hard bool) {
+// stop drains, or halts; a hard stop may follow a soft one. The cache is kept if all
+// stops of a session want it.
+func (a *supervisor) stop(c actor.Context, hard, keep bool) {
+	if a.mode == messages.Mode_MODE_STOPPED {
+		if !keep {
+			a.leave(c)
+		}
+		return
+	}
+	a.keep = keep && (a.keep || a.mode < messages.Mode_MODE_DRAINING)
 	switch {
 	case hard && a.mode != messages.Mode_MODE_HALTING:
 		a.command(c, messages.Mode_MODE_HALTING)
 	case !hard && a.mode < messages.Mode_MODE_DRAINING:
 		a.command(c, messages.Mode_MODE_DRAINING)
 	}
+}
+
+// drained ends the session that the last command was to end.
+func (a *supervisor) drained(c actor.Context, m *messages.Drained) {
+	switch {
+	case m.Number != a.number || a.going: // of a session before, or of no more interest
+	case a.keep:
+		a.command(c, messages.Mode_MODE_STOPPED)
+		a.rest(true)
+	default:
+		a.leave(c)
+	}
+}
+
+// resume begins another session if the last one has ended, and tells how it is.
+func (a *supervisor) resume(c actor.Context) resumed {
+	if a.mode == messages.Mode_MODE_STOPPED && !a.going {
+		a.rest(false)
+		a.command(c, messages.Mode_MODE_RUNNING)
+	}
+	return resumed{running: a.mode == messages.Mode_MODE_RUNNING && !a.going, ending: a.going}
 }
 
 func (a *supervisor) fail(c actor.Context, f *fatal) {

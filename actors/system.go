@@ -24,15 +24,17 @@ const deadLetterPause = 20 * time.Millisecond
 
 // Options says what to start.
 type Options struct {
-	Executor executor.Executor // belongs to the System from now on
+	Executor executor.Executor // belongs to the System from now on, until Free closes it
 	Sched    sched.Config
 	Limits   Limits
 	Key      uint64 // of the prefix cache's hashes
 	Log      zerolog.Logger
 
-	// Trace, if set, is written what happens to each request, and closed when the
-	// System has ended. See package trace.
+	// Trace, if set, is written what happens to each request, and closed by Close.
+	// See package trace. After is a System that has ended, whose trace this one goes
+	// on with instead.
 	Trace io.WriteCloser
+	After *System
 }
 
 // System is a running set of actors, seen from outside.
@@ -40,11 +42,16 @@ type System struct {
 	peers
 	sys       *actor.ActorSystem
 	ex        executor.Executor
+	limits    Limits
 	trace     *tracer
 	collected chan struct{}
 	done      chan struct{}
 	err       error // why, once done is closed
-	closing   sync.Once
+	freeing   sync.Once
+	freed     error // what went wrong with that
+
+	mu   sync.Mutex
+	rest chan struct{} // closed: a session has ended, and no other one has begun
 }
 
 // Start spawns the actors. The engine is running when it returns.
@@ -54,9 +61,16 @@ func Start(o Options) *System {
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
 			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
 		ex:        o.Executor,
+		limits:    o.Limits,
 		collected: make(chan struct{}),
 		done:      make(chan struct{}),
-		trace:     newTracer(o),
+		rest:      make(chan struct{}),
+	}
+	if o.After != nil {
+		s.trace = o.After.trace
+		o.After = nil // so that systems do not keep each other
+	} else {
+		s.trace = newTracer(o)
 	}
 	info := o.Executor.Info()
 	books := cache(info, o.Sched.MaxTokens)
@@ -90,9 +104,9 @@ func Start(o Options) *System {
 			s.peers = p
 			close(started)
 		},
+		rest: s.setRest,
 		closing: func(err error) {
 			s.err = err
-			s.trace.finish()
 			close(s.done)
 		}}), "supervisor")
 	<-started // every child knows the others now, before any message from outside
@@ -107,9 +121,51 @@ func (s *System) Cancel(id string, sink Sink) {
 	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})
 }
 
-// Stop begins to end the System: hard, when the steps handed over are done; else
-// when all that was accepted is.
-func (s *System) Stop(hard bool) { s.sys.Root.Send(s.supervisor, &messages.Stop{Hard: hard}) }
+// Check says why a request can never be accepted, without submitting it; nil: it may be.
+func (s *System) Check(m *Submit) error {
+	_, err := s.limits.admit(m, 0)
+	return err
+}
+
+// Stop begins to end the session: hard, when the steps handed over are done; else
+// when all that was accepted is. Then the System ends, but for one that all stops of
+// the session want to keep: that rests until Resume, or until a Stop without keep.
+func (s *System) Stop(hard, keep bool) {
+	s.sys.Root.Send(s.supervisor, &messages.Stop{Hard: hard, Keep: keep})
+}
+
+// Resume begins another session of a System at rest, with the cache of the last one.
+// It tells whether a session runs, this one or one before, that no Stop ends; or else
+// that the System ends, so that none ever will.
+func (s *System) Resume() (running, ending bool) {
+	answer := make(chan resumed, 1)
+	s.sys.Root.Send(s.supervisor, &resume{answer})
+	select {
+	case a := <-answer:
+		return a.running, a.ending
+	case <-s.done:
+		return false, true
+	}
+}
+
+// AtRest is closed when the session that is under way has ended and is kept: every
+// request of it has ended. If none is under way it is closed already.
+func (s *System) AtRest() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rest
+}
+
+// setRest notes that a session has ended or that the next one begins.
+func (s *System) setRest(rest bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rest {
+		close(s.rest)
+	} else {
+		s.rest = make(chan struct{})
+	}
+}
 
 // Done is closed when all actors have ended and every request has.
 func (s *System) Done() <-chan struct{} { return s.done }
@@ -117,30 +173,40 @@ func (s *System) Done() <-chan struct{} { return s.done }
 // Err says why the System ended, once Done is closed: nil when it was asked to.
 func (s *System) Err() error { return s.err }
 
-// closeTimeout is how long Close waits for a step that runs.
+// closeTimeout is how long Free waits for a step that runs.
 var closeTimeout = 30 * time.Second
 
-// Close waits for Done and frees the executor. A step that does not end within 30 s
-// is given up: what is open fails, and Close answers ErrStuck. It is safe twice.
-func (s *System) Close() error {
-	stuck := false
+// Free waits for Done and closes the executor. A step that does not end within 30 s
+// is given up: what is open fails, and Free answers ErrStuck. It is safe twice, at
+// the same time too.
+func (s *System) Free() error {
 	select {
 	case <-s.done:
 	case <-time.After(closeTimeout):
-		stuck = true
 		s.sys.Root.Send(s.supervisor, &fatal{"executor", ErrStuck})
 		<-s.done
 	}
-	var err error
-	s.closing.Do(func() {
-		err = s.ex.Close()
-		if stuck {
-			err = errors.Join(err, ErrStuck)
-		} else {
-			<-s.collected
+	s.freeing.Do(func() {
+		s.freed = s.ex.Close()
+		stuck := errors.Is(s.err, ErrStuck)
+		if !stuck {
+			select {
+			case <-s.collected:
+			case <-time.After(closeTimeout): // a step that runs beside a crash
+				stuck = true
+			}
 		}
-		err = errors.Join(err, s.trace.wait())
+		if stuck {
+			s.freed = errors.Join(s.freed, ErrStuck)
+		}
 		s.sys.Shutdown()
 	})
-	return err
+	return s.freed
+}
+
+// Close frees the executor, and ends the trace. It is safe twice.
+func (s *System) Close() error {
+	err := s.Free()
+	s.trace.finish()
+	return errors.Join(err, s.trace.wait())
 }

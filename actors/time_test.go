@@ -113,7 +113,7 @@ func TestNoDeadlineRingsBehindTheEnd(t *testing.T) {
 	inVirtualTime(t, executor.EchoConfig{Blocks: 64}, 1, func(r *rig) {
 		r.add(Submit{ID: "a", IDs: promptOf(3, 1), MaxNew: 2, Deadline: time.Hour}, 0)
 		r.after(time.Second)
-		r.Stop(false)
+		r.Stop(false, false)
 		<-r.Done()
 		r.after(time.Second)
 		r.sys.EventStream.Subscribe(func(m any) {

@@ -113,7 +113,7 @@ func (r *tracedRun) end() []trace.Event {
 	for _, rec := range r.records {
 		rec.wait()
 	}
-	r.Stop(false)
+	r.Stop(false, false)
 	if err := r.System.Close(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestATraceThatFailsEndsAlone(t *testing.T) {
 	if e := rec.wait(); e.Reason != ReasonLength {
 		t.Errorf("ended %+v", e)
 	}
-	s.Stop(false)
+	s.Stop(false, false)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -299,7 +299,7 @@ func TestATraceThatHangsIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec.wait()
-	s.Stop(true)
+	s.Stop(true, false)
 	if err := s.Close(); !errors.Is(err, trace.ErrWrite) {
 		t.Errorf("close: %v", err)
 	}

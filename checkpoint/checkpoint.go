@@ -26,17 +26,6 @@ type Checkpoint struct {
 	files   []io.Closer
 }
 
-// Generation holds the sampling defaults that the model's authors recommend
-// (generation_config.json). A nil field was not given.
-type Generation struct {
-	DoSample          *bool
-	Temperature       *float64
-	TopP              *float64
-	TopK              *int
-	MinP              *float64
-	RepetitionPenalty *float64
-}
-
 // stored is a tensor and how its bytes are got.
 type stored struct {
 	model.Tensor

@@ -102,7 +102,12 @@ func (c *Checkpoint) generationFields() map[string]any {
 	set(f, "top_p", g.TopP)
 	set(f, "top_k", g.TopK)
 	set(f, "min_p", g.MinP)
+	set(f, "typical_p", g.TypicalP)
 	set(f, "repetition_penalty", g.RepetitionPenalty)
+	set(f, "no_repeat_ngram_size", g.NoRepeatNgram)
+	if len(g.BadWords) > 0 {
+		f["bad_words_ids"] = g.BadWords
+	}
 	return f
 }
 

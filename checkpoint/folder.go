@@ -56,22 +56,3 @@ func readJSON(fsys fs.FS, name string, limit int64, v any) error {
 	}
 	return nil
 }
-
-// readGeneration reads generation_config.json.
-func (c *Checkpoint) readGeneration(fsys fs.FS) error {
-	var g struct {
-		EOS               tokenIDs `json:"eos_token_id"`
-		DoSample          *bool    `json:"do_sample"`
-		Temperature       *float64 `json:"temperature"`
-		TopP              *float64 `json:"top_p"`
-		TopK              *int     `json:"top_k"`
-		MinP              *float64 `json:"min_p"`
-		RepetitionPenalty *float64 `json:"repetition_penalty"`
-	}
-	if err := readJSON(fsys, "generation_config.json", maxConfigFile, &g); err != nil {
-		return err
-	}
-	c.Generation = Generation{g.DoSample, g.Temperature, g.TopP, g.TopK, g.MinP, g.RepetitionPenalty}
-	c.addEOS(g.EOS...)
-	return nil
-}

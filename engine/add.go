@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
+	"time"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // Bounds of a request.
@@ -17,65 +18,64 @@ const (
 	maxPriority  = actors.MaxPriority
 )
 
+// Prefixes of the names of requests without one.
+const (
+	unnamed = "req-"
+	warming = "warm-up-"
+)
+
 // AddRequest submits a request and returns its stream. A request that can never
 // be served, or not now, is refused at once with a typed error, before anything is
-// queued. The request lives as long as ctx: when that ends, it is cancelled.
+// queued; with Request.Wait it waits for room in a full queue. The request lives as
+// long as ctx: when that ends, it is cancelled.
 func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
-	if r.ID != "" {
-		return e.add(ctx, r)
-	}
-	for { // a name of ours may be in use by the caller's choice
-		r.ID = "req-" + strconv.FormatUint(e.lastID.Add(1), 10)
-		s, err := e.add(ctx, r)
-		if !errors.Is(err, ErrDuplicateID) {
-			return s, err
-		}
-	}
-}
-
-func (e *Engine) add(ctx context.Context, r Request) (*Stream, error) {
-	if err := e.check(r); err != nil {
-		return nil, fmt.Errorf("request %q: %w", r.ID, err)
-	}
-	s, submit := e.submission(r)
-	reply := make(chan error, 1)
-	submit.Reply = reply
-	for _, s := range append(s.children, s) {
-		s.bind(ctx)
-	}
-	e.system.Submit(submit)
-	var err error
-	select {
-	case err = <-reply:
-	case <-e.system.Done():
-		select {
-		case err = <-reply: // both were there: it was accepted and has ended, or refused
-		default:
-			err = e.ended()
-		}
-	}
-	if err == nil && ctx.Err() != nil { // it may have been cancelled before it was there
-		s.cancel()
-		err = ctx.Err()
+	n, err := e.enter(r, unnamed)
+	if err == nil {
+		err = e.admit(ctx, n, r.Wait)
 	}
 	if err != nil {
-		for _, s := range append(s.children, s) {
-			s.unbind()
-		}
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	return s, nil
+	streams := make([]*Stream, len(n.records))
+	for i, rec := range n.records {
+		streams[i] = rec.reader()
+	}
+	streams[0].children = streams[1:]
+	return streams[0], nil
+}
+
+// entry is a request whose ids are taken: what intake gets, and the records of its
+// sequences.
+type entry struct {
+	submit  *actors.Submit
+	records []*record
+	handler func(Chunk)
+}
+
+// enter checks what need not be copied first, takes the ids of a request's sequences,
+// and copies it.
+func (e *Engine) enter(r Request, prefix string) (*entry, error) {
+	if err := e.check(r); err != nil {
+		return nil, err
+	}
+	records := e.records(r)
+	if err := e.requests.enter(records, prefix); err != nil {
+		return nil, err
+	}
+	return &entry{e.submission(r, records), records, r.Handler}, nil
 }
 
 // check refuses what need not be copied first.
 func (e *Engine) check(r Request) error {
 	switch {
+	case e.closed.Load():
+		return ErrClosed
 	case !r.countsRight():
 		return fmt.Errorf("%w: n is %d, must be from 1 to %d", ErrParams, r.N, maxSequences)
 	case r.Priority < -maxPriority || r.Priority > maxPriority:
 		return fmt.Errorf("%w: priority is %d, must be from %d to %d", ErrParams, r.Priority, -maxPriority, maxPriority)
 	}
-	return e.limits.CheckLength(len(r.PromptIDs), r.Score)
+	return e.options.Limits.CheckLength(len(r.PromptIDs), r.Score)
 }
 
 func (r *Request) countsRight() bool { return r.N >= 0 && r.N <= maxSequences }
@@ -88,9 +88,29 @@ func (r *Request) sequences() int {
 	return 1
 }
 
-// submission is a request's streams and what intake gets. The engine's copy of the
-// prompt is not the streams' one, which the caller gets to see.
-func (e *Engine) submission(r Request) (*Stream, *actors.Submit) {
+// records are those of a request's sequences. Their prompt is not the engine's copy:
+// the caller gets to see it.
+func (e *Engine) records(r Request) []*record {
+	prompt, tell, now := slices.Clip(slices.Clone(r.PromptIDs)), e.tell(r), time.Now()
+	set := make([]*record, r.sequences())
+	for i := range set {
+		set[i] = &record{id: r.ID, prompt: prompt, tell: tell, times: r.Timestamps, streaming: r.Streaming,
+			requests: e.requests, timing: Timing{Created: now}, unbind: func() bool { return true }}
+	}
+	return set
+}
+
+// tell is what a request is told of its tokens: what it asks for, or what the
+// configuration has for those that ask for nothing.
+func (e *Engine) tell(r Request) sampling.Tell {
+	if e.logprobs && r.Sampling.Tell == (sampling.Tell{}) {
+		return sampling.Tell{Logprobs: true}
+	}
+	return r.Sampling.Tell
+}
+
+// submission is what intake gets for sequences that are entered.
+func (e *Engine) submission(r Request, set []*record) *actors.Submit {
 	eos := r.EOS
 	if eos == nil {
 		eos = e.info.EOS
@@ -98,45 +118,96 @@ func (e *Engine) submission(r Request) (*Stream, *actors.Submit) {
 	if r.IgnoreEOS {
 		eos = nil
 	}
-	prompt := slices.Clip(slices.Clone(r.PromptIDs))
-	s := newStream(r.ID, prompt)
-	system := e.system // not the engine: a stream that is kept keeps no more than it needs
-	s.cancel = func() { system.Cancel(s.id, sink{s}) }
-	m := &actors.Submit{ID: r.ID, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
-		Sampling: r.Sampling, Seed: e.seed(r), Priority: int32(r.Priority), Sink: sink{s}}
-	for i := 1; i < r.N; i++ {
-		child := newStream(actors.ChildID(r.ID, i), prompt)
-		child.cancel = func() { system.Cancel(child.id, sink{child}) }
-		s.children = append(s.children, child)
-		m.Children = append(m.Children, sink{child})
+	m := &actors.Submit{ID: set[0].id, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
+		Sampling: copied(r.Sampling), Seed: e.seed(r.Seed, set[0].id), Priority: int32(r.Priority), Sink: set[0],
+		Score: r.Score, Private: r.Private, Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
+	m.Sampling.Tell = set[0].tell
+	for _, child := range set[1:] {
+		m.Children = append(m.Children, child)
 	}
-	return s, m
+	return m
 }
 
-// bind ties a request to a context.
-func (s *Stream) bind(ctx context.Context) {
-	if ctx.Done() != nil {
-		s.unbind = context.AfterFunc(ctx, s.cancel)
+// copied are parameters whose slices the caller may change.
+func copied(p sampling.Params) sampling.Params {
+	p.Bias, p.Ends, p.Allowed, p.BadWords = slices.Clone(p.Bias), slices.Clone(p.Ends), slices.Clone(p.Allowed), slices.Clone(p.BadWords)
+	for i, word := range p.BadWords {
+		p.BadWords[i] = slices.Clone(word)
 	}
+	return p
+}
+
+// admit submits a request, and withdraws it if it is refused. With wait, it waits
+// where the queue is full.
+func (e *Engine) admit(ctx context.Context, n *entry, wait bool) error {
+	for {
+		changed := e.requests.changed() // before it is tried: then no change is missed
+		err := e.try(ctx, n)
+		if wait && errors.Is(err, ErrQueueFull) {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if err != nil {
+			e.requests.withdraw(n.records)
+		}
+		return err
+	}
+}
+
+// try submits a request once and ties it to a context. One that is accepted when its
+// context has ended meanwhile is cancelled, as any other time.
+func (e *Engine) try(ctx context.Context, n *entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	reply, s := make(chan error, 1), e.session.Load()
+	n.submit.Reply = reply
+	for _, r := range n.records {
+		r.cancel = func() { s.system.Cancel(r.id, r) }
+		if ctx.Done() != nil {
+			r.unbind = context.AfterFunc(ctx, r.cancel)
+		}
+	}
+	s.system.Submit(n.submit)
+	var err error
+	select {
+	case err = <-reply:
+	case <-s.system.Done():
+		select {
+		case err = <-reply: // both were there: it was accepted and has ended, or refused
+		default:
+			err = e.ended(s)
+		}
+	}
+	if err != nil {
+		for _, r := range n.records {
+			r.unbind()
+		}
+		return err
+	}
+	if ctx.Err() != nil { // its end may have come to intake before the request
+		n.records[0].cancel()
+	}
+	if n.handler != nil {
+		for _, r := range n.records {
+			e.serve(r, n.handler)
+		}
+	}
+	return nil
 }
 
 // seed is the request's own, or one drawn from the engine's and the request's id,
 // so that a run with ids of the caller's can be repeated from the engine's seed.
-func (e *Engine) seed(r Request) uint64 {
-	if r.Seed != nil {
-		return *r.Seed
+func (e *Engine) seed(own *uint64, id string) uint64 {
+	if own != nil {
+		return *own
 	}
 	h := e.info.Seed
-	for _, b := range []byte(r.ID) { // FNV-1a
+	for _, b := range []byte(id) { // FNV-1a
 		h = (h ^ uint64(b)) * 1099511628211
 	}
 	return rand.NewPCG(e.info.Seed, h).Uint64()
-}
-
-// ended says why requests are not taken any more, once the actors are gone.
-func (e *Engine) ended() error {
-	if err := e.system.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrClosed, err)
-	}
-	return ErrClosed
 }

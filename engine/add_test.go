@@ -76,7 +76,7 @@ func TestADuplicateLeavesTheFirstAlone(t *testing.T) {
 			t.Fatal("a duplicate was taken in")
 		}
 	}
-	old.cancel()
+	old.record.cancel()
 	if out := first.Wait(t.Context()); out.FinishReason != FinishLength {
 		t.Errorf("the first ended %s with %d tokens", out.FinishReason, len(out.TokenIDs))
 	}
@@ -115,11 +115,11 @@ func TestOutputsAndRequestsAreTheCallers(t *testing.T) {
 func TestAStreamIsAsLargeAsItsTokens(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Context: 1 << 17}, Config{})
 	out := mustAdd(t, e, Request{PromptIDs: ids(3, 1), EOS: executor.EchoRef(ids(3, 1), 1, echoVocab, 1)}).Wait(t.Context())
-	s := newStream("", nil)
+	r := &record{}
 	for range 1000 {
-		sink{s}.Tokens(actors.News{IDs: []int32{7}})
+		r.Tokens(actors.News{IDs: []int32{7}})
 	}
-	if n := len(*s.tokens.Load()); len(out.TokenIDs) != 1 || n > 2048 {
+	if n := cap(r.tokens); len(out.TokenIDs) != 1 || n > 2048 {
 		t.Errorf("room for %d tokens after 1000", n)
 	}
 }
@@ -145,7 +145,7 @@ func TestStoppingRefusesAndACancelMayBeWhatItWaitsFor(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("the stop does not notice that nothing is open any more")
 	}
-	if _, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(3, 1)}}, BatchOptions{}); !errors.Is(err, ErrClosed) {
+	if _, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(3, 1)}}, BatchOptions{}); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a batch after the stop: %v", err)
 	}
 }
@@ -239,9 +239,9 @@ func TestTheEnginesSeedDrawsThoseOfRequests(t *testing.T) {
 	a, b := &Engine{info: Info{Seed: 1}}, &Engine{info: Info{Seed: 2}}
 	own := uint64(9)
 	switch {
-	case a.seed(Request{ID: "x"}) != (&Engine{info: Info{Seed: 1}}).seed(Request{ID: "x"}), a.seed(Request{Seed: &own}) != own:
+	case a.seed(nil, "x") != (&Engine{info: Info{Seed: 1}}).seed(nil, "x"), a.seed(&own, "x") != own:
 		t.Error("the same request draws another seed")
-	case a.seed(Request{ID: "x"}) == a.seed(Request{ID: "y"}), a.seed(Request{ID: "x"}) == b.seed(Request{ID: "x"}):
+	case a.seed(nil, "x") == a.seed(nil, "y"), a.seed(nil, "x") == b.seed(nil, "x"):
 		t.Error("different requests or engines draw the same seed")
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/cbactor/cbactor/actors"
 )
@@ -12,6 +11,8 @@ import (
 type BatchOptions struct {
 	// Progress, if set, is called as requests end, on the caller's goroutine.
 	Progress func(Progress)
+
+	Timestamps bool // keep the moment of each token, of every request
 }
 
 // Progress is how far a batch is.
@@ -20,76 +21,152 @@ type Progress struct {
 	Tokens      int // generated in the ended ones
 }
 
-// queueRetry is how long GenerateBatch waits before it tries again to get into a
-// queue that is full of other callers' requests.
-const queueRetry = 5 * time.Millisecond
+// GenerateBatch spawns an engine for requests, runs them and closes it. Where cfg has
+// no Hints, they are those of the requests. For none, nothing is started.
+func GenerateBatch(ctx context.Context, cfg Config, requests []Request, o BatchOptions) (outs []Output, err error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	e, err := Spawn(ctx, hinted(cfg, requests))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return e.GenerateBatch(ctx, requests, o)
+}
+
+// hinted is a configuration for requests.
+func hinted(cfg Config, requests []Request) Config {
+	if cfg.Hints == (Hints{}) {
+		cfg.Hints = HintsOf(requests)
+	}
+	return cfg
+}
 
 // GenerateBatch runs requests together and returns their outputs in the order
 // given, for a request with N above 1 one after the other, of an N that is refused
-// the first alone; nothing is started for none. It waits where the engine's queue is full. A request that is refused or
-// fails has its error in its own Output; the others go on. When ctx ends, all are
-// cancelled and returned with what they have, and its error; when the engine is
-// closed or crashes, likewise. Equal ids are refused while the first is open.
+// the first alone; nothing is started for none. It waits where the engine's queue is
+// full. A request that is refused or fails has its error in its own Output; the
+// others go on. When ctx ends, all are cancelled and returned with what they have,
+// and its error; when the engine is stopped hard, is closed or crashes, likewise.
+// Equal ids are refused while the first is open.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
-	at := make([]int, len(requests)) // where a request's outputs begin
-	p := Progress{}
-	for i, r := range requests {
-		at[i] = p.Total
-		p.Total += r.sequences()
+	return e.run(ctx, requests, o, unnamed)
+}
+
+// run is GenerateBatch with names of that prefix for those without one.
+func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, prefix string) ([]Output, error) {
+	b := batch{engine: e, requests: requests, options: o, prefix: prefix, at: make([]int, len(requests))}
+	for i := range requests {
+		b.at[i] = b.progress.Total
+		b.progress.Total += requests[i].sequences()
 	}
-	outs := make([]Output, p.Total)
-	ended := make(chan int, p.Total) // room for all: nobody waits to report
-	var retry <-chan time.Time
-	next := 0
-	for p.Done < p.Total {
-		for next < len(requests) {
-			s, err := e.AddRequest(ctx, requests[next])
-			if errors.Is(err, ErrQueueFull) {
-				retry = time.After(queueRetry) // or sooner, when one of ours ends
-				break
-			}
-			first, n := at[next], requests[next].sequences()
-			for i := range n {
-				if err != nil {
-					outs[first+i] = Refused(requests[next], err)
-					if id := requests[next].ID; id != "" {
-						outs[first+i].RequestID = actors.ChildID(id, i)
-					}
-					ended <- first + i
-					continue
-				}
-				stream := s
-				if i > 0 {
-					stream = s.children[i-1]
-				}
-				go func() {
-					outs[first+i] = stream.Wait(ctx)
-					ended <- first + i
-				}()
-			}
-			next++
+	b.outs = make([]Output, b.progress.Total)
+	b.ended = make(chan end, b.progress.Total)
+	for b.progress.Done < b.progress.Total {
+		changed, cancelled := e.requests.changed(), ctx.Done()
+		if b.fill(ctx); b.next == len(requests) {
+			changed, cancelled = nil, nil // all have begun, and will end
 		}
 		select {
-		case i := <-ended:
-			p.Done++
-			p.Tokens += len(outs[i].TokenIDs)
-			if o.Progress != nil {
-				o.Progress(p)
-			}
-		case <-retry:
+		case end := <-b.ended:
+			b.take(end)
+		case <-changed: // there may be room
+		case <-cancelled:
 		}
 	}
-	return outs, e.whole(ctx, outs)
+	return b.outs, b.whole(ctx)
+}
+
+// batch is a GenerateBatch under way.
+type batch struct {
+	engine   *Engine
+	requests []Request
+	options  BatchOptions
+	prefix   string
+	next     int    // the first request that is not begun
+	waiting  *entry // that one, if it has found the queue full
+	at       []int  // where a request's outputs begin
+	outs     []Output
+	ended    chan end // room for all: nobody waits to report
+	progress Progress
+}
+
+// end is an output that is there.
+type end struct {
+	at     int
+	record *record // nil: the request was refused, and its output stands in its place
+}
+
+// fill begins requests until the queue is full.
+func (b *batch) fill(ctx context.Context) {
+	for ; b.next < len(b.requests); b.next++ {
+		err := b.begin(ctx)
+		if errors.Is(err, ErrQueueFull) {
+			return
+		}
+		if err != nil {
+			b.refuse(err)
+		}
+		b.waiting = nil
+	}
+}
+
+// begin tries to submit the next request. One that is to be tried again keeps its
+// name, so that names do not depend on how full the queue was.
+func (b *batch) begin(ctx context.Context) error {
+	if b.waiting == nil {
+		r := b.requests[b.next]
+		r.Timestamps = r.Timestamps || b.options.Timestamps
+		n, err := b.engine.enter(r, b.prefix)
+		if err != nil {
+			return err
+		}
+		for i, rec := range n.records {
+			at := b.at[b.next] + i
+			rec.onEnd = func() { b.ended <- end{at, rec} }
+		}
+		b.waiting = n
+	}
+	err := b.engine.try(ctx, b.waiting)
+	if err != nil && !errors.Is(err, ErrQueueFull) {
+		b.engine.requests.withdraw(b.waiting.records)
+	}
+	return err
+}
+
+// refuse writes the outputs of the next request, which was not accepted.
+func (b *batch) refuse(err error) {
+	r := b.requests[b.next]
+	for i := range r.sequences() {
+		at := b.at[b.next] + i
+		b.outs[at] = Refused(r, err)
+		if r.ID != "" {
+			b.outs[at].RequestID = actors.ChildID(r.ID, i)
+		}
+		b.ended <- end{at: at}
+	}
+}
+
+func (b *batch) take(e end) {
+	if e.record != nil {
+		b.outs[e.at] = e.record.output()
+	}
+	b.progress.Done++
+	b.progress.Tokens += len(b.outs[e.at].TokenIDs)
+	if b.options.Progress != nil {
+		b.options.Progress(b.progress)
+	}
 }
 
 // whole is nil when every output is what became of its request alone: neither ctx
 // nor the engine ended before.
-func (e *Engine) whole(ctx context.Context, outs []Output) error {
-	for _, out := range outs {
+func (b *batch) whole(ctx context.Context) error {
+	for _, out := range b.outs {
 		switch {
 		case out.FinishReason == FinishCancelled && ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(out.Err, ErrClosed), errors.Is(out.Err, ErrStopped), errors.Is(out.Err, ErrCrashed):
+		case errors.Is(out.Err, ErrUnavailable), errors.Is(out.Err, ErrStopped), errors.Is(out.Err, ErrCrashed), errors.Is(out.Err, ErrStuck):
 			return out.Err
 		}
 	}

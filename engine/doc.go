@@ -11,13 +11,33 @@
 //
 // The engine sees token ids only; package text turns them into text and back.
 //
+// What comes of requests is read in the way that suits the caller:
+//
+//	AddRequest              a Stream: new tokens as they come, then the Output
+//	AddRequests             ids; each result waits for Result, NextResult or Results, and
+//	                        ResultsOf iterates over one of them as it comes
+//	Request.Handler, Handle a function that is called
+//	GenerateBatch           all outputs, in the order of the requests
+//
+// An engine lives in sessions: Spawn begins one, Stop ends it, after what is open or
+// hard, with or without its cache, and Start begins the next with the configuration of
+// Spawn; another configuration needs another engine. A crash ends a session, too. Join
+// waits for the end, Close is for good.
+//
+// Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
+// may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
+//
 // A Config is resolved in one place: Fields is the table of its entries, from which
 // checks, flags, files, environment and documentation come; Resolve decides each and
 // says why, and plans the memory; package settings reads files and environment.
 //
-// Ownership: an Engine owns its actors, its executor (also one that was passed in)
-// and the cache; the checkpoint stays the caller's and may be closed after Spawn.
+// Ownership: an Engine owns its actors, its executor (also one that was passed in),
+// the weights and the cache; the checkpoint stays the caller's and may be closed after
+// Spawn. A sequence's record (record.go) is written by intake and read by any number
+// of Streams; it is entered in requests (requests.go) while its id is in use.
 //
 // Concurrency: every method may be called from any goroutine. A Stream is read by
-// one goroutine at a time.
+// one goroutine at a time. The engine has a goroutine for each session, one for each
+// sequence with a handler, and none for other requests. Locks: life, then that of
+// requests, then that of a record; none is held while anything is waited for.
 package engine

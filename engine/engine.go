@@ -7,14 +7,22 @@ import (
 	"sync/atomic"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
-// Engine is a running engine.
+// Engine takes requests, in one session after another: Spawn begins the first one,
+// Stop ends one, Start begins the next, Close ends all.
 type Engine struct {
-	system *actors.System
-	limits actors.Limits
-	info   Info
-	lastID atomic.Uint64
+	info     Info
+	options  actors.Options  // of every session
+	cpu      *cpuexec.Config // of every session's executor; nil: it is the caller's, and there is one
+	logprobs bool            // are told where a request asks nothing else
+	sharing  bool
+
+	requests *requests
+	life     chan struct{} // room for one: who begins a session or ends one
+	session  atomic.Pointer[session]
+	closed   atomic.Bool
 }
 
 // Spawn resolves cfg, loads the model, makes the cache and starts the actors. What
@@ -31,15 +39,20 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	e := &Engine{requests: newRequests(), life: make(chan struct{}, 1), logprobs: *r.Config.ReturnLogprobs, sharing: *r.Config.AllowBlockSharing}
 	ex := cfg.Executor
 	if ex == nil {
-		if ex, err = r.loadCPU(ctx); err != nil {
+		if e.cpu, err = r.loadCPU(); err != nil {
+			return nil, err
+		}
+		if ex, err = e.makeExecutor(ctx); err != nil {
 			return nil, err
 		}
 	}
 	info := ex.Info()
-	e := &Engine{info: r.info(info), limits: r.limits(info)}
-	e.system = actors.Start(actors.Options{Executor: ex, Sched: r.sched(info), Limits: e.limits, Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace})
+	e.info = r.info(info)
+	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
+	e.begin(ex, nil)
 	return e, nil
 }
 
@@ -52,30 +65,25 @@ func (e *Engine) Info() Info {
 
 // Cancel ends a request with FinishCancelled and the tokens so far, wherever it
 // is, and its other sequences too. An id that is unknown or ended is harmless.
-func (e *Engine) Cancel(id string) { e.system.Cancel(id, nil) }
-
-// StopOptions says how to stop.
-type StopOptions struct {
-	Hard bool // do not wait for open requests: they end as failed with what they have
-}
-
-// Stop ends the engine: nothing new is accepted, and what was completes first,
-// unless Hard. When ctx ends first the engine goes on stopping; Stop may be called
-// again, also harder. Close frees threads and memory afterwards.
-func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
-	e.system.Stop(o.Hard)
-	select {
-	case <-e.system.Done():
-		return e.system.Err()
-	case <-ctx.Done():
-		return ctx.Err()
+func (e *Engine) Cancel(id string) {
+	if s := e.session.Load(); !s.atRest() {
+		s.system.Cancel(id, nil)
 	}
 }
 
-// Close stops hard and frees everything: threads, cache, weights, also an executor
-// that was passed in. It is safe twice; afterwards every call answers ErrClosed. It
-// waits for the step that runs, at most 30 s: then it answers ErrStuck.
+// Close stops hard and frees everything: threads, cache, weights, results that were
+// not read, also an executor that was passed in. It is safe twice; afterwards every
+// call answers ErrClosed. Streams can be read to their end. It waits for the step
+// that runs, at most 30 s: then it answers ErrStuck.
 func (e *Engine) Close() error {
-	e.system.Stop(true)
-	return e.system.Close()
+	e.closed.Store(true) // nobody begins a session any more
+	e.life <- struct{}{}
+	defer func() { <-e.life }()
+	s := e.session.Load()
+	s.system.Stop(true, false)
+	err := s.system.Close()
+	<-s.freed
+	e.cpu = nil // an engine that is kept keeps no weights
+	e.requests.forget()
+	return err
 }

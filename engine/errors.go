@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
@@ -23,13 +24,20 @@ var (
 	ErrNeverFits   = actors.ErrNeverFits
 	ErrParams      = actors.ErrParams
 	ErrDuplicateID = actors.ErrDuplicateID
+	ErrUnknownID   = fmt.Errorf("%w: no open request and no unread result has the id", ErrRejected)
 
 	ErrQueueFull = actors.ErrQueueFull
 	ErrStopping  = actors.ErrStopping
 	ErrClosed    = actors.ErrClosed
 
+	// ErrNotRunning means that the engine was stopped, or with ErrCrashed that it has
+	// crashed: Start begins again.
+	ErrNotRunning = actors.ErrNotRunning
+
 	ErrStopped = actors.ErrStopped
 	ErrCrashed = actors.ErrCrashed
+	ErrStuck   = actors.ErrStuck
+	ErrHandler = fmt.Errorf("%w: its handler", ErrFailed)
 )
 
 // ErrConfig is the class of every refused configuration.

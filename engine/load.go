@@ -1,25 +1,20 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// loadCPU reads the weights and makes the CPU executor.
-func (r *Resolved) loadCPU(ctx context.Context) (*cpuexec.Executor, error) {
+// loadCPU reads the weights: what it gives makes CPU executors.
+func (r *Resolved) loadCPU() (*cpuexec.Config, error) {
 	set, err := weights.Load(r.Config.Checkpoint.Config, r.Config.Checkpoint, 1, "")
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	cfg := r.cpu
 	cfg.Weights = set
-	return cpuexec.New(cfg)
+	return &cfg, nil
 }
 
 // Info is what an engine with this configuration has as its Info, without reading

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
 // The tiny model's weights as stored and packed, and a block of 32 tokens:
@@ -83,7 +85,11 @@ func TestPlanIsWhatTheEngineTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cpu, err := r.loadCPU(t.Context())
+	of, err := r.loadCPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, err := cpuexec.New(*of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,19 @@ type Request struct {
 	Score bool
 
 	Stop       func() Matcher // makes what finds the request's end in its tokens, such as stop strings; one for each sequence
-	Deadline   time.Duration  // from submission to the end, which it forces with FinishDeadline; 0: none
-	FirstToken time.Duration  // from submission to the first token; 0: none
+	Deadline   time.Duration  // from acceptance to the end, which it forces with FinishDeadline; 0: none
+	FirstToken time.Duration  // from acceptance to the first token; 0: none
 	Timestamps bool           // keep the moment of each token
+
+	Private bool // takes no cache blocks of other requests and leaves none to them
+	Wait    bool // AddRequest waits where the queue is full, as long as its context allows
+
+	// Handler, if set, is called with all that comes: with each step's news if
+	// Streaming, else once, at the end. Each sequence has a goroutine that calls it; one
+	// that takes long holds up nobody else, one that panics fails its own request with
+	// ErrHandler. It is not called any more after the final Chunk.
+	Handler   func(Chunk)
+	Streaming bool // Handler and ResultsOf get what is new with every step, not all at the end
 }
 
 // Matcher finds the end of a request in its tokens.
@@ -78,8 +88,9 @@ type Timing struct {
 // Chunk is what came since the last one: TokenIDs are the tokens from Offset on.
 // Final is set in the last chunk only.
 type Chunk struct {
-	TokenIDs []int32
-	Logprobs []sampling.Drawn // one per token, where asked for
-	Offset   int
-	Final    *Output
+	RequestID string
+	TokenIDs  []int32
+	Logprobs  []sampling.Drawn // one per token, where asked for
+	Offset    int
+	Final     *Output
 }

@@ -56,11 +56,10 @@ func TestResolutionOfEveryField(t *testing.T) {
 		idle      bool
 		cases     []given
 	}{
-		"max_context":     {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
-		"max_queue_size":  {"65536", "the most without being asked for more", false, []given{given1("3")}},
-		"max_batch_reads": {"0", "default", false, []given{given1("3")}},
-		"return_logprobs": {"false", "default", false, []given{given1("false"),
-			{text: "true", err: "return_logprobs is true (--it): not available yet, only false is"}}},
+		"max_context":                 {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
+		"max_queue_size":              {"65536", "the most without being asked for more", false, []given{given1("3")}},
+		"max_batch_reads":             {"0", "default", false, []given{given1("3")}},
+		"return_logprobs":             {"false", "default", false, []given{given1("false"), given1("true")}},
 		"seed":                        {"", "random", false, []given{given1("18446744073709551615")}},
 		"per_request_processors":      {"true", "default", false, []given{given1("true"), {text: "false", want: "false", from: "--it", notice: "requests may bring their own"}}},
 		"drop_unsupported_processors": {"true", "default", false, []given{given1("false")}},
@@ -136,7 +135,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 
 // What a program sets is checked as what a user writes, and shown as the program's.
 func TestProgramsValues(t *testing.T) {
-	zero, margin, yes, nan := 0, 2.0, true, math.NaN()
+	zero, margin, nan := 0, 2.0, math.NaN()
 	base := Config{Checkpoint: tiny(t)}
 	for want, change := range map[string]func(*Config){
 		"page_size is -1: must be a whole number from 1 to 4096":                      func(c *Config) { c.PageSize = -1 },
@@ -147,7 +146,7 @@ func TestProgramsValues(t *testing.T) {
 		"cpu_group_timeout is -2: must be a number from 0.001 to 1073741824, or none": func(c *Config) { c.CPUGroupTimeout = -2 * time.Second },
 		"hints is max_prompt=-1,max_new=0,requests=0: -1 is out of range":             func(c *Config) { c.Hints.MaxPrompt = -1 },
 		"decode_compile_config is mode=fast,dynamic=false: mode is \"fast\", none of": func(c *Config) { c.DecodeCompileConfig = &Compile{Mode: "fast"} },
-		"return_logprobs is true (the program): not available yet":                    func(c *Config) { c.ReturnLogprobs = &yes },
+		"tensor_parallel_size is 2 (the program): not available yet":                  func(c *Config) { c.TensorParallelSize = 2 },
 		"neither Checkpoint nor Executor":                                             func(c *Config) { c.Checkpoint = nil },
 	} {
 		cfg := base
@@ -269,14 +268,14 @@ func (n noRoom) Info() executor.Info {
 
 // A model that recommends what the engine lacks is refused, if it must be.
 func TestUnsupportedProcessors(t *testing.T) {
-	no, penalty := false, 1.3
+	no := false
 	c := *tiny(t)
-	c.Generation.RepetitionPenalty = &penalty
+	c.Generation.Other = []string{"num_beams"}
 	if _, err := resolve(Config{Checkpoint: &c}, plenty); err != nil {
 		t.Error(err)
 	}
 	_, err := resolve(Config{Checkpoint: &c, DropUnsupportedProcessors: &no}, plenty)
-	if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "repetition_penalty") {
+	if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "recommends num_beams") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func TestStopLetsWhatWasAcceptedComplete(t *testing.T) {
 			t.Errorf("%d ended %s with %v", i, out.FinishReason, out.TokenIDs)
 		}
 	}
-	if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(3, 1)}); !errors.Is(err, ErrClosed) {
+	if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(3, 1)}); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a request after the stop: %v", err)
 	}
 	if err := e.Stop(t.Context(), StopOptions{}); err != nil {
@@ -118,7 +118,7 @@ func TestCrashFailsEveryOpenRequest(t *testing.T) {
 				t.Errorf("%s: ended %s: %v", name, out.FinishReason, out.Err)
 			}
 		}
-		if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(4, 1)}); !errors.Is(err, ErrClosed) || !errors.Is(err, ErrCrashed) {
+		if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(4, 1)}); !errors.Is(err, ErrNotRunning) || !errors.Is(err, ErrCrashed) {
 			t.Errorf("%s: a request after the crash: %v", name, err)
 		}
 	}

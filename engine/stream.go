@@ -4,38 +4,44 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync/atomic"
-	"time"
-
-	"github.com/cbactor/cbactor/actors"
 )
 
-// Stream is what comes back from one request. Tokens wait in it until they are
-// read; a slow reader holds up nobody.
+// Stream reads what comes back from one sequence, from its beginning. What came
+// waits until it is read; a slow reader holds up nobody, and takes nothing from
+// other readers of the same request. One goroutine at a time reads a Stream.
 type Stream struct {
-	id       string
-	prompt   []int32 // the caller's to keep: nobody else has it
-	cancel   func()
+	record   *record
 	children []*Stream
-
-	// intake writes, one reader reads: tokens points to an array that has count
-	// tokens at least, and is replaced by a larger one when it is full.
-	tokens   atomic.Pointer[[]int32]
-	count    atomic.Int64
-	ended    atomic.Pointer[actors.End]
-	timing   Timing
 	news     chan struct{} // room for one: something came since the reader looked
-	read     int
-	finished bool        // the final chunk was read
-	unbind   func() bool // lets go of the request's context
+	whole    bool          // everything comes at once, at the end
+	read     int           // tokens
+	finished bool          // the final chunk was read
 }
 
-func newStream(id string, prompt []int32) *Stream {
-	return &Stream{id: id, prompt: prompt, timing: Timing{Created: time.Now()}, news: make(chan struct{}, 1), unbind: func() bool { return true }}
+// reader makes a reader of the record.
+func (r *record) reader() *Stream {
+	s := &Stream{record: r, news: make(chan struct{}, 1)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.readers = append(r.readers, s)
+	return s
+}
+
+// leave ends the reading: nobody waits for news any more.
+func (s *Stream) leave() {
+	r := s.record
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, other := range r.readers {
+		if other == s {
+			r.readers = append(r.readers[:i], r.readers[i+1:]...)
+			return
+		}
+	}
 }
 
 // ID is the request's id.
-func (s *Stream) ID() string { return s.id }
+func (s *Stream) ID() string { return s.record.id }
 
 // Children are the streams of the other sequences of a request with N above 1.
 func (s *Stream) Children() []*Stream { return s.children }
@@ -48,16 +54,7 @@ func (s *Stream) Recv(ctx context.Context) (Chunk, error) {
 		if s.finished {
 			return Chunk{}, io.EOF
 		}
-		end := s.ended.Load() // before count: no token comes after the end
-		n := int(s.count.Load())
-		if end != nil || n > s.read {
-			c := Chunk{TokenIDs: s.upTo(n)[s.read:], Offset: s.read}
-			s.read = n
-			if end != nil {
-				s.finished = true
-				out := s.output(end)
-				c.Final = &out
-			}
+		if c, some := s.next(); some {
 			return c, nil
 		}
 		select {
@@ -68,6 +65,27 @@ func (s *Stream) Recv(ctx context.Context) (Chunk, error) {
 	}
 }
 
+// next is what came since the last chunk, if anything did.
+func (s *Stream) next() (c Chunk, some bool) {
+	r := s.record
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.tokens)
+	if r.end == nil && (s.whole || n == s.read) {
+		return Chunk{}, false
+	}
+	c = Chunk{RequestID: r.id, TokenIDs: r.tokens[s.read:n:n], Offset: s.read}
+	if len(r.logprobs) == n {
+		c.Logprobs = r.logprobs[s.read:n:n]
+	}
+	s.read = n
+	if r.end != nil {
+		out := r.final()
+		c.Final, s.finished = &out, true
+	}
+	return c, true
+}
+
 // Wait reads the stream to its end. When ctx ends first, the request is cancelled
 // and ends with FinishCancelled and what there is.
 func (s *Stream) Wait(ctx context.Context) Output {
@@ -75,72 +93,12 @@ func (s *Stream) Wait(ctx context.Context) Output {
 		c, err := s.Recv(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
-			return s.output(s.ended.Load())
+			return s.record.output()
 		case err != nil:
-			s.cancel()
+			s.record.cancel()
 			ctx = context.WithoutCancel(ctx) // the end comes at once
 		case c.Final != nil:
 			return *c.Final
 		}
-	}
-}
-
-// upTo is the first n tokens.
-func (s *Stream) upTo(n int) []int32 {
-	if n == 0 {
-		return nil
-	}
-	return (*s.tokens.Load())[:n:n]
-}
-
-func (s *Stream) output(end *actors.End) Output {
-	n := int(s.count.Load())
-	return Output{
-		RequestID: s.id, PromptIDs: s.prompt, TokenIDs: s.upTo(n),
-		FinishReason: end.Reason, Err: end.Err, Preemptions: end.Preemptions, Timing: s.timing,
-		Usage: Usage{PromptTokens: len(s.prompt), CompletionTokens: n, CachedTokens: end.Cached},
-	}
-}
-
-// sink is the side of a Stream that intake sees.
-type sink struct{ *Stream }
-
-// firstTokens is how many tokens a Stream has room for at first.
-const firstTokens = 32
-
-// Started implements actors.Sink.
-func (s sink) Started() { s.timing.Started = time.Now() }
-
-// Tokens implements actors.Sink.
-func (s sink) Tokens(news actors.News) {
-	ids := news.IDs
-	n := int(s.count.Load())
-	if n == 0 {
-		s.timing.First = time.Now()
-	}
-	room := s.tokens.Load()
-	if room == nil || n+len(ids) > len(*room) {
-		larger := make([]int32, max(firstTokens, 2*n, n+len(ids)))
-		copy(larger, s.upTo(n))
-		room = &larger
-		s.tokens.Store(room)
-	}
-	n += copy((*room)[n:], ids)
-	s.count.Store(int64(n))
-	s.notify()
-}
-
-// End implements actors.Sink.
-func (s sink) End(e actors.End) {
-	s.timing.Ended = time.Now()
-	s.ended.Store(&e)
-	s.unbind()
-	s.notify()
-}
-
-func (s sink) notify() {
-	select {
-	case s.news <- struct{}{}:
-	default: // the reader will look anyway
 	}
 }

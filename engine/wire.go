@@ -14,7 +14,6 @@ import (
 var pending = []struct {
 	name, now string
 }{
-	{name: "return_logprobs", now: "false"},
 	{name: "tensor_parallel_size", now: "1"},
 	{name: "ranks", now: "none"},
 }

@@ -31,6 +31,7 @@ const (
 	Mode_MODE_RUNNING     Mode = 2
 	Mode_MODE_DRAINING    Mode = 3 // what was accepted completes, nothing new is accepted
 	Mode_MODE_HALTING     Mode = 4 // the steps handed over end, then everything open fails
+	Mode_MODE_STOPPED     Mode = 5 // nothing is open and nothing is accepted; the cache waits for the next session
 )
 
 // Enum value maps for Mode.
@@ -41,6 +42,7 @@ var (
 		2: "MODE_RUNNING",
 		3: "MODE_DRAINING",
 		4: "MODE_HALTING",
+		5: "MODE_STOPPED",
 	}
 	Mode_value = map[string]int32{
 		"MODE_UNSPECIFIED": 0,
@@ -48,6 +50,7 @@ var (
 		"MODE_RUNNING":     2,
 		"MODE_DRAINING":    3,
 		"MODE_HALTING":     4,
+		"MODE_STOPPED":     5,
 	}
 )
 
@@ -223,10 +226,12 @@ func (x *Drained) GetNumber() uint64 {
 	return 0
 }
 
-// Stop asks the supervisor to end the engine.
+// Stop asks the supervisor to end the session, and the engine with it unless it is to
+// be kept.
 type Stop struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hard          bool                   `protobuf:"varint,1,opt,name=hard,proto3" json:"hard,omitempty"` // false: what was accepted completes first
+	Keep          bool                   `protobuf:"varint,2,opt,name=keep,proto3" json:"keep,omitempty"` // the cache, for the next session
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,6 +273,13 @@ func (x *Stop) GetHard() bool {
 	return false
 }
 
+func (x *Stop) GetKeep() bool {
+	if x != nil {
+		return x.Keep
+	}
+	return false
+}
+
 var File_control_proto protoreflect.FileDescriptor
 
 const file_control_proto_rawDesc = "" +
@@ -280,15 +292,17 @@ const file_control_proto_rawDesc = "" +
 	"\x06Halted\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\"!\n" +
 	"\aDrained\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\"\x1a\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\".\n" +
 	"\x04Stop\x12\x12\n" +
-	"\x04hard\x18\x01 \x01(\bR\x04hard*d\n" +
+	"\x04hard\x18\x01 \x01(\bR\x04hard\x12\x12\n" +
+	"\x04keep\x18\x02 \x01(\bR\x04keep*v\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vMODE_PAUSED\x10\x01\x12\x10\n" +
 	"\fMODE_RUNNING\x10\x02\x12\x11\n" +
 	"\rMODE_DRAINING\x10\x03\x12\x10\n" +
-	"\fMODE_HALTING\x10\x04B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
+	"\fMODE_HALTING\x10\x04\x12\x10\n" +
+	"\fMODE_STOPPED\x10\x05B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
 
 var (
 	file_control_proto_rawDescOnce sync.Once

@@ -103,6 +103,32 @@ sampling() {
 	echo '```'
 }
 
+# The manager's calls, from all sides at once.
+calls() {
+	echo '# Calls and sessions'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## Storms: 1,000 requests, 16 goroutines, a hard stop, under the race detector'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -v -run 'Storm' ./engine -storms 50 | grep -E 'accepted|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## Starts, stops and joins in any order; sessions one after another; what memory comes back'
+	echo
+	echo '```'
+	go test -race -count=20 -timeout 30m -run 'LifeInAnyOrder|UnderWay|Crash|EndWithTheEngine' ./engine
+	go test -count=1 -v -run 'MemoryComesBack' ./engine | grep -E 'resident|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## Every call and what shows it'
+	echo
+	echo '```'
+	go test -count=1 -v -run 'EveryCall|Example' ./engine | grep -E '^---|^ok|FAIL'
+	echo '```'
+}
+
 # report PART COMMAND: keeps what the command writes, unless something failed.
 report() {
 	mkdir -p docs/reports
@@ -122,13 +148,17 @@ scheduler)
 sampling)
 	report sampling sampling
 	;;
+calls)
+	report calls calls
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
 	"$0" sampling
+	"$0" calls
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | all" >&2
 	exit 2
 	;;
 esac

@@ -95,7 +95,7 @@ func showModel(name string, c *checkpoint.Checkpoint) modelInfo {
 
 // recommendation says how the model's authors want tokens drawn.
 func recommendation(g checkpoint.Generation) string {
-	p, err := recommended(g)
+	p, err := engine.Recommended(g)
 	if err != nil {
 		return "unusable: " + err.Error()
 	}

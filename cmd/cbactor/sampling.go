@@ -58,7 +58,7 @@ func (f *sampleFlags) check() error {
 // defaults are the settings of a request as far as it does not say otherwise: the
 // flags that were given, else what the model's authors recommend.
 func (f *sampleFlags) defaults(fs *pflag.FlagSet, g checkpoint.Generation) (engine.Request, error) {
-	p, err := recommended(g)
+	p, err := engine.Recommended(g)
 	if err != nil {
 		return engine.Request{}, err
 	}
@@ -72,28 +72,6 @@ func (f *sampleFlags) defaults(fs *pflag.FlagSet, g checkpoint.Generation) (engi
 		p.TopP = float32(f.topP)
 	}
 	return engine.Request{MaxNewTokens: f.maxNew, Sampling: p, IgnoreEOS: f.ignoreEOS}, nil
-}
-
-// recommended is what generation_config.json says, read as Transformers does:
-// greedy unless do_sample is set, and then at temperature 1 unless there is one.
-func recommended(g checkpoint.Generation) (sampling.Params, error) {
-	if g.DoSample == nil || !*g.DoSample {
-		return sampling.Params{}, nil
-	}
-	p := sampling.Params{Temperature: 1}
-	if g.Temperature != nil {
-		p.Temperature = float32(*g.Temperature)
-	}
-	if g.TopK != nil {
-		p.TopK = int32(max(-1, min(*g.TopK, 1<<31-1)))
-	}
-	if g.TopP != nil {
-		p.TopP = float32(*g.TopP)
-	}
-	if err := p.Check(); err != nil {
-		return p, fmt.Errorf("generation_config.json of the model: %w: mend it", err)
-	}
-	return p, nil
 }
 
 // drawn says how tokens are drawn, and for what is random how to have it again.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 
@@ -37,15 +36,6 @@ func TestDefaultsOfAModel(t *testing.T) {
 		r, err := f.defaults(fs, c.model)
 		if err != nil || !reflect.DeepEqual(r.Sampling, c.want) || r.MaxNewTokens != 256 {
 			t.Errorf("%s: %+v, %v", name, r, err)
-		}
-	}
-}
-
-func TestBadRecommendation(t *testing.T) {
-	yes, hot, minus := true, 5.0, -3
-	for _, g := range []checkpoint.Generation{{DoSample: &yes, Temperature: &hot}, {DoSample: &yes, TopK: &minus}} {
-		if _, err := recommended(g); !errors.Is(err, sampling.ErrParams) {
-			t.Errorf("%+v: %v", g, err)
 		}
 	}
 }

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+// until polls for what another goroutine brings about.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// A handler gets each step's news, or all at once, as the request says.
+func TestHandlersGetWhatIsAskedFor(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	want := executor.EchoRef(ids(5, 1), 12, echoVocab, 1)
+	for _, streaming := range []bool{true, false} {
+		chunks := make(chan Chunk, 100)
+		mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 12, Streaming: streaming, Handler: func(c Chunk) { chunks <- c }})
+		var got []int32
+		n := 0
+		for c := range chunks {
+			n++
+			if got = append(got, c.TokenIDs...); c.Final != nil {
+				break
+			}
+		}
+		if !slices.Equal(got, want) || streaming != (n > 1) {
+			t.Errorf("streaming %t: %d chunks of %v", streaming, n, got)
+		}
+	}
+}
+
+// A handler that is registered late has all from the beginning; one of a result that
+// is kept takes it.
+func TestAHandlerMayComeLate(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	got := make(chan Chunk, 100)
+	s := mustAdd(t, e, Request{ID: "open", PromptIDs: ids(5, 1), MaxNewTokens: 30})
+	if _, err := s.Recv(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Handle("open", func(c Chunk) { got <- c }); err != nil {
+		t.Fatal(err)
+	}
+	if c := <-got; c.Offset != 0 || len(c.TokenIDs) != 30 || c.Final == nil {
+		t.Errorf("%+v", c)
+	}
+	mustAddAll(t, e, []Request{{ID: "kept", PromptIDs: ids(5, 1), MaxNewTokens: 2}, {ID: "kept open", PromptIDs: ids(5, 1), MaxNewTokens: 100}})
+	until(t, "kept ends", func() bool { return !e.requests.find("kept").open() })
+	for _, id := range []string{"kept", "kept open"} {
+		if err := e.Handle(id, func(c Chunk) { got <- c }); err != nil {
+			t.Fatal(err)
+		}
+		if c := <-got; c.RequestID != id || c.Final == nil {
+			t.Errorf("%+v", c)
+		}
+	}
+	for out := range e.Results(t.Context()) {
+		t.Errorf("%s is kept as well", out.RequestID)
+	}
+	for _, id := range []string{"open", "kept", "kept open", "nobody"} {
+		if err := e.Handle(id, func(Chunk) {}); !errors.Is(err, ErrUnknownID) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if n := len(e.requests.byID); n != 0 {
+		t.Errorf("%d requests are still there", n)
+	}
+}
+
+// A handler that panics fails its own request, one that blocks holds up itself alone.
+func TestABadHandlerCostsItsOwnRequest(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	release := make(chan struct{})
+	blocked := mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 20, Streaming: true, Handler: func(Chunk) { <-release }})
+	bad := mustAdd(t, e, Request{PromptIDs: ids(5, 2), MaxNewTokens: 900, Streaming: true, Handler: func(Chunk) { panic("planted") }})
+	mate := mustAdd(t, e, Request{PromptIDs: ids(5, 3), MaxNewTokens: 20})
+	for i, s := range []*Stream{blocked, mate} {
+		if out := s.Wait(t.Context()); out.FinishReason != FinishLength {
+			t.Errorf("%d ended %s: %v", i, out.FinishReason, out.Err)
+		}
+	}
+	out := bad.Wait(t.Context())
+	if out.FinishReason != FinishFailed || !errors.Is(out.Err, ErrHandler) || !errors.Is(out.Err, ErrFailed) || len(out.TokenIDs) == 0 || len(out.TokenIDs) == 900 {
+		t.Errorf("the bad one ended %s with %d tokens: %v", out.FinishReason, len(out.TokenIDs), out.Err)
+	}
+	late := mustAdd(t, e, Request{PromptIDs: ids(5, 4), MaxNewTokens: 2, Handler: func(Chunk) { panic("at the end") }})
+	if out := late.Wait(t.Context()); out.FinishReason != FinishLength {
+		t.Errorf("it ended %s before its handler panicked: %v", out.FinishReason, out.Err)
+	}
+	close(release)
+}
+
+// A handler's goroutine ends with its request, however that ends; other requests have
+// none.
+func TestHandlersGoWithTheirRequests(t *testing.T) {
+	gate := make(chan struct{})
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Slots: 2, Delay: func(*executor.Batch) { <-gate }}, Config{})
+	before := runtime.NumGoroutine()
+	var mu sync.Mutex
+	ends := map[FinishReason]int{}
+	handler := func(c Chunk) {
+		if c.Final != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			ends[c.Final.FinishReason]++
+		}
+	}
+	for i := range 10 {
+		mustAdd(t, e, Request{ID: fmt.Sprint(i), PromptIDs: ids(5, i), MaxNewTokens: 3, Handler: handler})
+		mustAddAll(t, e, []Request{{PromptIDs: ids(5, i), MaxNewTokens: 3}})
+		mustAdd(t, e, Request{PromptIDs: ids(5, i), MaxNewTokens: 3})
+	}
+	if n := runtime.NumGoroutine(); n > before+10+4 { // some of the actors' own
+		t.Errorf("%d goroutines for 10 handlers", n-before)
+	}
+	for i := range 5 {
+		e.Cancel(fmt.Sprint(2 * i))
+	}
+	close(gate)
+	until(t, "all handlers have returned", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return ends[FinishCancelled] == 5 && ends[FinishLength] == 5
+	})
+	until(t, "their goroutines have ended", func() bool { return runtime.NumGoroutine() <= before+4 })
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// AddRequests submits requests whose results are kept until somebody reads them, by
+// Result, NextResult, Results or ResultsOf; one with a Handler is kept for nobody. It
+// answers their ids in the order given, and of a request with N above 1 the first.
+// Where the cache is shared they are queued in the order of their prompts, so that
+// equal beginnings come together. It waits where the queue is full, as long as ctx
+// allows, and the requests live as long as ctx.
+//
+// An error names the request that it is about. If any of them can never be served, or
+// has an id that is in use, nothing of them is queued, and there are no ids. If the
+// engine stops meanwhile or ctx ends, those that were queued before go their way, and
+// the ids of the others are "".
+func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string, error) {
+	entries, at, err := e.enterAll(requests)
+	if err != nil {
+		return nil, wrongOf(requests, at, err)
+	}
+	ids := make([]string, len(entries))
+	order := e.order(requests)
+	for k, i := range order {
+		if err := e.admit(ctx, entries[i], true); err != nil {
+			for _, other := range order[k+1:] {
+				e.requests.withdraw(entries[other].records)
+			}
+			return ids, wrongOf(requests, i, err)
+		}
+		ids[i] = entries[i].submit.ID
+	}
+	return ids, nil
+}
+
+// wrongOf says which request an error is about.
+func wrongOf(requests []Request, at int, err error) error {
+	return fmt.Errorf("request %d of %d (%q): %w", at+1, len(requests), requests[at].ID, err)
+}
+
+// enterAll enters all requests or none. With an error it tells of which request.
+func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err error) {
+	for i, r := range requests {
+		n, err := e.enter(r, unnamed)
+		if err == nil {
+			entries = append(entries, n)
+			err = e.session.Load().system.Check(n.submit)
+		}
+		if err == nil && r.Handler == nil {
+			err = e.requests.keepAll(n.records)
+		}
+		if err != nil {
+			for _, n := range entries {
+				e.requests.withdraw(n.records)
+			}
+			return nil, i, err
+		}
+	}
+	return entries, 0, nil
+}
+
+// order is the order in which requests are queued.
+func (e *Engine) order(requests []Request) []int {
+	order := make([]int, len(requests))
+	for i := range order {
+		order[i] = i
+	}
+	if e.sharing {
+		slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(requests[a].PromptIDs, requests[b].PromptIDs) })
+	}
+	return order
+}

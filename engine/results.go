@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Result waits for the output of a request that is open, or whose result is kept,
+// and takes it: it is not to be had again. Others that wait, for this id or for any,
+// keep their order. ErrUnknownID means that there is no such request, or its result
+// was read.
+func (e *Engine) Result(ctx context.Context, id string) (Output, error) {
+	r, err := e.claim(id)
+	if err != nil {
+		return Output{}, err
+	}
+	s := r.reader()
+	s.whole = true
+	c, err := s.Recv(ctx)
+	s.leave()
+	e.requests.unclaim(r, err == nil)
+	if err != nil {
+		return Output{}, err
+	}
+	return *c.Final, nil
+}
+
+// NextResult takes the oldest kept result that nobody waits for by its id, or waits
+// for one. It answers io.EOF when nothing is left and the engine does not run, so
+// that nothing will come.
+func (e *Engine) NextResult(ctx context.Context) (Output, error) {
+	return e.next(ctx, false)
+}
+
+// Results iterates over results as NextResult takes them, and ends after the last:
+// when none is left and no request is open whose result will be kept. An error is
+// the last thing that comes.
+func (e *Engine) Results(ctx context.Context) iter.Seq2[Output, error] {
+	return func(yield func(Output, error) bool) {
+		for {
+			out, err := e.next(ctx, true)
+			if err == io.EOF || !yield(out, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ResultsOf iterates over what comes of one request that is open, or whose result is
+// kept: what is new with every step if Request.Streaming, else everything at its end.
+// The final Chunk takes the result; who breaks off before leaves it to others. An
+// error is the last thing that comes.
+func (e *Engine) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		r, err := e.claim(id)
+		if err != nil {
+			yield(Chunk{}, err)
+			return
+		}
+		s := r.reader()
+		s.whole = !r.streaming
+		defer func() {
+			s.leave()
+			e.requests.unclaim(r, s.finished)
+		}()
+		for !s.finished {
+			c, err := s.Recv(ctx)
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// next takes a kept result or waits for one; io.EOF: none will come, or, with
+// unattended, none that anybody has asked for yet.
+func (e *Engine) next(ctx context.Context, unattended bool) (Output, error) {
+	for {
+		changed := e.requests.changed()
+		s := e.session.Load()
+		resting := s.atRest() // before looking, so that nothing comes in between
+		r, left := e.requests.take()
+		switch {
+		case e.closed.Load():
+			return Output{}, ErrClosed
+		case r != nil:
+			return r.output(), nil
+		case !left && (unattended || resting):
+			return Output{}, io.EOF
+		}
+		rest, ended := s.system.AtRest(), s.system.Done()
+		if resting { // what is left is others' to read or to withdraw
+			rest, ended = nil, nil
+		}
+		select {
+		case <-changed:
+		case <-rest:
+		case <-ended:
+		case <-ctx.Done():
+			return Output{}, ctx.Err()
+		}
+	}
+}
+
+func (e *Engine) claim(id string) (*record, error) {
+	if e.closed.Load() {
+		return nil, ErrClosed
+	}
+	r := e.requests.claim(id)
+	if r == nil {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownID, id)
+	}
+	return r, nil
+}
+
+// claim finds a request for somebody who will read it by its id; nil: there is none.
+func (q *requests) claim(id string) *record {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.byID[id]
+	if r != nil {
+		r.claims++
+	}
+	return r
+}
+
+// unclaim ends a claim. What was read to its end is forgotten.
+func (q *requests) unclaim(r *record, read bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.claims--
+	if read {
+		q.drop(r)
+	}
+	q.broadcast()
+}
+
+// take takes the oldest result that is kept and not claimed; nil: none. left tells
+// whether others are kept, or will be.
+func (q *requests) take() (r *record, left bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range q.kept {
+		if r.claims == 0 {
+			q.drop(r)
+			return r, true
+		}
+	}
+	return nil, len(q.kept)+q.keeping > 0
+}

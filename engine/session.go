@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// session is the actors with their executor. One that is kept is used again by the
+// next Start.
+type session struct {
+	system *actors.System
+	freed  chan struct{} // closed when it has ended and its memory is given back
+}
+
+// begin starts the actors over an executor; before is the session whose trace is
+// gone on with. life is held, but by Spawn.
+func (e *Engine) begin(ex executor.Executor, before *session) {
+	o := e.options
+	o.Executor = ex
+	if before != nil {
+		o.After = before.system
+	}
+	s := &session{system: actors.Start(o), freed: make(chan struct{})}
+	e.session.Store(s)
+	go func() {
+		defer close(s.freed)
+		<-s.system.Done()
+		if err := s.system.Free(); err != nil {
+			o.Log.Error().Err(err).Msg("free the executor")
+		}
+	}()
+}
+
+func (e *Engine) makeExecutor(ctx context.Context) (executor.Executor, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return cpuexec.New(*e.cpu)
+}
+
+// atRest tells that the session has ended.
+func (s *session) atRest() bool {
+	select {
+	case <-s.system.AtRest():
+		return true
+	case <-s.system.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// StopOptions says how to stop.
+type StopOptions struct {
+	Hard  bool // do not wait for open requests: they end as failed with what they have
+	Keep  bool // keep the executor and the cache with its shared blocks, for the next Start
+	Async bool // do not wait for the end
+}
+
+// Stop ends the session: nothing new is accepted, and what was completes first,
+// unless Hard. Then the memory of the cache and of packed weights is given back,
+// unless Keep, or the executor was passed in. The weights as they are stored stay
+// until Close. Of several stops the hardest counts, and of those that keep the one
+// that does not, also where the session has ended already. When ctx ends first the
+// engine goes on stopping.
+//
+// Stop answers nil where nothing runs, and how the session has crashed if it has.
+func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
+	if err := e.hold(ctx); err != nil {
+		return err
+	}
+	s := e.session.Load()
+	keep := o.Keep || e.cpu == nil
+	s.system.Stop(o.Hard, keep)
+	rest := s.system.AtRest()
+	e.release()
+	if o.Async {
+		return nil
+	}
+	if !keep {
+		rest = nil
+	}
+	return s.wait(ctx, rest)
+}
+
+// Join waits until no session is under way, without ending it. It answers how the
+// session has crashed if it has.
+func (e *Engine) Join(ctx context.Context) error {
+	if e.closed.Load() {
+		return ErrClosed
+	}
+	s := e.session.Load()
+	return s.wait(ctx, s.system.AtRest())
+}
+
+// wait waits until the session has ended for good, or at rest.
+func (s *session) wait(ctx context.Context, rest <-chan struct{}) error {
+	select {
+	case <-rest:
+		return nil
+	case <-s.freed:
+		return s.system.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Running tells that a session is under way: requests are taken, or completed while
+// it stops.
+func (e *Engine) Running() bool { return !e.closed.Load() && !e.session.Load().atRest() }
+
+// Start begins a session with the configuration of Spawn: with the cache of the last
+// one if that was kept, else with a new executor, also after a crash. It does nothing
+// where a session runs, and waits for one that stops. An executor that was passed in
+// cannot be made again: after a crash Start answers ErrCrashed.
+func (e *Engine) Start(ctx context.Context) error {
+	for {
+		if err := e.hold(ctx); err != nil {
+			return err
+		}
+		s := e.session.Load()
+		running, ending := s.system.Resume()
+		rest := s.system.AtRest()
+		if ending {
+			rest = nil
+		}
+		var err error
+		select {
+		case <-s.freed:
+			running, err = true, e.again(ctx, s)
+		default:
+		}
+		e.release()
+		if running {
+			return err
+		}
+		select {
+		case <-rest: // it has stopped: try again
+		case <-s.freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// again begins a session with a new executor.
+func (e *Engine) again(ctx context.Context, before *session) error {
+	if e.cpu == nil {
+		return fmt.Errorf("%w: the executor that was passed in cannot be made again: spawn another engine: %w", ErrNotRunning, before.system.Err())
+	}
+	ex, err := e.makeExecutor(ctx)
+	if err != nil {
+		return err
+	}
+	e.begin(ex, before)
+	return nil
+}
+
+// hold lets the caller alone begin and end sessions, until release.
+func (e *Engine) hold(ctx context.Context) error {
+	select {
+	case e.life <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if e.closed.Load() {
+		e.release()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (e *Engine) release() { <-e.life }
+
+// ended says why requests are not taken, once the actors of a session are gone.
+func (e *Engine) ended(s *session) error {
+	if e.closed.Load() {
+		return ErrClosed
+	}
+	if err := s.system.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRunning, err)
+	}
+	return ErrNotRunning
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// Every error of the package has its status and code, wrapped or not, and no two
+// causes of different meaning have the same code.
+func TestErrorsAsHTTPHasThem(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{nil, 200, ""},
+		{ErrTooLong, 400, "context_length_exceeded"},
+		{ErrNeverFits, 400, "context_length_exceeded"},
+		{ErrEmptyPrompt, 400, "empty_prompt"},
+		{ErrVocab, 400, "invalid_token_id"},
+		{ErrParams, 400, "invalid_value"},
+		{ErrDuplicateID, 409, "duplicate_request_id"},
+		{ErrUnknownID, 404, "request_not_found"},
+		{ErrRejected, 400, "invalid_request"},
+		{ErrQueueFull, 429, "queue_full"},
+		{ErrStopping, 503, "engine_stopping"},
+		{ErrClosed, 503, "engine_closed"},
+		{ErrNotRunning, 503, "engine_not_running"},
+		{fmt.Errorf("%w: %w", ErrNotRunning, ErrCrashed), 503, "engine_not_running"},
+		{ErrUnavailable, 503, "engine_unavailable"},
+		{ErrStopped, 503, "engine_stopped"},
+		{ErrCrashed, 500, "engine_crashed"},
+		{ErrHandler, 500, "handler_failed"},
+		{ErrStuck, 500, "request_failed"},
+		{ErrFailed, 500, "request_failed"},
+		{context.Canceled, 499, "request_cancelled"},
+		{context.DeadlineExceeded, 504, "timeout"},
+		{ErrConfig, 500, "internal_error"},
+		{errors.New("any other"), 500, "internal_error"},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("request %q: %w", "a", c.err)} {
+			if c.err == nil {
+				err = nil
+			}
+			if got, code := HTTPStatus(err), Code(err); got != c.status || code != c.code {
+				t.Errorf("%v: %d %s, want %d %s", err, got, code, c.status, c.code)
+			}
+		}
+	}
+}
