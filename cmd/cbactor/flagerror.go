@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -21,17 +22,17 @@ func flagError(err error) error {
 	if field := (*engine.ValueError)(nil); errors.As(cause, &field) {
 		return fmt.Errorf("--%s is %.40q: %s", flag.Name, bad.GetValue(), field.Want)
 	}
+	if want := (*requests.WantError)(nil); errors.As(cause, &want) {
+		return fmt.Errorf("--%s is %.40q: %w", flag.Name, bad.GetValue(), want)
+	}
 	if errors.As(cause, new(*strconv.NumError)) {
 		return fmt.Errorf("--%s is %.40q: must be %s", flag.Name, bad.GetValue(), wantedOf(flag))
 	}
 	return fmt.Errorf("--%s %.40q: %w", flag.Name, bad.GetValue(), cause)
 }
 
-// wantedOf is what a flag takes, as exactly as its type says unless more is known.
+// wantedOf is what a flag takes by its type.
 func wantedOf(flag *pflag.Flag) string {
-	if want, known := wanted[flag.Name]; known {
-		return want
-	}
 	switch flag.Value.Type() {
 	case "bool":
 		return "true or false"
