@@ -90,7 +90,7 @@ func (in *input) jobs(m maker) source {
 	if in.file == nil {
 		return m.fromPrompts(in.prompts)
 	}
-	return m.fromFile(requests.NewReader(in.file, in.name), &in.done)
+	return m.fromFile(requests.NewReader(in.file, in.name, m.settings), &in.done)
 }
 
 // hints are what a run will ask an engine for. A prompt that cannot be encoded will

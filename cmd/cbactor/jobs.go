@@ -35,12 +35,8 @@ type maker struct {
 	settings    requests.Settings // of requests that do not say otherwise
 }
 
-// job makes the job of a prompt. line has its own settings; nil: none.
-func (m maker) job(id string, p requests.Prompt, line *requests.Request) job {
-	settings := m.settings
-	if line != nil {
-		settings.Over(line.Settings)
-	}
+// job makes the job of a prompt.
+func (m maker) job(id string, p requests.Prompt, settings requests.Settings) job {
 	var j job
 	j.request, j.texts, j.bad = m.settle(settings)
 	j.request.ID = id
@@ -84,7 +80,7 @@ func (m maker) fromPrompts(list []requests.Prompt) source {
 		}
 		p := list[next]
 		next++
-		j := m.job(promptID(next), p, nil)
+		j := m.job(promptID(next), p, m.settings)
 		j.typed = true
 		return j, nil
 	}
@@ -104,7 +100,7 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 		if err != nil {
 			return job{}, err
 		}
-		j := m.job(line.ID, line.Prompt, &line)
+		j := m.job(line.ID, line.Prompt, line.Settings)
 		if j.bad == nil {
 			j.skip, j.bad = j.done(done)
 		}
@@ -119,11 +115,7 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 // done says whether all sequences of the job are done.
 func (j job) done(in *requests.Done) (bool, error) {
 	for i := range j.request.N {
-		id := j.request.ID
-		if i > 0 {
-			id = fmt.Sprintf("%s/%d", id, i) // as the engine names them
-		}
-		if is, err := in.Has(id, j.request.PromptIDs); !is || err != nil {
+		if is, err := in.Has(requests.SequenceID(j.request.ID, i), j.request.PromptIDs); !is || err != nil {
 			return false, err
 		}
 	}

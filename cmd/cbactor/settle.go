@@ -29,9 +29,6 @@ func (d decoding) session() *text.Session {
 // how its text is read.
 func (m maker) settle(s requests.Settings) (engine.Request, decoding, error) {
 	d := decoding{codec: m.model.codec}
-	if err := s.Check(); err != nil {
-		return engine.Request{}, d, err
-	}
 	r := engine.Request{MaxNewTokens: defaultMaxNew, N: s.Sequences(), Sampling: params(m.recommended, s), Seed: s.Seed}
 	set(&r.Score, s.Score)
 	if r.Score {

@@ -28,14 +28,14 @@ const everyKey = `{"prompt_ids":[1],"max_new_tokens":3,"min_new_tokens":2,"stop_
 	"bad_words":[[7,8],[9]],"allowed_ids":[1,2,3],"logit_bias":{"1":2,"3":-4},"logprobs":5,"prompt_logprobs":true,"kept_tokens":true,
 	"timestamps":true,"n":2,"priority":-3,"timeout":"2s","first_token_timeout":"1s"}`
 
-// line reads a line of a file of requests.
-func line(t *testing.T, s string) *requests.Request {
+// line reads the settings of a line of a file of requests, over flags.
+func line(t *testing.T, s string, flags ...string) requests.Settings {
 	t.Helper()
-	r, err := requests.NewReader(strings.NewReader(strings.ReplaceAll(s, "\n", " ")), "f").Next()
+	r, err := requests.NewReader(strings.NewReader(strings.ReplaceAll(s, "\n", " ")), "f", parsed(t, flags...)).Next()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &r
+	return r.Settings
 }
 
 // Every setting reaches the request, from flags and from a line alike.
@@ -50,14 +50,13 @@ func TestEverySetting(t *testing.T) {
 			Tell: sampling.Tell{Logprobs: true, Top: 5, Kept: true, Prompt: true},
 		},
 	}
-	model := &loaded{eos: []int32{0}}
-	prompt := requests.Prompt{IDs: []int32{1}}
-	for name, j := range map[string]job{
-		"flags": maker{model: model, settings: parsed(t, everyFlag...)}.job("a", prompt, nil),
-		"line":  maker{model: model}.job("a", prompt, line(t, everyKey)),
-		"both":  maker{model: model, settings: parsed(t, "--n", "5", "--temperature", "1", "--bad-words", "x", "--stop-ids", "9")}.job("a", prompt, line(t, everyKey)),
+	m := maker{model: &loaded{eos: []int32{0}}}
+	for name, s := range map[string]requests.Settings{
+		"flags": parsed(t, everyFlag...),
+		"line":  line(t, everyKey),
+		"both":  line(t, everyKey, "--n", "5", "--temperature", "1", "--bad-words", "x", "--stop-ids", "9"),
 	} {
-		if j.bad != nil || !reflect.DeepEqual(j.request, want) {
+		if j := m.job("a", requests.Prompt{IDs: []int32{1}}, s); j.bad != nil || !reflect.DeepEqual(j.request, want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", name, j.bad, j.request, want)
 		}
 	}
@@ -72,7 +71,8 @@ func TestEverySetting(t *testing.T) {
 }
 
 func TestLineOverFlags(t *testing.T) {
-	m := maker{model: &loaded{eos: []int32{0}}, settings: parsed(t, "--max-new-tokens", "10", "--temperature", "1", "--top-p", "0.5", "--stop-ids", "5", "--logprobs", "3")}
+	m := maker{model: &loaded{eos: []int32{0}}}
+	flags := []string{"--max-new-tokens", "10", "--temperature", "1", "--top-p", "0.5", "--stop-ids", "5", "--logprobs", "3"}
 	seed := uint64(9)
 	for s, want := range map[string]engine.Request{
 		`{"prompt_ids":[1]}`: {MaxNewTokens: 10, EOS: []int32{0, 5}, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3}}},
@@ -83,13 +83,13 @@ func TestLineOverFlags(t *testing.T) {
 			Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3, Prompt: true}}},
 	} {
 		want.ID, want.PromptIDs, want.N = "a", []int32{1}, 1
-		if j := m.job("a", requests.Prompt{IDs: []int32{1}}, line(t, s)); j.bad != nil || !reflect.DeepEqual(j.request, want) {
+		if j := m.job("a", requests.Prompt{IDs: []int32{1}}, line(t, s, flags...)); j.bad != nil || !reflect.DeepEqual(j.request, want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", s, j.bad, j.request, want)
 		}
 	}
-	scored := maker{model: &loaded{}, settings: parsed(t, "--score")}
-	if j := scored.job("a", requests.Prompt{IDs: []int32{1}}, line(t, `{"prompt_ids":[1],"max_new_tokens":3}`)); j.bad == nil {
-		t.Errorf("tokens to generate of a prompt that is scored: %+v", j.request)
+	_, err := requests.NewReader(strings.NewReader(`{"prompt_ids":[1],"max_new_tokens":3}`), "f", parsed(t, "--score")).Next()
+	if err == nil || !strings.Contains(err.Error(), "score and max_new_tokens 3 are given") {
+		t.Errorf("tokens to generate of a prompt that is scored: %v", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func tinyCodec(t *testing.T) *text.Codec {
 
 // A stop string ends the request's ids and its text at the same place.
 func TestStopStringsOfAJob(t *testing.T) {
-	m := maker{model: &loaded{codec: tinyCodec(t)}, settings: parsed(t, "--stop", "never", "--stop", "girl n")}
+	m := maker{model: &loaded{codec: tinyCodec(t)}}
 	out := m.model.codec.EncodeRaw(", there was a little girl named Lily")
 	prompt := requests.Prompt{IDs: []int32{1}}
 	for s, want := range map[string]string{
@@ -121,7 +121,7 @@ func TestStopStringsOfAJob(t *testing.T) {
 		`{"prompt_ids":[1],"stop":[]}`:                                                  ", there was a little girl named Lily",
 		`{"prompt_ids":[1],"stop":[],"stop_ids":[` + fmt.Sprint(out[len(out)-1]) + `]}`: ", there was a little girl named",
 	} {
-		j := m.job("a", prompt, line(t, s))
+		j := m.job("a", prompt, line(t, s, "--stop", "never", "--stop", "girl n"))
 		if j.bad != nil {
 			t.Errorf("%s: %v", s, j.bad)
 			continue
@@ -143,7 +143,7 @@ func TestBadWordsOfAJob(t *testing.T) {
 	m := maker{model: &loaded{codec: tinyCodec(t)}, settings: parsed(t, "--bad-words", "girl", "--bad-words", " boy", "--bad-words-ids", "3,4")}
 	encode := m.model.codec.EncodeRaw
 	want := [][]int32{encode("girl"), encode(" girl"), encode(" boy"), {3, 4}}
-	if j := m.job("a", requests.Prompt{IDs: []int32{1}}, nil); j.bad != nil || !reflect.DeepEqual(j.request.Sampling.BadWords, want) {
+	if j := m.job("a", requests.Prompt{IDs: []int32{1}}, m.settings); j.bad != nil || !reflect.DeepEqual(j.request.Sampling.BadWords, want) {
 		t.Errorf("%v, %v, want %v", j.request.Sampling.BadWords, j.bad, want)
 	}
 }
@@ -153,7 +153,7 @@ func TestTextOfAModelWithoutTokenizer(t *testing.T) {
 	model := &loaded{noCodec: text.ErrNoTokenizer}
 	for _, flags := range [][]string{{"--stop", "a"}, {"--bad-words", "a"}} {
 		m := maker{model: model, settings: parsed(t, flags...)}
-		j := m.job("a", requests.Prompt{IDs: []int32{1}}, nil)
+		j := m.job("a", requests.Prompt{IDs: []int32{1}}, m.settings)
 		if !errors.Is(j.bad, text.ErrNoTokenizer) || !badPrompt(j.bad) {
 			t.Errorf("%v: %v", flags, j.bad)
 		}

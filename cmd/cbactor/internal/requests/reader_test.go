@@ -15,7 +15,7 @@ import (
 // readAll reads to the end: the requests, and the messages of the bad lines.
 func readAll(t *testing.T, r io.Reader) (got []requests.Request, bad []string) {
 	t.Helper()
-	reader := requests.NewReader(r, "f")
+	reader := requests.NewReader(r, "f", requests.Settings{})
 	for {
 		request, err := reader.Next()
 		switch {
@@ -95,7 +95,7 @@ func TestBadLines(t *testing.T) {
 }
 
 func TestBadLineKeepsItsID(t *testing.T) {
-	_, err := requests.NewReader(strings.NewReader(`{"request_id":"a","top":1}`), "f").Next()
+	_, err := requests.NewReader(strings.NewReader(`{"request_id":"a","top":1}`), "f", requests.Settings{}).Next()
 	var bad *requests.LineError
 	if !errors.As(err, &bad) || bad.ID != "a" {
 		t.Errorf("error is %+v", err)
@@ -129,7 +129,7 @@ func TestCount(t *testing.T) {
 
 func TestReadErrorsAreNotTheLines(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(`{"prompt":"a"}`+"\n"+`{"pro`), iotest.ErrReader(errors.New("disk on fire")))
-	reader := requests.NewReader(broken, "f")
+	reader := requests.NewReader(broken, "f", requests.Settings{})
 	if _, err := reader.Next(); err != nil {
 		t.Fatal(err)
 	}

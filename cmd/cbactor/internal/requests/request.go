@@ -17,30 +17,32 @@ type Prompt struct {
 	Messages []text.Message
 }
 
-// Request is a line of a file.
+// Request is a line of a file, its settings over the defaults.
 type Request struct {
 	ID       string // "": not given
 	Prompt   Prompt
 	Settings Settings
 }
 
-// parse reads one line. The request is filled as far as it was read.
+// parse reads one line over what r has. It is filled as far as the line was read.
 func parse(line []byte, r *Request) error {
 	if err := checkUnicode(line); err != nil {
 		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
-	if err := object(dec, r.fields()); err != nil {
+	var own Settings
+	if err := object(dec, r.fields(&own)); err != nil {
 		return err
 	}
+	r.Settings.Over(own)
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("something follows the closing }")
 	}
 	return r.check()
 }
 
-// fields are the keys of a line.
-func (r *Request) fields() map[string]field {
+// fields are the keys of a line, whose settings go to own.
+func (r *Request) fields(own *Settings) map[string]field {
 	fields := map[string]field{
 		"request_id": {value(&r.ID), "text"},
 		"prompt":     {value(&r.Prompt.Text), "text"},
@@ -49,7 +51,7 @@ func (r *Request) fields() map[string]field {
 	}
 	for _, s := range table {
 		if s.Name != "" {
-			fields[s.Name] = field{func(dec *json.Decoder) error { return s.read(&r.Settings, dec) }, s.Want}
+			fields[s.Name] = field{func(dec *json.Decoder) error { return s.read(own, dec) }, s.Want}
 		}
 	}
 	return fields
