@@ -35,8 +35,6 @@ type Generation struct {
 	TopK              *int
 	MinP              *float64
 	RepetitionPenalty *float64
-	TypicalP          *float64
-	NoRepeatNgram     *int
 }
 
 // stored is a tensor and how its bytes are got.

@@ -103,8 +103,6 @@ func (c *Checkpoint) generationFields() map[string]any {
 	set(f, "top_k", g.TopK)
 	set(f, "min_p", g.MinP)
 	set(f, "repetition_penalty", g.RepetitionPenalty)
-	set(f, "typical_p", g.TypicalP)
-	set(f, "no_repeat_ngram_size", g.NoRepeatNgram)
 	return f
 }
 

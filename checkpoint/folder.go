@@ -67,13 +67,11 @@ func (c *Checkpoint) readGeneration(fsys fs.FS) error {
 		TopK              *int     `json:"top_k"`
 		MinP              *float64 `json:"min_p"`
 		RepetitionPenalty *float64 `json:"repetition_penalty"`
-		TypicalP          *float64 `json:"typical_p"`
-		NoRepeatNgram     *int     `json:"no_repeat_ngram_size"`
 	}
 	if err := readJSON(fsys, "generation_config.json", maxConfigFile, &g); err != nil {
 		return err
 	}
-	c.Generation = Generation{g.DoSample, g.Temperature, g.TopP, g.TopK, g.MinP, g.RepetitionPenalty, g.TypicalP, g.NoRepeatNgram}
+	c.Generation = Generation{g.DoSample, g.Temperature, g.TopP, g.TopK, g.MinP, g.RepetitionPenalty}
 	c.addEOS(g.EOS...)
 	return nil
 }

@@ -127,12 +127,16 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if m.recommended, err = recommended(model.generation); err != nil {
 		return err
 	}
+	settled, _, err := m.settle(f.settings)
+	if err != nil {
+		return badUsage("%w", err)
+	}
 	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	info := model.engine.Info()
 	tally.Start(time.Now())
-	tally.Describe(drawn(params(m.recommended, f.settings), info.Seed, in.file != nil), limitOf(info))
+	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
 	limit := inFlight(info)
 	sinks := c.sinks(f.json, in, limit, tally)
 	return c.present(ctx, newRunner(model, limit), in.jobs(m), tally, sinks)

@@ -2,44 +2,32 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// recommended is what generation_config.json says, read as Transformers does: greedy
-// unless do_sample is set, and then at temperature 1 unless there is one. What is said
-// of repetitions holds for greedy, too.
-func recommended(g checkpoint.Generation) (p sampling.Params, err error) {
-	number(&p.RepetitionPenalty, g.RepetitionPenalty)
-	whole(&p.NoRepeatNgram, g.NoRepeatNgram)
-	if g.DoSample != nil && *g.DoSample {
-		p.Temperature = 1
-		number(&p.Temperature, g.Temperature)
-		whole(&p.TopK, g.TopK)
-		number(&p.TopP, g.TopP)
-		number(&p.MinP, g.MinP)
-		number(&p.TypicalP, g.TypicalP)
+// recommended is what generation_config.json says, read as Transformers does:
+// greedy unless do_sample is set, and then at temperature 1 unless there is one.
+func recommended(g checkpoint.Generation) (sampling.Params, error) {
+	if g.DoSample == nil || !*g.DoSample {
+		return sampling.Params{}, nil
+	}
+	p := sampling.Params{Temperature: 1}
+	if g.Temperature != nil {
+		p.Temperature = float32(*g.Temperature)
+	}
+	if g.TopK != nil {
+		p.TopK = int32(max(-1, min(*g.TopK, 1<<31-1)))
+	}
+	if g.TopP != nil {
+		p.TopP = float32(*g.TopP)
 	}
 	if err := p.Check(); err != nil {
 		return p, fmt.Errorf("generation_config.json of the model: %w: mend it", err)
 	}
 	return p, nil
-}
-
-func number(to *float32, from *float64) {
-	if from != nil {
-		*to = float32(*from)
-	}
-}
-
-// whole sets a number, one too large as large as it can be, one below 0 as -1.
-func whole(to *int32, from *int) {
-	if from != nil {
-		*to = int32(max(-1, min(*from, math.MaxInt32)))
-	}
 }
 
 // drawn says how tokens are drawn, and for what is random how to have it again.

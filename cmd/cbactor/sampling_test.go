@@ -20,11 +20,10 @@ func TestDefaultsOfAModel(t *testing.T) {
 		want  sampling.Params
 	}{
 		"nothing said":            {checkpoint.Generation{}, nil, sampling.Params{}},
-		"numbers without a wish":  {checkpoint.Generation{Temperature: &hot, MinP: &half}, nil, sampling.Params{}},
+		"numbers without a wish":  {checkpoint.Generation{Temperature: &hot}, nil, sampling.Params{}},
 		"greedy":                  {checkpoint.Generation{DoSample: &no, Temperature: &hot}, nil, sampling.Params{}},
 		"sampling":                {checkpoint.Generation{DoSample: &yes}, nil, sampling.Params{Temperature: 1}},
-		"all said":                {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopK: &seven, TopP: &half, MinP: &half, TypicalP: &half}, nil, sampling.Params{Temperature: 1.5, TopK: 7, TopP: 0.5, MinP: 0.5, TypicalP: 0.5}},
-		"repetitions, greedy":     {checkpoint.Generation{RepetitionPenalty: &hot, NoRepeatNgram: &seven}, nil, sampling.Params{RepetitionPenalty: 1.5, NoRepeatNgram: 7}},
+		"all said":                {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopK: &seven, TopP: &half}, nil, sampling.Params{Temperature: 1.5, TopK: 7, TopP: 0.5}},
 		"as many as there can be": {checkpoint.Generation{DoSample: &yes, TopK: &big}, nil, sampling.Params{Temperature: 1, TopK: 1<<31 - 1}},
 		"flags over it":           {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--temperature", "0", "--top-p", "1"}, sampling.Params{TopP: 1}},
 		"some flags over it":      {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--top-k", "3"}, sampling.Params{Temperature: 1.5, TopK: 3, TopP: 0.5}},

@@ -41,31 +41,41 @@ func (m maker) settle(s requests.Settings) (engine.Request, decoding, error) {
 	set(&r.FirstToken, s.FirstTokenTimeout)
 	set(&r.Timestamps, s.Timestamps)
 	var err error
-	if r.Sampling.BadWords, err = m.badWords(s.BadWords); err != nil {
-		return r, d, err
-	}
-	if len(s.StopIDs) > 0 {
-		r.EOS = s.StopIDs
-		if !r.IgnoreEOS {
-			r.EOS = slices.Concat(m.model.eos, s.StopIDs)
-		}
-		r.IgnoreEOS = false
-		if d.codec != nil {
-			d.codec = d.codec.Hiding(s.StopIDs)
-		}
-	}
-	if len(s.Stop) > 0 {
-		if d.codec == nil {
-			return r, d, fmt.Errorf("stop: %w", m.model.noCodec)
-		}
-		if d.stops, err = text.NewStops(d.codec, s.Stop); err != nil {
+	if s.BadWords != nil {
+		if r.Sampling.BadWords, err = m.badWords(s.BadWords); err != nil {
 			return r, d, err
 		}
-		set(&d.include, s.IncludeStop)
-		stops := d.stops
-		r.Stop = func() engine.Matcher { return stops.NewMatcher() }
 	}
+	m.endByIDs(&r, &d, s.StopIDs)
+	if len(s.Stop) == 0 {
+		return r, d, nil
+	}
+	if d.codec == nil {
+		return r, d, fmt.Errorf("stop: %w", m.model.noCodec)
+	}
+	if d.stops, err = text.NewStops(d.codec, s.Stop); err != nil {
+		return r, d, err
+	}
+	set(&d.include, s.IncludeStop)
+	stops := d.stops
+	r.Stop = func() engine.Matcher { return stops.NewMatcher() }
 	return r, d, nil
+}
+
+// endByIDs has more ids end the request, which are not shown. The model's own are
+// among the request's then, unless they are to be ignored.
+func (m maker) endByIDs(r *engine.Request, d *decoding, ids []int32) {
+	if len(ids) == 0 {
+		return
+	}
+	r.EOS = ids
+	if !r.IgnoreEOS {
+		r.EOS = slices.Concat(m.model.eos, ids)
+	}
+	r.IgnoreEOS = false
+	if d.codec != nil {
+		d.codec = d.codec.Hiding(ids)
+	}
 }
 
 // badWords are the ids of what must not be generated. A text has those that the
@@ -109,7 +119,7 @@ func params(p sampling.Params, s requests.Settings) sampling.Params {
 			*f.to = int32(*f.from)
 		}
 	}
-	for _, b := range s.LogitBias {
+	for _, b := range s.LogitBias { // of which no model recommends any
 		p.Bias = append(p.Bias, sampling.Bias{ID: b.ID, Value: float32(b.Value)})
 	}
 	p.Allowed = s.AllowedIDs
