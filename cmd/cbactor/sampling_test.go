@@ -4,10 +4,11 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -27,17 +28,27 @@ func TestDefaultsOfAModel(t *testing.T) {
 		"flags over it":           {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--temperature", "0", "--top-p", "1"}, sampling.Params{TopP: 1}},
 		"some flags over it":      {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--top-k", "3"}, sampling.Params{Temperature: 1.5, TopK: 3, TopP: 0.5}},
 	} {
-		var f sampleFlags
-		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.add(fs)
-		if err := fs.Parse(c.args); err != nil {
+		m := maker{model: &loaded{}, settings: parsed(t, c.args...)}
+		var err error
+		if m.recommended, err = engine.Recommended(c.model); err != nil {
 			t.Fatal(err)
 		}
-		r, err := f.defaults(fs, c.model)
+		r, _, err := m.settle(m.settings)
 		if err != nil || !reflect.DeepEqual(r.Sampling, c.want) || r.MaxNewTokens != 256 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
+}
+
+// parsed are the settings of a command line.
+func parsed(t *testing.T, args ...string) (s requests.Settings) {
+	t.Helper()
+	cmd := &cobra.Command{Use: "x"}
+	addSettings(cmd, &s)
+	if err := cmd.Flags().Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestHowTokensAreDrawn(t *testing.T) {
@@ -52,23 +63,10 @@ func TestHowTokensAreDrawn(t *testing.T) {
 		{sampling.Params{}, true, "greedy where a request says nothing else; --seed 9 repeats it"},
 		{sampling.Params{Temperature: 1, TopP: 1}, false, "temperature 1; --seed 9 repeats it"},
 		{hot, false, "temperature 0.7, top-k 40, top-p 0.9; --seed 9 repeats it"},
+		{sampling.Params{RepetitionPenalty: 1.5, MinP: 0.5, BadWords: [][]int32{{1}}}, false, "greedy, repetition-penalty 1.5, with bad-words"},
 	} {
 		if got := drawn(c.params, 9, c.overridable); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.params, got, c.want)
 		}
-	}
-}
-
-func TestLineOverDefaults(t *testing.T) {
-	m := maker{model: &loaded{}}
-	m.defaults.MaxNewTokens, m.defaults.Sampling = 10, sampling.Params{Temperature: 1, TopP: 0.5}
-	n, temperature, k, seed, yes := 3, 0.25, int32(4), uint64(9), true
-	line := requests.Request{ID: "a", Prompt: requests.Prompt{IDs: []int32{1}}, MaxNewTokens: &n, Temperature: &temperature, TopK: &k, Seed: &seed, IgnoreEOS: &yes}
-	r := m.job(line.ID, line.Prompt, &line).request
-	if r.ID != "a" || r.MaxNewTokens != 3 || !reflect.DeepEqual(r.Sampling, sampling.Params{Temperature: 0.25, TopK: 4, TopP: 0.5}) || *r.Seed != 9 || !r.IgnoreEOS {
-		t.Errorf("request %+v", r)
-	}
-	if plain := m.job("b", line.Prompt, nil).request; plain.MaxNewTokens != 10 || plain.Seed != nil || plain.IgnoreEOS {
-		t.Errorf("the defaults have become %+v", plain)
 	}
 }
