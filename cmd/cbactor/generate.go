@@ -37,7 +37,8 @@ messages ([{"role","content"}]; which roles there are is the chat template's), a
 request_id, seed, and the settings that are flags here, as "max_new_tokens": 9; stop is a text or a list,
 bad_words a list of texts and lists of ids, logit_bias an object. Flags hold where a line says nothing.
 The default of request_id is line-N, the number of the line; no two lines may have the same. The file
-may be of any length: it is read as requests end, and results come in the order in which they end. A bad
+may be of any length: it is read as requests end, and results come in the order in which they end. With
+--scheduler-type priority, --max-queue-size says how far it is read ahead for one that goes first. A bad
 line is a failed request; the others go on, and the exit status is 1.
 
 With --n, the texts of a prompt have the ids ID, ID/1, ID/2 and so on.
@@ -139,7 +140,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	info := model.engine.Info()
 	tally.Start(time.Now())
 	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
-	limit := inFlight(info)
+	limit := inFlight(info, f.engine.config.SchedulerType)
 	sinks := c.sinks(f.json, in, limit, tally)
 	return c.present(ctx, newRunner(model, limit), in.jobs(m), tally, sinks)
 }
@@ -181,5 +182,11 @@ func limitOf(info engine.Info) string {
 }
 
 // inFlight is how many requests are open at a time: twice as many as run, so that
-// one is ready when one ends.
-func inFlight(info engine.Info) int { return min(2*info.BatchRows, info.QueueSize) }
+// one is ready when one ends. By priority it is as many as the queue takes: who has
+// not come cannot go first.
+func inFlight(info engine.Info, policy string) int {
+	if policy == "priority" {
+		return info.QueueSize
+	}
+	return min(2*info.BatchRows, info.QueueSize)
+}

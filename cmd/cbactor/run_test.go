@@ -36,6 +36,18 @@ func numbered(i int, tokens int) job {
 	return job{request: engine.Request{ID: fmt.Sprint(i), PromptIDs: []int32{int32(i % 1000)}, MaxNewTokens: tokens, IgnoreEOS: true}}
 }
 
+// By priority as much is read ahead as the queue takes.
+func TestInFlight(t *testing.T) {
+	info := engine.Info{BatchRows: 4, QueueSize: 100}
+	if fifo, priority := inFlight(info, "fifo"), inFlight(info, "priority"); fifo != 8 || priority != 100 {
+		t.Errorf("%d in order and %d by priority", fifo, priority)
+	}
+	info.QueueSize = 5
+	if fifo := inFlight(info, "fifo"); fifo != 5 {
+		t.Errorf("%d with room for 5", fifo)
+	}
+}
+
 // A source is read only as far as there is room, while the news are not read and
 // while they are.
 func TestBackPressure(t *testing.T) {

@@ -13,7 +13,10 @@ import (
 )
 
 func TestDefaultsOfAModel(t *testing.T) {
-	yes, no, hot, half, seven, big := true, false, 1.5, 0.5, 7, 1<<40
+	yes, no, hot, half, third, seven, big := true, false, 1.5, 0.5, 0.25, 7, 1<<40
+	penalties := checkpoint.Generation{RepetitionPenalty: &hot, NoRepeatNgram: &seven, BadWords: [][]int32{{5}}, MinP: &third, TypicalP: &half}
+	sampled := penalties
+	sampled.DoSample = &yes
 	for name, c := range map[string]struct {
 		model checkpoint.Generation
 		args  []string
@@ -25,8 +28,12 @@ func TestDefaultsOfAModel(t *testing.T) {
 		"sampling":                {checkpoint.Generation{DoSample: &yes}, nil, sampling.Params{Temperature: 1}},
 		"all said":                {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopK: &seven, TopP: &half}, nil, sampling.Params{Temperature: 1.5, TopK: 7, TopP: 0.5}},
 		"as many as there can be": {checkpoint.Generation{DoSample: &yes, TopK: &big}, nil, sampling.Params{Temperature: 1, TopK: 1<<31 - 1}},
-		"flags over it":           {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--temperature", "0", "--top-p", "1"}, sampling.Params{TopP: 1}},
-		"some flags over it":      {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--top-k", "3"}, sampling.Params{Temperature: 1.5, TopK: 3, TopP: 0.5}},
+		"penalties, greedy":       {penalties, nil, sampling.Params{RepetitionPenalty: 1.5, NoRepeatNgram: 7, BadWords: [][]int32{{5}}}},
+		"penalties and filters":   {sampled, nil, sampling.Params{Temperature: 1, MinP: 0.25, TypicalP: 0.5, RepetitionPenalty: 1.5, NoRepeatNgram: 7, BadWords: [][]int32{{5}}}},
+		"flags over those": {sampled, []string{"--min-p", "0", "--typical-p", "1", "--repetition-penalty", "1", "--no-repeat-ngram", "0", "--bad-words-ids", "6"},
+			sampling.Params{Temperature: 1, TypicalP: 1, RepetitionPenalty: 1, BadWords: [][]int32{{6}}}},
+		"flags over it":      {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--temperature", "0", "--top-p", "1"}, sampling.Params{TopP: 1}},
+		"some flags over it": {checkpoint.Generation{DoSample: &yes, Temperature: &hot, TopP: &half}, []string{"--top-k", "3"}, sampling.Params{Temperature: 1.5, TopK: 3, TopP: 0.5}},
 	} {
 		m := maker{model: &loaded{}, settings: parsed(t, c.args...)}
 		var err error
