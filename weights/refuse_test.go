@@ -169,3 +169,28 @@ func TestPutBoundsCrumbs(t *testing.T) {
 		t.Errorf("after a gap was filled: %v", err)
 	}
 }
+
+// What was cast is compared with what is sent again as it would be stored.
+func TestPutAgainAfterTheCast(t *testing.T) {
+	for _, from := range []model.DType{model.F32, model.F16, model.BF16} {
+		store, s := serving(t, model.BF16, Options{Storage: model.BF16}), trained(from, 1)
+		u, err := store.Begin("v1", "v2", s.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := s.send(u); err != nil {
+				t.Fatalf("%s: %v", from, err)
+			}
+		}
+		data, unit := s.data[embedding], from.RowBytes(1)
+		data[300*unit-1] ^= 0x80
+		err = u.Put(embedding, from.String(), []int{8, 64}, 17*unit, data[17*unit:])
+		if !errors.Is(err, ErrTwice) || !strings.Contains(err.Error(), embedding+"[4 43]") {
+			t.Errorf("%s: got %v", from, err)
+		}
+		if _, err := u.Commit(); !errors.Is(err, ErrTwice) {
+			t.Errorf("%s: committed: %v", from, err)
+		}
+	}
+}
