@@ -89,13 +89,23 @@ func (k *keeper) send(t *rapid.T) {
 		t.Fatal(err)
 	}
 	k.check(t)
+	moved := k.retained != nil && rapid.IntRange(0, 3).Draw(t, "roll back meanwhile") == 0
+	if moved {
+		k.back(t)
+		k.Forget()
+		k.check(t)
+	}
 	if rapid.IntRange(0, 3).Draw(t, "abort") == 0 {
 		u.Abort()
 		return
 	}
 	set, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
+	if moved && s.Partial && errors.Is(err, ErrVersion) {
+		u.Abort()
+		return
+	}
+	if err != nil || moved && s.Partial {
+		t.Fatalf("commit: %v", err)
 	}
 	for _, e := range s.Tensors {
 		if got, _ := set.Tensor(e.Name); string(got.Data) != string(s.data[e.Name]) {
