@@ -171,6 +171,9 @@ func TestPutCompletesEarly(t *testing.T) {
 		if err := u.Put(embedding, "F32", []int{vocab, 64}, 0, again); errors.Is(err, ErrTwice) != spoil || err != nil && !spoil {
 			t.Errorf("spoiled %v: got %v", spoil, err)
 		}
+		if u.staging.used != 0 {
+			t.Errorf("%d bytes of staging were taken for what is done", u.staging.used)
+		}
 		if _, err := u.Commit(); (err != nil) != spoil {
 			t.Errorf("spoiled %v: got %v", spoil, err)
 		}
