@@ -36,6 +36,8 @@ func (a *intake) Receive(c actor.Context) {
 		m.Reply <- a.submit(c, m) // has room for one: never waits
 	case *Cancel:
 		a.cancel(c, m)
+	case *UnloadAdapter:
+		c.Send(a.scheduler, m) // behind all requests that have it
 	case *begun:
 		a.start(m)
 	case *sched.Tokens:

@@ -33,6 +33,8 @@ type Submit struct {
 	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
 	Priority int32
 	Reply    chan<- error
+	Adapter  string // one that is loaded; "": none
+	Salt     uint64 // shares cache blocks only with requests of the same
 
 	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
 	Private    bool           // takes no shared cache blocks and leaves none
@@ -54,6 +56,13 @@ type Matcher interface {
 type Cancel struct {
 	ID   string
 	Sink Sink
+}
+
+// UnloadAdapter frees an adapter's place when nobody has it any more. No request that
+// names it is submitted behind it. Done is told how that went, on an actor's goroutine.
+type UnloadAdapter struct {
+	Name string
+	Done func(error)
 }
 
 // Sink gets what becomes of a request: tokens, then exactly one End. It is called

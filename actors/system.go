@@ -116,6 +116,10 @@ func Start(o Options) *System {
 // Submit sends a request to intake, which answers on its Reply unless the System ends first.
 func (s *System) Submit(m *Submit) { s.sys.Root.Send(s.intake, m) }
 
+// UnloadAdapter frees an adapter's place behind its last user. Done is called unless the
+// System ends first.
+func (s *System) UnloadAdapter(m *UnloadAdapter) { s.sys.Root.Send(s.intake, m) }
+
 // Cancel ends a request, wherever it is; with a sink only if it is that sink's.
 func (s *System) Cancel(id string, sink Sink) {
 	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})

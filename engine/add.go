@@ -120,7 +120,7 @@ func (e *Engine) submission(r Request, set []*record) *actors.Submit {
 	}
 	m := &actors.Submit{ID: set[0].id, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
 		Sampling: copied(r.Sampling), Seed: e.seed(r.Seed, set[0].id), Priority: int32(r.Priority), Sink: set[0],
-		Score: r.Score, Private: r.Private, Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
+		Score: r.Score, Private: r.Private, Adapter: r.Adapter, Salt: salt(r.Adapter, r.Salt), Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
 	m.Sampling.Tell = set[0].tell
 	for _, child := range set[1:] {
 		m.Children = append(m.Children, child)
@@ -171,7 +171,12 @@ func (e *Engine) try(ctx context.Context, n *entry) error {
 			r.unbind = context.AfterFunc(ctx, r.cancel)
 		}
 	}
-	s.system.Submit(n.submit)
+	if err := s.adapters.use(n.submit.Adapter, func() { s.system.Submit(n.submit) }); err != nil {
+		for _, r := range n.records {
+			r.unbind()
+		}
+		return err
+	}
 	var err error
 	select {
 	case err = <-reply:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/cbactor/cbactor/actors"
 )
 
 // AddRequests submits requests whose results are kept until somebody reads them, by
@@ -47,7 +49,7 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 		n, err := e.enter(r, unnamed)
 		if err == nil {
 			entries = append(entries, n)
-			err = e.session.Load().system.Check(n.submit)
+			err = e.refused(n.submit)
 		}
 		if err == nil && r.Handler == nil {
 			err = e.requests.keepAll(n.records)
@@ -60,6 +62,16 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 		}
 	}
 	return entries, 0, nil
+}
+
+// refused says why a request can never be accepted, as far as can be told before it is
+// submitted.
+func (e *Engine) refused(m *actors.Submit) error {
+	s := e.session.Load()
+	if err := s.adapters.use(m.Adapter, func() {}); err != nil {
+		return err
+	}
+	return s.system.Check(m)
 }
 
 // order is the order in which requests are queued.
