@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -91,6 +92,11 @@ func TestCloseWhileAdaptersLoad(t *testing.T) {
 				}
 			})
 		}
+		for begun := false; !begun; {
+			e.mu.Lock()
+			begun = e.loading > 0 || e.adapters.places[0].taken
+			e.mu.Unlock()
+		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
@@ -101,6 +107,28 @@ func TestCloseWhileAdaptersLoad(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPlaceIsUsedAgain loads an adapter where another one was: not a bit differs from a new
+// executor's, though sizes fit no panel and ranks are others.
+func TestPlaceIsUsedAgain(t *testing.T) {
+	m := newSynthetic(odd)
+	set, err := weights.Load(&m.Config, m, 1, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Model: &m.Config, Weights: set, Threads: 1, MaxContext: 64, MaxAdapters: 1, MaxAdapterRank: 40}
+	first := randomAdapter(&m.Config, 1, 40, func(string) bool { return true })
+	second := randomAdapter(&m.Config, 2, 9, func(name string) bool { return !strings.HasSuffix(name, "k_proj") })
+	fresh, used := newDriver(t, cfg, 64, true), newDriver(t, cfg, 64, true)
+	if err := errors.Join(fresh.e.LoadAdapter("b", second), used.e.LoadAdapter("a", first), used.e.UnloadAdapter("a"), used.e.LoadAdapter("b", second)); err != nil {
+		t.Fatal(err)
+	}
+	s := &sequence{ids: []int32{1, 2, 3, 4, 5}, limit: 6, adapter: "b"}
+	fresh.run(s)
+	other := s.again()
+	used.run(other)
+	sameLogits(t, "in a used place", other.logits, s.logits)
 }
 
 // TestRefusedAdapters loads what does not fit: nothing is taken by it.

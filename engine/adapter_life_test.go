@@ -34,11 +34,15 @@ func readGolden(t *testing.T, folder fs.FS) (g adapterGolden) {
 	return g
 }
 
-// An adapter that is unloaded takes nobody new, stays for who has it, and is gone when
-// they are; its place is another's then, its name nobody's.
+// An adapter that is unloaded takes nobody new, stays for who has it, be it that they wait
+// for the only slot, and is gone when they are; its place is another's then, its name nobody's.
 func TestUnloadWaitsForTheLastUser(t *testing.T) {
 	gate := make(chan struct{})
-	e := spawnAdapters(t, executor.EchoConfig{Blocks: 64, Adapters: 1, Outstanding: 2, Delay: func(*executor.Batch) { <-gate }}, Config{}, "a")
+	e := spawnAdapters(t, executor.EchoConfig{Blocks: 64, Slots: 1, Adapters: 1, Outstanding: 2, Delay: func(*executor.Batch) { <-gate }}, Config{}, "a")
+	first, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(10, 2), MaxNewTokens: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := Request{PromptIDs: ids(40, 1), MaxNewTokens: 30, Adapter: "a", N: 3, IgnoreEOS: true}
 	s, err := e.AddRequest(t.Context(), r)
 	if err != nil {
@@ -59,14 +63,15 @@ func TestUnloadWaitsForTheLastUser(t *testing.T) {
 		t.Errorf("loaded are %+v", e.Adapters())
 	}
 	close(gate)
+	if out := first.Wait(t.Context()); out.Err != nil {
+		t.Error(out.Err)
+	}
 	for _, s := range append(s.Children(), s) {
 		wantEcho(t, s.ID(), r, s.Wait(t.Context()))
 	}
-	for errors.Is(err, ErrAdapters) || err == nil { // the place is free soon
-		if err = e.LoadAdapter(t.Context(), "b", peft("bf16")); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
+	err = ErrAdapters
+	for began := time.Now(); errors.Is(err, ErrAdapters) && time.Since(began) < 5*time.Second; time.Sleep(time.Millisecond) {
+		err = e.LoadAdapter(t.Context(), "b", peft("bf16")) // the place is free soon
 	}
 	if err != nil {
 		t.Fatal(err)
