@@ -67,11 +67,6 @@ func readParts(tensors []stored, c *adapterConfig, m *model.Config, maxRank int)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range modules {
-		if pairs[name] == (pair{}) {
-			return nil, fmt.Errorf("%w: target module %s has no tensors: is the file complete?", ErrFormat, name)
-		}
-	}
 	a := new(model.Adapter)
 	for _, name := range sortedKeys(pairs) {
 		part, err := c.part(name, pairs[name], shapes[name], maxRank)
@@ -79,6 +74,11 @@ func readParts(tensors []stored, c *adapterConfig, m *model.Config, maxRank int)
 			return nil, err
 		}
 		a.Parts = append(a.Parts, part)
+	}
+	for _, name := range modules {
+		if pairs[name] == (pair{}) {
+			return nil, fmt.Errorf("%w: target module %s has no tensors: is the file complete?", ErrFormat, name)
+		}
 	}
 	for i := range a.Parts { // all are checked: now memory is taken
 		p := pairs[a.Parts[i].Module]

@@ -24,6 +24,9 @@
 // Spawn; another configuration needs another engine. A crash ends a session, too. Join
 // waits for the end, Close is for good.
 //
+// LoRA adapters come and go while it generates: LoadAdapter, UnloadAdapter, Adapters.
+// Request.Adapter names one. Their list (adapters.go) lives as long as an executor.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
@@ -39,5 +42,5 @@
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of
-// requests, then that of a record; none is held while anything is waited for.
+// requests, then that of a record, and apart from these that of adapters; none is held while anything is waited for.
 package engine
