@@ -13,14 +13,14 @@ import (
 // keeps the names from the step that looks for one.
 type adapters struct {
 	mu     sync.Mutex
-	places []adapter
+	places []*adapter
 }
 
 // newAdapters cuts the places out of a.
 func newAdapters(a *area, c *Config, d *dims) *adapters {
-	list := &adapters{places: make([]adapter, c.MaxAdapters)}
+	list := &adapters{places: make([]*adapter, c.MaxAdapters)}
 	for i := range list.places {
-		list.places[i] = adapter{number: i, area: a.part(adapterBytes(c, d))}
+		list.places[i] = &adapter{number: i, area: a.part(adapterBytes(c, d))}
 	}
 	return list
 }
@@ -32,9 +32,9 @@ func (l *adapters) find(name string) *adapter {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.places {
-		if l.places[i].name == name {
-			return &l.places[i]
+	for _, p := range l.places {
+		if p.name == name {
+			return p
 		}
 	}
 	return nil
@@ -81,8 +81,8 @@ func (e *Executor) place(name string) (*adapter, error) {
 		return nil, err
 	}
 	e.loading++
-	i := slices.IndexFunc(e.adapters.places, func(p adapter) bool { return !p.taken }) // as many as the Checker has names
-	p := &e.adapters.places[i]
+	i := slices.IndexFunc(e.adapters.places, func(p *adapter) bool { return !p.taken }) // as many as the Checker has names
+	p := e.adapters.places[i]
 	p.taken = true
 	return p, nil
 }
