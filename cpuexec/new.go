@@ -42,7 +42,7 @@ func New(cfg Config) (*Executor, error) {
 		Vocab:          cfg.Model.Vocab,
 		MaxOutstanding: MaxOutstanding,
 	}
-	e.check = executor.NewChecker(e.info)
+	e.check = executor.NewChecker(e.info, cfg.Weights.Epoch)
 	if err := e.allocate(set); err != nil {
 		return nil, errors.Join(err, e.freeAreas())
 	}

@@ -77,7 +77,7 @@ type workload struct {
 
 // operate does one thing.
 func (w *workload) operate() {
-	switch op := w.pick(0, 19, "op"); {
+	switch op := w.pick(0, 20, "op"); {
 	case op < 4:
 		w.arrive()
 	case op < 17:
@@ -86,8 +86,10 @@ func (w *workload) operate() {
 		w.cancel(Key(w.pick(1, int(w.next), "cancel")))
 	case op == 18:
 		w.pause()
-	default:
+	case op == 19:
 		w.resume()
+	case w.pick(0, 3, "new weights") == 0:
+		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	}
 }
 
@@ -130,6 +132,10 @@ func (w *workload) arrive() {
 	if r.MaxNew > 0 && w.pick(0, 2, "ends early") == 0 {
 		brings := alone(r, 0, false, w.config.windows...).want
 		r.EOS = brings[w.pick(0, len(brings)-1, "end"):][:1]
+	}
+	r.KV, r.Commits = KV(max(0, w.pick(-4, 3, "policy of its own"))), int32(max(0, w.pick(-5, 2, "commits")))
+	if w.pick(0, 9, "version") == 0 {
+		r.Version = uint32(w.pick(0, int(w.serving.Version), "at least"))
 	}
 	w.next += Key(r.N)
 	w.send(r)

@@ -11,6 +11,7 @@ import (
 // event, before Plan. The ledger answers when something moves; until then nothing
 // else is planned.
 func (s *Scheduler) Swap() *blockmgr.Swap {
+	s.renew()
 	if len(s.swap.Drop)+len(s.swap.Out)+len(s.swap.In) == 0 {
 		return nil
 	}
@@ -52,6 +53,13 @@ func (s *Scheduler) comeBack(q *seq, blocks []blockmgr.Added) {
 	s.host += int(q.hosted)
 	q.hosted = 0
 	s.swap.In = append(s.swap.In, moved(q, blocks))
+}
+
+// leaveHost drops what a sequence has in the host pool.
+func (s *Scheduler) leaveHost(q *seq) {
+	s.host += int(q.hosted)
+	s.swap.Drop = append(s.swap.Drop, uint64(q.key))
+	q.hosted = 0
 }
 
 // moved copies the list: it outlives the answer that it came with.
