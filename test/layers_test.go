@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	"model":            {},
 	"checkpoint":       {"model"},
 	"text":             {"checkpoint", "github.com/ardanlabs/jinja", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
-	"weights":          {"model"},
+	"weights":          {"model", "github.com/zeebo/xxh3"},
 	"executor":         {"weights", "model", "sampling"},
 	"cpuexec":          {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
 	"actors":           {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
