@@ -1,9 +1,11 @@
 package cpuexec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -34,18 +36,18 @@ type packer struct {
 	area    *area
 	dims    *dims
 	threads int
+	giveWay func() error // nil: go on
+	stopped error        // its answer
 }
 
-// pack widens and packs a set. It takes the memory that Plan said.
-func pack(c *Config, d *dims, size int64) (*packed, error) {
-	if err := checkSet(c.Model, c.Weights); err != nil {
-		return nil, err
-	}
+// pack widens and packs a set, on all threads; with giveWay on this one, which asks
+// that between panels whether to go on. It takes the memory that Plan said.
+func pack(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error) (*packed, error) {
 	a, err := newArea("weights", size, true)
 	if err != nil {
 		return nil, err
 	}
-	p := &packer{set: c.Weights, area: a, dims: d, threads: c.Threads}
+	p := &packer{set: set, area: a, dims: d, threads: c.Threads, giveWay: giveWay}
 	w := &packed{area: a, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.vector("model.norm.weight", d.hiddenWidth)
 	head := "lm_head.weight"
@@ -55,6 +57,9 @@ func pack(c *Config, d *dims, size int64) (*packed, error) {
 	w.head = p.matrix(stacked(p.tensor(head)), d.hidden, d.vocabWidth)
 	for l := range d.layers {
 		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), c.Model))
+	}
+	if p.stopped != nil {
+		return nil, errors.Join(p.stopped, a.free())
 	}
 	return w, nil
 }
@@ -107,7 +112,15 @@ func (p *packer) tensor(name string) weights.Tensor {
 
 func (p *packer) matrix(from columns, k, width int) matrix {
 	m := matrix{panels: cut[float32](p.area, k*width), k: k}
-	m.pack(from, p.threads)
+	if p.giveWay == nil {
+		m.pack(from, p.threads)
+		return m
+	}
+	row := make([]float32, k)
+	for n := 0; n < m.count() && p.stopped == nil; n++ {
+		packPanel(m.panel(n), n*kernels.Panel, from, row)
+		p.stopped = p.giveWay()
+	}
 	return m
 }
 
