@@ -38,10 +38,14 @@ func TestSetsByEpoch(t *testing.T) {
 		t.Error("what is derived differs from a fresh executor's")
 	}
 	var runs []*sequence
-	for _, d := range []*driver{d, d, fresh} {
-		runs = append(runs, &sequence{ids: []int32{0, 327, 329}, limit: 8})
-		d.run(runs[len(runs)-1])
-		d.epoch = 2
+	for _, c := range []struct {
+		*driver
+		epoch uint32
+	}{{d, 1}, {d, 2}, {fresh, 1}} {
+		s := &sequence{ids: []int32{0, 327, 329}, limit: 8}
+		c.driver.epoch = c.epoch
+		c.run(s)
+		runs = append(runs, s)
 	}
 	if slices.Equal(runs[0].out(), runs[1].out()) {
 		t.Error("both sets give the same tokens: the test shows nothing")
