@@ -79,7 +79,7 @@ func (d *driver) run(seqs ...*sequence) {
 	}
 	b.Reset()
 	d.step++
-	b.Step, b.Epoch = d.step, 1
+	b.Step, b.Epoch = d.step, d.epoch
 	for _, s := range seqs {
 		b.Retire = append(b.Retire, s.slot)
 	}
