@@ -21,6 +21,8 @@ type scheduler struct {
 	number uint64 // of the last command obeyed
 	mode   messages.Mode
 	halted bool // said so
+
+	commits []*commit // taken in, not answered
 }
 
 func (a *scheduler) Receive(c actor.Context) {
@@ -39,6 +41,8 @@ func (a *scheduler) Receive(c actor.Context) {
 		err = a.swapped(c, m)
 	case *executor.Result:
 		err = a.stepDone(c, m)
+	case *commit:
+		a.commit(m)
 	case *messages.SetMode:
 		a.setMode(m)
 	default:
@@ -59,6 +63,7 @@ func (a *scheduler) advance(c actor.Context) {
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
+	a.committed(c)
 	if a.mode == messages.Mode_MODE_HALTING && !a.halted && a.core.Quiet() {
 		a.halted = true
 		c.Send(a.intake, &messages.Halted{Number: a.number}) // behind the last step's tokens

@@ -11,14 +11,14 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// altered is another set of a model: its numbers with some low bits turned over.
+// altered is another set of a model: some of its numbers with the other sign.
 func altered(t testing.TB, path string, epoch uint32) *weights.Set {
 	t.Helper()
 	set := loaded(t, path, epoch)
 	for tensor := range set.All() {
 		size := tensor.DType.RowBytes(1)
-		for i := size / 2; i < len(tensor.Data); i += 3 * size {
-			tensor.Data[i-size/2+max(0, size-3)] ^= 0x1c
+		for i := size - 1; i < len(tensor.Data); i += 3 * size {
+			tensor.Data[i] ^= 0x80
 		}
 	}
 	return set
