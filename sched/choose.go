@@ -21,12 +21,14 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 		c.decodes()
 		c.prompts()
 	}
-	if c.needed > int32(s.free) {
+	if len(s.queue) > 0 && s.queue[0].urgent {
+		s.offerVictims(r, s.urgentStarted()-1)
+	} else if c.needed > int32(s.free) {
 		s.offerVictims(r, c.oldest)
 	}
 	if c.first == nil {
 		s.offer(r, c.tokens)
-	} else if len(s.queue) > 0 {
+	} else if len(s.queue) > 0 && s.may(s.queue[0]) {
 		s.pass(s.queue[0], Budget, 0)
 	}
 	r.Margin = s.cfg.Margin
@@ -52,7 +54,7 @@ type choice struct {
 func (c *choice) unread() {
 	q := c.s.unread
 	c.s.unread = nil
-	if q == nil || q.state != started || q.want() <= 0 {
+	if q == nil || q.state != started || q.want() <= 0 || !c.s.may(q) {
 		return
 	}
 	place, _ := slices.BinarySearchFunc(c.s.active, q, inLine)
@@ -70,7 +72,7 @@ func (c *choice) unread() {
 // decodes gives every decoding sequence its token.
 func (c *choice) decodes() {
 	for i, q := range c.s.active {
-		if q.decodes() && q != c.first {
+		if q.decodes() && q != c.first && c.s.may(q) {
 			c.decode(i)
 		}
 	}
@@ -114,7 +116,7 @@ func (s *Scheduler) lacksReads(q *seq) {
 // prompts gives started prompts chunks of what is left.
 func (c *choice) prompts() {
 	for i, q := range c.s.active {
-		if !q.decodes() && q.want() > 0 && q != c.first {
+		if !q.decodes() && q.want() > 0 && q != c.first && c.s.may(q) {
 			c.prompt(i)
 		}
 	}

@@ -16,13 +16,13 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 	r := s.next
 	s.letGo(r)
 	s.sure, s.passed = s.sure[:0], s.passed[:0]
-	mayRun := !s.paused && len(s.flight) < s.cfg.Depth
+	mayRun := s.goesOn() && len(s.flight) < s.cfg.Depth
 	if mayRun && s.fresh {
 		s.fresh = false
 		s.choose(r)
 	}
 	drains := s.told < s.drainUntil && s.told < s.done
-	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
+	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && !r.Empty && (!mayRun || len(s.retire) == 0) {
 		return nil
 	}
 	r.Step, r.Epoch, r.DoneStep, s.told = s.step+1, s.epoch, s.done, s.done
@@ -53,10 +53,19 @@ const maxOffers = 64
 // that is not granted keeps its slot, and blocks keep what they know of it, until
 // somebody before it in line lacks one. While the oldest lacks blocks, nothing younger
 // is offered. With no tokens left, only those at the head are that come from the host
-// pool and compute in a later step.
+// pool and compute in a later step. An urgent one takes a slot of who is started, too,
+// if there is no other.
 func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
-	for i, q := range s.queue {
-		if i == maxOffers {
+	var first *seq
+	offers, behind := 0, int32(s.urgentStarted())-1
+	for _, q := range s.queue {
+		if !s.may(q) {
+			if s.gate == paused { // who is urgent stands before all others
+				return
+			}
+			continue
+		}
+		if offers == maxOffers {
 			return
 		}
 		want := q.want()
@@ -67,12 +76,17 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 			s.pass(q, Budget, 0)
 			return
 		}
-		if s.crowded && i > 0 {
-			s.pass(q, Behind, s.queue[0].key)
+		if s.crowded && first != nil {
+			s.pass(q, Behind, first.key)
 			return
 		}
+		first = cmp.Or(first, q)
+		offers++
 		if q.state == waiting {
 			if len(s.slots) == 0 && !s.takeBack(r, q) {
+				if q.urgent {
+					s.evictFor(q)
+				}
 				s.pass(q, NoSlot, 0)
 				return
 			}
@@ -82,7 +96,25 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private})
 		}
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
-			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch})
+			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch, MayPreempt: q.urgent, Place: behind})
+	}
+}
+
+// urgentStarted is how many started ones are urgent: they are the first in line.
+func (s *Scheduler) urgentStarted() int {
+	for i, q := range s.active {
+		if !q.urgent {
+			return i
+		}
+	}
+	return len(s.active)
+}
+
+// evictFor gives up the newest started one for the sake of its slot, unless one that
+// was given up leaves its slot already.
+func (s *Scheduler) evictFor(q *seq) {
+	if n := len(s.active); n > 0 && len(s.retire)+len(s.retired) == 0 && inLine(s.active[n-1], q) > 0 {
+		s.evict(s.active[n-1])
 	}
 }
 

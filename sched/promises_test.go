@@ -166,7 +166,7 @@ func (s *sim) atRest() {
 	if s.asked != nil || len(s.moving) > 0 || len(s.running) > 0 {
 		return
 	}
-	if n := len(s.core.byKey); n > 0 && !s.core.paused {
+	if n := len(s.core.byKey); n > 0 && s.core.gate == running {
 		s.t.Fatalf("nothing goes on, and %d requests are open", n)
 	}
 	if s.ledger == nil {

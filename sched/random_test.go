@@ -173,7 +173,7 @@ func TestHundredThousandOperations(t *testing.T) {
 	} {
 		w := workload{sim: resumedSim(t, c), pick: seeded(uint64(seed)), next: 1}
 		for range 17_000 {
-			if waiting, _ := w.core.Load(); waiting > 20 && !w.core.paused {
+			if waiting, _ := w.core.Load(); waiting > 20 && w.core.gate == running {
 				w.deliver()
 				continue
 			}
