@@ -17,6 +17,7 @@ const (
 	ReasonLength    Reason = "length"
 	ReasonCancelled Reason = "cancelled"
 	ReasonDeadline  Reason = "deadline"
+	ReasonAborted   Reason = "aborted"
 	ReasonFailed    Reason = "failed"
 )
 
@@ -36,6 +37,7 @@ type Submit struct {
 
 	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
 	Private    bool           // takes no shared cache blocks and leaves none
+	Urgent     bool           // of the holder of a pause: goes on in it, before all others
 	Stop       func() Matcher // makes the matcher of each sequence; nil: none
 	Deadline   time.Duration  // from now to the end; 0: none
 	FirstToken time.Duration  // from now to the first token; 0: none
@@ -103,6 +105,12 @@ type resumed struct {
 	ending  bool // no session will
 }
 
-func (*resume) ControlMessage() {}
-func (*peers) ControlMessage()  {}
-func (*fatal) ControlMessage()  {}
+// ahead carries what a step waits for, so that it does not wait behind requests that
+// queue, however many they are.
+type ahead[T any] struct{ it *T }
+
+func (ahead[T]) ControlMessage() {}
+func (*begun) ControlMessage()   {} // in order with tokens
+func (*resume) ControlMessage()  {}
+func (*peers) ControlMessage()   {}
+func (*fatal) ControlMessage()   {}
