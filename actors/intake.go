@@ -64,7 +64,7 @@ func (a *intake) submit(c actor.Context, m *Submit) error {
 	if n := 1 + len(m.Children); n > a.limits.MaxOpen { // no waiting would help
 		return fmt.Errorf("%w: %d sequences are more than the queue of %d takes", ErrParams, n, a.limits.MaxOpen)
 	}
-	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen {
+	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen && !m.Urgent {
 		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, n)
 	}
 	for i := range 1 + len(m.Children) {

@@ -26,6 +26,8 @@ type Executor struct {
 
 	pool   *pool.Pool
 	areas  []*area // everything mapped
+	kv     *area   // of them, the pool
+	host   *area   // likewise, the host pool
 	step   *step
 	failed error // a step that failed leaves sequences without their tokens: none runs after it
 

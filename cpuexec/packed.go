@@ -36,8 +36,8 @@ type packer struct {
 	threads int
 }
 
-// pack widens and packs a set. It takes the memory that Plan said.
-func pack(c *Config, d *dims, size int64) (*packed, error) {
+// newPacked takes the memory that Plan said, and packs the set into it.
+func newPacked(c *Config, d *dims, size int64) (*packed, error) {
 	if err := checkSet(c.Model, c.Weights); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,11 @@ func pack(c *Config, d *dims, size int64) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
+	return pack(c, d, a), nil
+}
+
+// pack widens and packs a set that checkSet has seen.
+func pack(c *Config, d *dims, a *area) *packed {
 	p := &packer{set: c.Weights, area: a, dims: d, threads: c.Threads}
 	w := &packed{area: a, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.vector("model.norm.weight", d.hiddenWidth)
@@ -56,7 +61,7 @@ func pack(c *Config, d *dims, size int64) (*packed, error) {
 	for l := range d.layers {
 		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), c.Model))
 	}
-	return w, nil
+	return w
 }
 
 // checkSet makes sure that the set has the model's tensors in their shapes.

@@ -50,6 +50,7 @@ const (
 	FinishLength    = actors.ReasonLength    // MaxNewTokens or the context is reached
 	FinishCancelled = actors.ReasonCancelled // by Cancel, or by a context
 	FinishDeadline  = actors.ReasonDeadline  // Request.Deadline or Request.FirstToken has passed
+	FinishAborted   = actors.ReasonAborted   // by a pause with PauseAbort
 	FinishFailed    = actors.ReasonFailed    // see Output.Err
 )
 
