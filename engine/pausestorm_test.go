@@ -68,26 +68,15 @@ const deadline = 10 * time.Second
 
 // run waits for all, and looks what became of them.
 func (p *pauseStorm) run() {
-	collected := make(chan struct{})
-	over := make(chan struct{})
-	go func() { // reads what nobody asks for by name
+	collected, over := make(chan struct{}), make(chan struct{})
+	go func() {
 		defer close(collected)
-		for {
-			out, err := p.engine.NextResult(context.Background())
-			if !errors.Is(err, io.EOF) {
-				p.ended(out, err)
-				continue
-			}
-			select {
-			case <-over:
-				return
-			case <-time.After(time.Millisecond): // between two sessions
-			}
-		}
+		p.collect(over)
 	}()
 	p.workers.Wait()
 	close(p.over)
 	p.controllers.Wait()
+	synctest.Wait() // a hold whose context has ended is left without anybody waiting
 	if s := p.engine.Status(); s.Holders != 0 || s.Asleep != 0 {
 		p.t.Errorf("it is %+v", s)
 	}
@@ -95,6 +84,8 @@ func (p *pauseStorm) run() {
 	close(over)
 	<-collected
 	time.Sleep(time.Second) // handlers are told on their own time
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for id, n := range p.ends {
 		if n != 1 || p.accepted[id] == nil {
 			p.t.Errorf("%s ended %d times, accepted: %t", id, n, p.accepted[id] != nil)
@@ -105,6 +96,26 @@ func (p *pauseStorm) run() {
 	}
 	p.call("close", p.engine.Close())
 	p.t.Logf("%d accepted, ended as %v; calls %v", len(p.accepted), p.reasons, p.calls)
+}
+
+// collect reads what nobody asks for by name, until it is over and nothing is left.
+func (p *pauseStorm) collect(over <-chan struct{}) {
+	for last := false; ; {
+		select {
+		case <-over:
+			last = true
+		default:
+		}
+		out, err := p.engine.NextResult(context.Background())
+		switch {
+		case !errors.Is(err, io.EOF):
+			p.ended(out, err)
+		case last:
+			return
+		default:
+			time.Sleep(time.Millisecond) // between two sessions
+		}
+	}
 }
 
 // control makes calls until the workers have done.
