@@ -12,6 +12,7 @@ import (
 // for goes before all, and meanwhile nobody starts. Victims are named only when
 // blocks may be short.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
+	s.slotForUrgent(r)
 	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens), oldest: len(s.active)}
 	c.unread()
 	if s.cfg.Policy == PrefillFirst && !s.stuck {
@@ -21,15 +22,17 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 		c.decodes()
 		c.prompts()
 	}
-	if len(s.queue) > 0 && s.queue[0].urgent {
-		s.offerVictims(r, s.urgentStarted()-1)
-	} else if c.needed > int32(s.free) {
-		s.offerVictims(r, c.oldest)
-	}
+	urgent := false
 	if c.first == nil {
-		s.offer(r, c.tokens)
+		urgent = s.offer(r, c.tokens)
 	} else if len(s.queue) > 0 && s.may(s.queue[0]) {
 		s.pass(s.queue[0], Budget, 0)
+	}
+	switch {
+	case urgent:
+		s.offerVictims(r, min(c.oldest, s.urgentStarted()-1))
+	case c.needed > int32(s.free):
+		s.offerVictims(r, c.oldest)
 	}
 	r.Margin = s.cfg.Margin
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))

@@ -98,7 +98,7 @@ func (s *Scheduler) GiveUpAll(list []Key) []Key {
 			list = append(list, q.key)
 		}
 	}
-	s.next.Empty = true
+	s.next.Empty, s.fresh = true, true
 	return list
 }
 

@@ -53,20 +53,19 @@ const maxOffers = 64
 // that is not granted keeps its slot, and blocks keep what they know of it, until
 // somebody before it in line lacks one. While the oldest lacks blocks, nothing younger
 // is offered. With no tokens left, only those at the head are that come from the host
-// pool and compute in a later step. An urgent one takes a slot of who is started, too,
-// if there is no other.
-func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
+// pool and compute in a later step. It tells whether an urgent one is among them.
+func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) (urgent bool) {
 	var first *seq
 	offers, behind := 0, int32(s.urgentStarted())-1
 	for _, q := range s.queue {
 		if !s.may(q) {
 			if s.gate == paused { // who is urgent stands before all others
-				return
+				return urgent
 			}
 			continue
 		}
 		if offers == maxOffers {
-			return
+			return urgent
 		}
 		want := q.want()
 		if q.hosted > 0 && s.cfg.Overlap {
@@ -74,48 +73,29 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 		}
 		if tokens == 0 && want > 0 {
 			s.pass(q, Budget, 0)
-			return
+			return urgent
 		}
 		if s.crowded && first != nil {
 			s.pass(q, Behind, first.key)
-			return
+			return urgent
 		}
 		first = cmp.Or(first, q)
 		offers++
 		if q.state == waiting {
 			if len(s.slots) == 0 && !s.takeBack(r, q) {
-				if q.urgent {
-					s.evictFor(q)
-				}
 				s.pass(q, NoSlot, 0)
-				return
+				return urgent
 			}
 			q.state, q.slot = offered, s.slots[len(s.slots)-1]
 			s.slots = s.slots[:len(s.slots)-1]
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private})
 		}
+		urgent = urgent || q.urgent
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
 			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch, MayPreempt: q.urgent, Place: behind})
 	}
-}
-
-// urgentStarted is how many started ones are urgent: they are the first in line.
-func (s *Scheduler) urgentStarted() int {
-	for i, q := range s.active {
-		if !q.urgent {
-			return i
-		}
-	}
-	return len(s.active)
-}
-
-// evictFor gives up the newest started one for the sake of its slot, unless one that
-// was given up leaves its slot already.
-func (s *Scheduler) evictFor(q *seq) {
-	if n := len(s.active); n > 0 && len(s.retire)+len(s.retired) == 0 && inLine(s.active[n-1], q) > 0 {
-		s.evict(s.active[n-1])
-	}
+	return urgent
 }
 
 // takeBack frees the slot of the last in line behind q that holds one and waits.

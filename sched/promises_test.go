@@ -23,11 +23,11 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 		return
 	}
 	for _, q := range s.core.active {
-		if q.decodes() {
+		if q.decodes() && s.core.may(q) {
 			s.decoding = append(s.decoding, q)
 		}
 	}
-	if len(s.decoding) > 0 && s.decoding[0] == s.core.active[0] && len(s.running) == 0 {
+	if len(s.decoding) > 0 && s.decoding[0] == s.core.active[0] && s.core.urgent == 0 && len(s.running) == 0 {
 		s.oldest = s.decoding[0]
 	}
 }

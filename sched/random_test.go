@@ -77,7 +77,7 @@ type workload struct {
 
 // operate does one thing.
 func (w *workload) operate() {
-	switch op := w.pick(0, 19, "op"); {
+	switch op := w.pick(0, 20, "op"); {
 	case op < 4:
 		w.arrive()
 	case op < 17:
@@ -85,7 +85,11 @@ func (w *workload) operate() {
 	case op == 17:
 		w.cancel(Key(w.pick(1, int(w.next), "cancel")))
 	case op == 18:
-		w.pause()
+		w.news = true
+		[]func(){w.core.Pause, w.core.Finish, w.core.Shut, w.core.Pause}[w.pick(0, 3, "gate")]()
+		w.plan()
+	case op == 19:
+		w.giveUpAll()
 	default:
 		w.resume()
 	}
@@ -120,6 +124,7 @@ func (w *workload) arrive() {
 	if w.pick(0, 1, "greedy") == 0 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(w.pick(0, 9, "seed"))
 	}
+	r.Urgent = w.pick(0, 9, "urgent") == 0 && r.N == 1
 	r.Private, r.Sampling.Tell.Prompt = w.pick(0, 7, "private") == 0, w.pick(0, 4, "told") == 0
 	switch w.pick(0, 15, "kind") {
 	case 0: // only scored
