@@ -206,7 +206,7 @@ func (w *round) start(s *slot, c *Candidate) error {
 		return nil
 	}
 	s.started, s.room, s.solo = true, c.Room, w.clean
-	w.full, w.clean = w.clean, false
+	w.full, w.clean = w.full || w.clean, false
 	w.grant(s, c, matched, count)
 	w.announce(s)
 	return nil
