@@ -135,12 +135,14 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 		"blocks": func(s *System, r *actor.RootContext) {
 			r.Send(s.blocks, &blockmgr.Reserve{Release: []blockmgr.Release{{Slot: 7}}})
 		},
-		"scheduler":        func(s *System, r *actor.RootContext) { r.Send(s.scheduler, &blockmgr.Reserved{Step: 999}) },
+		"scheduler": func(s *System, r *actor.RootContext) {
+			r.Send(s.scheduler, ahead[blockmgr.Reserved]{&blockmgr.Reserved{Step: 999}})
+		},
 		"scheduler panics": func(s *System, r *actor.RootContext) { r.Send(s.scheduler, (*sched.Submit)(nil)) },
 		"executor": func(s *System, r *actor.RootContext) {
 			r.Send(s.executor, &executor.Batch{Step: 999, Rows: []executor.Row{{Slot: 7, Count: 1}}})
 		},
-		"intake panics": func(s *System, r *actor.RootContext) { r.Send(s.intake, (*sched.Tokens)(nil)) },
+		"intake panics": func(s *System, r *actor.RootContext) { r.Send(s.intake, ahead[sched.Tokens]{}) },
 		"supervisor panics": func(s *System, r *actor.RootContext) {
 			r.Send(s.supervisor, (*messages.Stop)(nil))
 			r.Send(s.supervisor, (*fatal)(nil))
