@@ -34,6 +34,11 @@
 // private one takes none ever and leaves none. One with a processor is planned again
 // only when its newest token is known.
 //
+// Weights change between two plans (Scheduler.Commit). Who has cache or tokens of older
+// ones keeps the cache, is computed again, or ends, as the commit or the request says;
+// Scheduler.Ended has whom commits have ended. Every token tells its weight epoch, and
+// the epochs of the cache that it came from (Run).
+//
 // Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs,
 // Scheduler.Begun of a batch whom it starts.
 //
