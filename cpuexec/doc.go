@@ -19,6 +19,8 @@
 // weight set stays the caller's, is read while the executor lives (rows of the
 // embedding) and must not change. What is told of tokens is the Result's memory.
 //
+// Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
+//
 // Concurrency: a step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers
 // (package pool). Give GOMAXPROCS two more than threads: New does unless the

@@ -34,6 +34,12 @@
 // private one takes none ever and leaves none. One with a processor is planned again
 // only when its newest token is known.
 //
+// A gate says who may be in a step: all (Resume), what has begun and whoever is urgent
+// (Finish), the urgent alone (Pause), nobody (Shut). Scheduler.Still tells when nobody
+// goes on. Urgent requests are those of the holders of a pause: they go before all, and
+// take slots and blocks of any other. GiveUpAll takes the cache from all and empties it,
+// before the memory of it is given back.
+//
 // Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs,
 // Scheduler.Begun of a batch whom it starts.
 //
