@@ -24,6 +24,10 @@
 // Spawn; another configuration needs another engine. A crash ends a session, too. Join
 // waits for the end, Close is for good.
 //
+// Pause stops generation between two steps, for one holder or several; who holds it may
+// compute with the model (Hold.Logits). Sleep gives the memory of cache or weights to
+// others, Wake takes it again. Both keep what is open.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
