@@ -135,7 +135,9 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 		"blocks": func(s *System, r *actor.RootContext) {
 			r.Send(s.blocks, &blockmgr.Reserve{Release: []blockmgr.Release{{Slot: 7}}})
 		},
-		"scheduler":        func(s *System, r *actor.RootContext) { r.Send(s.scheduler, ahead[blockmgr.Reserved]{&blockmgr.Reserved{Step: 999}}) },
+		"scheduler": func(s *System, r *actor.RootContext) {
+			r.Send(s.scheduler, ahead[blockmgr.Reserved]{&blockmgr.Reserved{Step: 999}})
+		},
 		"scheduler panics": func(s *System, r *actor.RootContext) { r.Send(s.scheduler, (*sched.Submit)(nil)) },
 		"executor": func(s *System, r *actor.RootContext) {
 			r.Send(s.executor, &executor.Batch{Step: 999, Rows: []executor.Row{{Slot: 7, Count: 1}}})
