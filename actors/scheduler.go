@@ -21,6 +21,7 @@ type scheduler struct {
 	command *messages.SetMode // the last one obeyed
 	still   bool              // said so
 	emptied bool              // the cache was given up
+	commits []*commit         // taken in, not answered
 }
 
 func (a *scheduler) Receive(c actor.Context) {
@@ -39,6 +40,8 @@ func (a *scheduler) Receive(c actor.Context) {
 		err = a.swapped(c, m.it)
 	case ahead[executor.Result]:
 		err = a.stepDone(c, m.it)
+	case *commit:
+		a.commit(m)
 	case *messages.SetMode:
 		a.setMode(m)
 	default:
@@ -64,6 +67,7 @@ func (a *scheduler) advance(c actor.Context) {
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
+	a.committed(c)
 	if !a.still && a.core.Still() {
 		a.still = true
 		c.Send(a.intake, &messages.Still{Number: a.command.GetNumber(), Begun: a.core.Unfinished()}) // behind the last step's tokens

@@ -32,6 +32,7 @@ type open struct {
 	matched     bool
 	cached      int
 	preemptions int
+	cache       Cache
 }
 
 func newTable(trace *tracer) *table {
@@ -62,7 +63,7 @@ func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byKey, o.key)
 	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
-	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions})
+	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions, Cache: o.cache})
 }
 
 // failAll ends everything that is open.

@@ -74,6 +74,7 @@ func (c *caller) some(n int, what string) bool { return c.pick(1, n, what) == n 
 func (c *caller) ask() *Reserve {
 	if c.some(30, "new weights") {
 		c.epoch++
+		c.recompute()
 	}
 	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: max(0, float64(c.pick(-3, 4, "margin"))/10)}
 	r.Budget = Budget{Tokens: int32(c.pick(1, 16, "tokens")), Rows: int32(c.pick(1, c.config.Slots, "rows")),
@@ -101,6 +102,15 @@ func (c *caller) ask() *Reserve {
 	}
 	c.candidates(r)
 	return r
+}
+
+// recompute lets what lies in the host pool be computed again, at times.
+func (c *caller) recompute() {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.hosted && c.some(2, "recompute") {
+			s.planned, s.hosted = 0, false
+		}
+	}
 }
 
 // empty gives up all that holds blocks, and what is published.

@@ -218,8 +218,9 @@ func (w *round) start(s *slot, c *Candidate) error {
 func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	epoch := w.r.Epoch
 	if c.FromHost {
-		epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
+		epoch = c.Epoch
 	}
+	s.barred = epoch != w.r.Epoch
 	if s.epoch != epoch {
 		s.epoch, s.chain = epoch, s.chain[:0]
 	}

@@ -5,11 +5,14 @@ import (
 	"slices"
 )
 
+// publishes tells that others may find what s computes.
+func (m *Manager) publishes(s *slot) bool { return m.sharing && !s.private && !s.barred }
+
 // publish puts the pages that s has filled up to written positions into the tree.
 // A page that is there already, computed by another sequence at the same time,
 // keeps its block; this one's own stays private.
 func (m *Manager) publish(s *slot, written int32) {
-	if !m.sharing || s.barred {
+	if !m.publishes(s) {
 		return
 	}
 	full := s.pages(m.page, written/m.page, m.tree.root(s.salt, s.epoch))
@@ -106,7 +109,7 @@ func (m *Manager) leavePath(s *slot) {
 // finds the pages before it published.
 func (m *Manager) announce(s *slot) {
 	next := int32(len(s.path))
-	if !m.sharing || s.barred || next >= s.prompt/m.page {
+	if !m.publishes(s) || next >= s.prompt/m.page {
 		return
 	}
 	s.pages(m.page, next+1, m.tree.root(s.salt, s.epoch))

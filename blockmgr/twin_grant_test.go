@@ -18,7 +18,7 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 		clear(t.idle)
 	}
 	for _, o := range r.Open {
-		t.open(o.Slot, o.IDs, o.Salt).barred = o.Private
+		t.open(o.Slot, o.IDs, o.Salt).private = o.Private
 	}
 	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget, kept: make([]int32, len(t.blocks))}
 	for _, c := range r.Candidates {
@@ -162,8 +162,9 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	}
 	s.epoch = w.r.Epoch
 	if c.FromHost {
-		s.epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
+		s.epoch = c.Epoch
 	}
+	s.barred = s.epoch != w.r.Epoch
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (s.prompt - 1) / w.page

@@ -49,12 +49,18 @@ func (c *Checkpoint) Tensors() []model.Tensor {
 
 // Close closes the files. Tensors cannot be read after it.
 func (c *Checkpoint) Close() error {
+	err := closeAll(c.files)
+	c.files = nil
+	return err
+}
+
+// closeAll closes every file, and gives the first error.
+func closeAll(files []io.Closer) error {
 	var first error
-	for _, f := range c.files {
+	for _, f := range files {
 		if err := f.Close(); err != nil && first == nil {
 			first = fmt.Errorf("checkpoint: close: %w", err)
 		}
 	}
-	c.files = nil
 	return first
 }

@@ -160,9 +160,21 @@ func TestShards(t *testing.T) {
 			test.files[singleFile] = nil
 		}
 		opened, err := openFolder(folder(t, test.files))
+		stream := &Stream{}
+		if streamErr := stream.openFolder(folder(t, test.files)); !errors.Is(streamErr, test.kind) || (streamErr == nil) != (err == nil) {
+			t.Errorf("%s: as a stream: %v", name, streamErr)
+		}
 		if test.kind == nil {
-			if err != nil || len(opened.tensors) != len(c.Tensors()) {
+			if err != nil || len(opened.tensors) != len(c.Tensors()) || len(stream.Tensors()) != len(c.Tensors()) {
 				t.Errorf("%s: %v", name, err)
+			}
+			sent := 0
+			err := stream.Send(func(_, _ string, _ []int, _ int, data []byte) error {
+				sent += len(data)
+				return nil
+			})
+			if want := weightBytes(c); err != nil || sent != want {
+				t.Errorf("%s: sent %d bytes of %d, %v", name, sent, want, err)
 			}
 			continue
 		}
@@ -170,6 +182,15 @@ func TestShards(t *testing.T) {
 			t.Errorf("%s: got %v, want %v that names %s", name, err, test.kind, test.says)
 		}
 	}
+}
+
+// weightBytes is the size of all tensors in float32.
+func weightBytes(c *model.Config) int {
+	n := 0
+	for _, tensor := range c.Tensors() {
+		n += 4 * tensor.Elements()
+	}
+	return n
 }
 
 func TestFolderRefuses(t *testing.T) {

@@ -1,9 +1,11 @@
 package checkpoint
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,44 +32,52 @@ type span struct {
 	begin, end uint64 // within the data that follows the header
 }
 
-// readSafetensors reads the header of a safetensors file of the given size: eight
-// bytes of length, that many bytes of JSON, then the tensors without gap or
-// overlap. The JSON is read token by token, so that what it claims costs no
-// memory and no name comes twice unnoticed.
+// readSafetensors reads the header of a safetensors file of the given size.
 func readSafetensors(file io.ReaderAt, size int64) ([]stored, error) {
-	var prefix [9]byte
-	if size < int64(len(prefix)) {
-		return nil, fmt.Errorf("%w: %d bytes are too few for a safetensors file", ErrFormat, size)
-	}
-	if _, err := file.ReadAt(prefix[:], 0); err != nil {
-		return nil, fmt.Errorf("read header: %w", err)
-	}
-	n := binary.LittleEndian.Uint64(prefix[:8])
-	if n > maxSafetensorsHeader || n > uint64(size-8) {
-		return nil, fmt.Errorf("%w: header of %d bytes in a file of %d, the limit is %d", ErrFormat, n, size, maxSafetensorsHeader)
-	}
-	if prefix[8] != '{' {
-		return nil, fmt.Errorf("%w: the header does not begin with {", ErrFormat)
-	}
-	h := headerReader{json.NewDecoder(io.NewSectionReader(file, 8, int64(n)))}
-	h.UseNumber()
-	spans, err := h.header()
+	spans, n, err := readHeader(io.NewSectionReader(file, 0, size), size, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: header: %w", ErrFormat, err)
-	}
-	if err := checkCover(spans, uint64(size)-8-n); err != nil {
 		return nil, err
 	}
 	tensors := make([]stored, len(spans))
 	for i, s := range spans {
-		s.file, s.offset = file, int64(8+n+s.begin)
+		s.file, s.offset = file, n+int64(s.begin)
 		tensors[i] = s.stored
 	}
 	return tensors, nil
 }
 
-// checkCover sorts the spans and checks that they cover the data exactly.
-func checkCover(spans []span, size uint64) error {
+// readHeader reads what safetensors data begins with: eight bytes of length and that
+// many bytes of JSON, n in all. Then follow the tensors without gap or overlap. size is
+// that of the whole; unknown (-1), the tensors' end is taken for the end. The JSON is read token by
+// token, so that what it claims costs no memory and no name comes twice unnoticed.
+// What it says of the whole is put into meta, unless that is nil.
+func readHeader(r io.Reader, size int64, meta map[string]string) (spans []span, n int64, err error) {
+	var prefix [9]byte
+	if got, err := io.ReadFull(r, prefix[:]); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, fmt.Errorf("%w: %d bytes are too few for safetensors", ErrFormat, got)
+	} else if err != nil {
+		return nil, 0, fmt.Errorf("read header: %w", err)
+	}
+	length := binary.LittleEndian.Uint64(prefix[:8])
+	if length > maxSafetensorsHeader || size >= 0 && length > uint64(size-8) {
+		return nil, 0, fmt.Errorf("%w: header of %d bytes in a file of %d, the limit is %d", ErrFormat, length, size, maxSafetensorsHeader)
+	}
+	if length == 0 || prefix[8] != '{' {
+		return nil, 0, fmt.Errorf("%w: the header does not begin with {", ErrFormat)
+	}
+	js := io.MultiReader(bytes.NewReader(prefix[8:]), io.LimitReader(r, int64(length)-1))
+	h := headerReader{json.NewDecoder(js), meta}
+	h.UseNumber()
+	if spans, err = h.header(); err != nil {
+		return nil, 0, fmt.Errorf("%w: header: %w", ErrFormat, err)
+	}
+	n = 8 + int64(length)
+	return spans, n, checkCover(spans, size-n)
+}
+
+// checkCover sorts the spans and checks that they cover the data exactly; a negative
+// size is not known.
+func checkCover(spans []span, size int64) error {
 	slices.SortFunc(spans, func(a, b span) int {
 		if a.begin != b.begin {
 			return cmp.Compare(a.begin, b.begin)
@@ -81,7 +91,7 @@ func checkCover(spans []span, size uint64) error {
 		}
 		at = s.end
 	}
-	if at != size {
+	if size >= 0 && at != uint64(size) {
 		return fmt.Errorf("%w: tensors end at %d, the data at %d: is the file truncated?", ErrFormat, at, size)
 	}
 	return nil

@@ -14,7 +14,16 @@ import (
 )
 
 // headerReader walks the JSON of a header.
-type headerReader struct{ *json.Decoder }
+type headerReader struct {
+	*json.Decoder
+	meta map[string]string // what the header says of the whole; nil: nobody asks
+}
+
+// What is kept of it.
+const (
+	maxMetadata     = 64   // pairs
+	maxMetadataText = 1024 // bytes of one
+)
 
 func (h headerReader) header() ([]span, error) {
 	if err := h.delim('{'); err != nil {
@@ -54,16 +63,22 @@ func (h headerReader) header() ([]span, error) {
 	return spans, nil
 }
 
-// metadata checks that it maps text to text.
+// metadata checks that it maps text to text, and keeps what is not too much.
 func (h headerReader) metadata() error {
 	if err := h.delim('{'); err != nil {
 		return err
 	}
 	for h.More() {
-		for range 2 {
-			if _, err := h.text(); err != nil {
-				return err
-			}
+		key, err := h.text()
+		if err != nil {
+			return err
+		}
+		value, err := h.text()
+		if err != nil {
+			return err
+		}
+		if h.meta != nil && len(h.meta) < maxMetadata && len(key)+len(value) <= maxMetadataText {
+			h.meta[key] = value
 		}
 	}
 	return h.delim('}')

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -13,40 +14,72 @@ const (
 	indexFile  = "model.safetensors.index.json"
 )
 
-// openShards opens the files that have the tensors: those that the index names,
-// else the single one. Other files of the folder are not looked at.
-func (c *Checkpoint) openShards(fsys fs.FS) error {
+// shards are the files of a folder that have its tensors.
+type shards struct {
+	files []string
+	index map[string]string // the file of each tensor; nil: there is one file
+}
+
+// findShards reads the index, if there is one. Other files of the folder are not
+// looked at.
+func findShards(fsys fs.FS) (shards, error) {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
 	}
 	if err := readJSON(fsys, indexFile, maxIndexFile, &index); err != nil {
-		return err
+		return shards{}, err
 	}
 	if index.WeightMap == nil {
-		return c.openShard(fsys, singleFile, nil)
+		return shards{files: []string{singleFile}}, nil
 	}
-	for _, shard := range slices.Compact(slices.Sorted(maps.Values(index.WeightMap))) {
-		if !fs.ValidPath(shard) || shard == "." {
-			return fmt.Errorf("%w: %s names %.80q, which is outside of the folder", ErrFormat, indexFile, shard)
-		}
-		if err := c.openShard(fsys, shard, index.WeightMap); err != nil {
-			return err
+	files := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
+	for _, file := range files {
+		if !fs.ValidPath(file) || file == "." {
+			return shards{}, fmt.Errorf("%w: %s names %.80q, which is outside of the folder", ErrFormat, indexFile, file)
 		}
 	}
-	for name, shard := range index.WeightMap {
-		if _, ok := c.tensors[name]; !ok {
-			return fmt.Errorf("%w: %s has no tensor %.80q, which %s promises", ErrFormat, shard, name, indexFile)
+	return shards{files, index.WeightMap}, nil
+}
+
+// placed checks that a tensor found in a file is where the index says.
+func (s shards) placed(tensor, file string) error {
+	if s.index != nil && s.index[tensor] != file {
+		return fmt.Errorf("%w: %s has tensor %.80q, which %s does not place there", ErrFormat, file, tensor, indexFile)
+	}
+	return nil
+}
+
+// complete checks that what the index promises was found.
+func (s shards) complete(found func(tensor string) bool) error {
+	for name, file := range s.index {
+		if !found(name) {
+			return fmt.Errorf("%w: %s has no tensor %.80q, which %s promises", ErrFormat, file, name, indexFile)
 		}
 	}
 	return nil
 }
 
-// openShard adds the tensors of a file. With an index each must be where that says.
-func (c *Checkpoint) openShard(fsys fs.FS, name string, index map[string]string) error {
-	file, at, size, err := openFile(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s is missing", ErrNotFound, name)
+// openShards opens the files that have the tensors: those that the index names,
+// else the single one.
+func (c *Checkpoint) openShards(fsys fs.FS) error {
+	s, err := findShards(fsys)
+	if err != nil {
+		return err
 	}
+	for _, file := range s.files {
+		if err := c.openShard(fsys, file, s); err != nil {
+			return err
+		}
+	}
+	return s.complete(func(name string) bool {
+		_, ok := c.tensors[name]
+		return ok
+	})
+}
+
+// openShard adds the tensors of a file.
+func (c *Checkpoint) openShard(fsys fs.FS, name string, all shards) error {
+	file, at, size, err := openShardFile(fsys, name)
 	if err != nil {
 		return err
 	}
@@ -56,10 +89,19 @@ func (c *Checkpoint) openShard(fsys fs.FS, name string, index map[string]string)
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, t := range tensors {
-		if index != nil && index[t.Name] != name {
-			return fmt.Errorf("%w: %s has tensor %.80q, which %s does not place there", ErrFormat, name, t.Name, indexFile)
+		if err := all.placed(t.Name, name); err != nil {
+			return err
 		}
 		c.tensors[t.Name] = t
 	}
 	return nil
+}
+
+// openShardFile opens a file that must be there.
+func openShardFile(fsys fs.FS, name string) (fs.File, io.ReaderAt, int64, error) {
+	file, at, size, err := openFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %s is missing", ErrNotFound, name)
+	}
+	return file, at, size, err
 }

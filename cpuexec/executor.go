@@ -1,7 +1,6 @@
 package cpuexec
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,13 +10,10 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// ErrEpoch means that a Batch names a weight epoch that is not the set's.
-var ErrEpoch = errors.New("cpuexec: weight epoch is not loaded")
-
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
-// Executor computes a model on CPUs. It is an executor.Executor.
+// Executor computes a model on CPUs. It is an executor.Loader.
 type Executor struct {
 	config Config
 	memory Memory
@@ -25,7 +21,7 @@ type Executor struct {
 	check  *executor.Checker
 
 	pool   *pool.Pool
-	areas  []*area // everything mapped
+	areas  []*area // everything mapped, but for weights
 	kv     *area   // of them, the pool
 	host   *area   // likewise, the host pool
 	step   *step
@@ -37,6 +33,10 @@ type Executor struct {
 	running  bool
 	closed   bool
 	released bool
+
+	loading  sync.Mutex // held by who loads, drops, sleeps or wakes, beside steps
+	unpacked bool       // weights sleep
+	places   []place    // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.
@@ -46,16 +46,12 @@ func (e *Executor) Info() executor.Info { return e.info }
 func (e *Executor) Memory() Memory { return e.memory }
 
 // Start implements executor.Executor. A refused Batch is an error of class
-// executor.ErrContract (with ErrEpoch for a weight epoch that is not loaded) or
-// executor.ErrUnsupported.
+// executor.ErrContract or executor.ErrUnsupported.
 func (e *Executor) Start(b *executor.Batch) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return executor.ErrClosed
-	}
-	if epoch := e.config.Weights.Epoch; b.Epoch != epoch {
-		return fmt.Errorf("step %d: %w: %w: epoch %d, loaded is %d", b.Step, executor.ErrContract, ErrEpoch, b.Epoch, epoch)
 	}
 	if err := e.check.Check(b); err != nil {
 		return err
@@ -98,6 +94,7 @@ func (e *Executor) run(b *executor.Batch, r *executor.Result) (err error) {
 			err = fmt.Errorf("%w: %v", pool.ErrPanic, cause)
 		}
 	}()
+	e.step.weights = e.weightsOf(b.Epoch)
 	return e.step.run(b, r)
 }
 
@@ -142,6 +139,6 @@ func (e *Executor) release() error {
 	}
 	e.released = true
 	e.pool.Close()
-	e.step, e.config.Weights = nil, nil // so that an executor that is kept keeps no memory
+	e.step = nil // so that an executor that is kept keeps no memory
 	return e.freeAreas()
 }

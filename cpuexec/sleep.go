@@ -8,6 +8,8 @@ import (
 
 // Sleep implements executor.Sleeper: what it gives back is mapped no more.
 func (e *Executor) Sleep(kv, weights bool) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
 	if err := e.check.Sleep(true); err != nil {
 		return err
 	}
@@ -18,19 +20,23 @@ func (e *Executor) Sleep(kv, weights bool) error {
 			errs = append(errs, e.kv.free(), e.host.free())
 		}
 		if weights {
-			errs = append(errs, e.step.weights.area.free())
+			e.unpacked = true
+			for i := range e.places {
+				errs = append(errs, e.places[i].unpack())
+			}
 		}
 		return errors.Join(errs...)
 	})
 }
 
-// Wake implements executor.Sleeper. Weights are packed again from the set as it is
-// now, which takes as long as in New.
+// Wake implements executor.Sleeper. Weights are packed again from the sets that
+// are loaded now, which takes as long as in New.
 func (e *Executor) Wake() error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
 	return e.idle(func() error {
 		c, d := &e.config, dimsOf(e.config.Model)
-		packed := e.step.weights.area.mem != nil
-		for _, a := range []*area{e.kv, e.host, e.step.weights.area} {
+		for _, a := range []*area{e.kv, e.host} {
 			if err := a.take(); err != nil {
 				return err
 			}
@@ -38,9 +44,12 @@ func (e *Executor) Wake() error {
 		if e.step.cache.mem == nil {
 			e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
 		}
-		if !packed {
-			e.step.weights = pack(c, &d, e.step.weights.area)
+		for i := range e.places {
+			if err := e.places[i].packAgain(e); err != nil {
+				return err
+			}
 		}
+		e.unpacked = false
 		return e.check.Sleep(false)
 	})
 }

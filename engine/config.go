@@ -53,6 +53,9 @@ type Config struct {
 	CPUOffloadSpace                float64
 	CPUOffloadSpaceSafetyThreshold *float64
 
+	// Weights.
+	WeightSets int // that can be computed with at a time, 1 or 2
+
 	// Computing.
 	Compute           string // "f32" or "auto"
 	Attention         string // "auto", "plain" or "tiled"

@@ -45,6 +45,9 @@ var fields = []Field{
 	{Name: "cpu_offload_space_safety_threshold", Help: "share of the host's memory that cpu_offload_space may be; 1 lifts the cap", Default: "0.8", Max: 1, Acts: WithOffload,
 		at: func(c *Config) value { return opt(&c.CPUOffloadSpaceSafetyThreshold, real) }},
 
+	{Name: "weight_sets", Help: "weight sets that can be computed with at a time: with 2 an update takes effect without a pause and there is a way back, with 1 less memory is taken", Derived: "2 where memory holds another one", Max: 2, Acts: OnCPU,
+		at: func(c *Config) value { return whole(&c.WeightSets) }},
+
 	{Name: "compute", Help: "type to compute in", Derived: "f32, the only type that exists yet", Choices: []string{"auto", "f32"}, Acts: OnCPU,
 		at: func(c *Config) value { return word(&c.Compute) }},
 	{Name: "attention", Help: "kernel of attention", Derived: "tiled", Choices: []string{"auto", "plain", "tiled"}, Acts: OnCPU,

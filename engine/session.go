@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cbactor/cbactor/actors"
@@ -13,6 +14,7 @@ import (
 // next Start.
 type session struct {
 	system *actors.System
+	ex     executor.Executor
 	freed  chan struct{} // closed when it has ended and its memory is given back
 }
 
@@ -24,7 +26,7 @@ func (e *Engine) begin(ex executor.Executor, before *session) {
 	if before != nil {
 		o.After = before.system
 	}
-	s := &session{system: actors.Start(o), freed: make(chan struct{})}
+	s := &session{system: actors.Start(o), ex: ex, freed: make(chan struct{})}
 	e.session.Store(s)
 	go func() {
 		defer close(s.freed)
@@ -155,6 +157,12 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	ex, err := e.makeExecutor(ctx)
 	if err != nil {
 		return err
+	}
+	if e.store != nil {
+		e.dropAll()
+		if err := e.use(e.cpu.Weights.Epoch); err != nil {
+			return errors.Join(err, ex.Close())
+		}
 	}
 	e.begin(ex, before)
 	return nil

@@ -17,13 +17,15 @@ var ErrUnsupported = errors.New("executor: not supported")
 // known before a step runs: how many ids it has or will have, how far its rows
 // and block tables reach, and which step names it last.
 //
-// Check belongs to Start's goroutine, Done to Finish's. Nothing is allocated
+// Check belongs to Start's goroutine, Done to Finish's; Load and Drop, which say of
+// which weight epochs a Batch may be, to any. Nothing is allocated
 // unless a Batch is refused.
 type Checker struct {
 	info  Info
 	step  uint64 // last step accepted
-	epoch uint32
+	epoch uint32 // of it
 
+	epochs  epochs
 	slots   []slotCheck
 	staged  []slotCheck // what slots becomes if the Batch is accepted
 	stamp   []uint64    // attempt that staged the slot
@@ -50,10 +52,12 @@ type slotCheck struct {
 // span is the part of a block table that was set: indexes low to high-1.
 type span struct{ low, high int32 }
 
-// NewChecker makes a Checker for an executor that can do info.
-func NewChecker(info Info) *Checker {
+// NewChecker makes a Checker for an executor that can do info, and has the weights of
+// an epoch.
+func NewChecker(info Info, epoch uint32) *Checker {
 	c := &Checker{
 		info:    info,
+		epochs:  epochs{loaded: []uint32{epoch}},
 		slots:   make([]slotCheck, info.MaxSlots),
 		staged:  make([]slotCheck, info.MaxSlots),
 		stamp:   make([]uint64, info.MaxSlots),
@@ -113,6 +117,9 @@ func (c *Checker) check(b *Batch) error {
 		return breach("epoch %d follows epoch %d, must not descend", b.Epoch, c.epoch)
 	case int(c.outstanding.Load()) >= c.info.MaxOutstanding:
 		return breach("%d steps are unfinished, finish one before", c.info.MaxOutstanding)
+	}
+	if err := c.isLoaded(b.Epoch); err != nil {
+		return err
 	}
 	for i := range b.Admit {
 		if err := c.admit(&b.Admit[i], b.Step); err != nil {

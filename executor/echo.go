@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // ErrEcho is the class of a cache that Echo found wrong. It fails the whole step:
@@ -24,6 +25,7 @@ type EchoConfig struct {
 	Context     int // what the blocks hold
 	Outstanding int // 1
 	HostBlocks  int // a group, 0: no host pool
+	Sets        int // places for weight sets, one of which is taken by epoch 1; 2
 
 	CopyCost float64 // as in Info
 	Overlap  bool    // as in Info: a CopyIn is then made as late as it may be, behind the rows
@@ -63,11 +65,14 @@ type EchoConfig struct {
 // (Bias to Processor) is drawn by a sampling.Sampler, with EchoLogprob's values as
 // logits: then nothing is ignored. That takes time in proportion to Vocab.
 type Echo struct {
-	config EchoConfig
-	check  *Checker
-	caches []echoCache // per group
-	owner  []int       // per sector: the group that wrote there last, -1: none
-	slots  []echoSlot
+	config  EchoConfig
+	check   *Checker
+	caches  []echoCache // per group
+	owner   []int       // per sector: the group that wrote there last, -1: none
+	slots   []echoSlot
+	loading sync.Mutex
+	sets    [][]*weights.Set // per place: those that are loaded there
+
 	queue  chan *Batch // holds Outstanding
 	closed chan struct{}
 	close  sync.Once
@@ -78,6 +83,9 @@ type Echo struct {
 	logits  []float32         // for it
 }
 
+// firstEpoch is that of the weights which an Echo has at first.
+const firstEpoch = 1
+
 // NewEcho makes an Echo.
 func NewEcho(config EchoConfig) *Echo {
 	for _, f := range []struct {
@@ -85,7 +93,7 @@ func NewEcho(config EchoConfig) *Echo {
 		value int
 	}{
 		{&config.Vocab, 50021}, {&config.PageSize, 16}, {&config.Blocks, 8}, {&config.Slots, 16},
-		{&config.Tokens, 64}, {&config.Outstanding, 1},
+		{&config.Tokens, 64}, {&config.Outstanding, 1}, {&config.Sets, 2},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value
@@ -113,7 +121,9 @@ func NewEcho(config EchoConfig) *Echo {
 		e.caches = append(e.caches, newEchoCache(&config, blocks[g], w))
 	}
 	e.owner = slices.Repeat([]int{-1}, config.Sectors)
-	e.check = NewChecker(e.Info())
+	e.check = NewChecker(e.Info(), firstEpoch)
+	e.sets = make([][]*weights.Set, config.Sets)
+	e.sets[0] = []*weights.Set{{Epoch: firstEpoch}}
 	pages := (config.Context + config.PageSize - 1) / config.PageSize
 	for i := range e.slots {
 		e.slots[i] = echoSlot{ids: make([]int32, 0, config.Context), tables: make([][]int32, len(e.caches))}
@@ -212,18 +222,10 @@ func (e *Echo) Close() error {
 // after prompt in weight epoch epoch: the truth that a run through blocks is compared
 // with. No windows are one group of full attention.
 func EchoRef(prompt []int32, n, vocab int, epoch uint32, windows ...int) []int32 {
-	if len(windows) == 0 {
-		windows = []int{0}
-	}
 	ids := append([]int32(nil), prompt...)
+	epochs := slices.Repeat([]uint32{epoch}, len(prompt)+n)
 	for range n {
-		sum := uint64(0)
-		for g, w := range windows {
-			for i := windowStart(len(ids)-1, w); i < len(ids); i++ {
-				sum = (sum + echoTerm(ids[i], i, epoch, g, uint64(vocab))) % uint64(vocab)
-			}
-		}
-		ids = append(ids, int32(sum))
+		ids = append(ids, EchoNext(ids, epochs, vocab, windows...))
 	}
 	return ids[len(prompt):]
 }

@@ -89,7 +89,7 @@ func (s *Scheduler) newBatch() *batch {
 	} else {
 		b = new(batch)
 	}
-	b.Step, b.Epoch = s.step+1, s.epoch
+	b.Step, b.Epoch, b.changes = s.step+1, s.serving.Epoch, s.changes
 	return b
 }
 
@@ -110,7 +110,7 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		if q.hosted > 0 {
 			s.comeBack(q, g.New)
 		} else {
-			q.epoch = b.Epoch
+			q.runs = s.single
 		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
 		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
@@ -136,8 +136,8 @@ func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
 	sample := end == q.length() && !q.scored()
 	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1, PromptLogprobs: q.asks(start, end)})
 	q.planned, q.lastStep = end, b.Step
-	if q.epoch != b.Epoch {
-		q.epoch = 0
+	if count > 0 {
+		q.wrote(b.Epoch, start)
 	}
 	if sample {
 		q.pending++

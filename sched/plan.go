@@ -13,6 +13,7 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 	if s.out || s.held != nil {
 		return nil
 	}
+	s.renew()
 	r := s.next
 	s.letGo(r)
 	s.sure, s.passed = s.sure[:0], s.passed[:0]
@@ -22,10 +23,11 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 		s.choose(r)
 	}
 	drains := s.told < s.drainUntil && s.told < s.done
-	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && !r.Empty && (!mayRun || len(s.retire) == 0) {
+	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && !r.Empty && s.heard == s.serving.Epoch && (!mayRun || len(s.retire) == 0) {
 		return nil
 	}
-	r.Step, r.Epoch, r.DoneStep, s.told = s.step+1, s.epoch, s.done, s.done
+	r.Step, r.Epoch, r.DoneStep = s.step+1, s.serving.Epoch, s.done
+	s.told, s.heard = s.done, r.Epoch
 	s.out, s.next, s.sent = true, s.sent, r
 	return r
 }
@@ -93,7 +95,7 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) (urgent bool) {
 		}
 		urgent = urgent || q.urgent
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
-			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch, MayPreempt: q.urgent, Place: behind})
+			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch(), MayPreempt: q.urgent, Place: behind})
 	}
 	return urgent
 }

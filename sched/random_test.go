@@ -90,8 +90,12 @@ func (w *workload) operate() {
 		w.plan()
 	case op == 19:
 		w.giveUpAll()
+	case op == 20 && w.pick(0, 3, "new weights") == 0:
+		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	default:
 		w.resume()
+	case w.pick(0, 3, "new weights") == 0:
+		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	}
 }
 
@@ -135,6 +139,10 @@ func (w *workload) arrive() {
 	if r.MaxNew > 0 && w.pick(0, 2, "ends early") == 0 {
 		brings := alone(r, 0, false, w.config.windows...).want
 		r.EOS = brings[w.pick(0, len(brings)-1, "end"):][:1]
+	}
+	r.KV, r.Commits = KV(max(0, w.pick(-4, 3, "policy of its own"))), int32(max(0, w.pick(-5, 2, "commits")))
+	if w.pick(0, 9, "version") == 0 {
+		r.Version = uint32(w.pick(0, int(w.serving.Version), "at least"))
 	}
 	w.next += Key(r.N)
 	w.send(r)

@@ -84,6 +84,9 @@ func (s *story) play(t *testing.T, line string) {
 		s.giveUpAll()
 	case "resume":
 		s.resume()
+	case "commit":
+		s.commit(policies[w.args[0].Key], w.flag("back"))
+		s.tellCommit()
 	case "answer":
 		if s.asked == nil {
 			t.Fatal("the books are asked nothing")
@@ -209,6 +212,8 @@ func (w words) flag(name string) bool {
 	return slices.ContainsFunc(w.args, func(a datadriven.CmdArg) bool { return a.Key == name })
 }
 
+var policies = map[string]KV{"": AsCommitted, "keep": Keep, "recompute": Recompute, "abort": Abort}
+
 // idle is a processor that changes nothing.
 type idle struct{}
 
@@ -256,6 +261,7 @@ func (w words) submit(s *story, k Key) Submit {
 	if r.N > 1 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
 	}
+	r.KV, r.Commits, r.Version = policies[w.text("kv", "")], int32(w.number("commits", 0)), uint32(w.number("version", 0))
 	r.Private, r.Urgent, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("urgent"), w.flag("told")
 	if w.flag("processor") {
 		r.Sampling.Processor, r.Sampling.Temperature = idle{}, 0

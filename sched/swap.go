@@ -11,6 +11,7 @@ import (
 // event, before Plan. The ledger answers when something moves; until then nothing
 // else is planned.
 func (s *Scheduler) Swap() *blockmgr.Swap {
+	s.renew()
 	if len(s.swap.Drop)+len(s.swap.Out)+len(s.swap.In) == 0 {
 		return nil
 	}

@@ -1,26 +1,11 @@
 package weights
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cbactor/cbactor/model"
 )
-
-var (
-	// ErrMissing means that a tensor of the model is not in the source.
-	ErrMissing = errors.New("weights: tensor is missing")
-	// ErrShape means that a tensor has another shape than the configuration says.
-	ErrShape = errors.New("weights: tensor has a wrong shape")
-	// ErrUnknown means that the source has a tensor which the model does not use.
-	ErrUnknown = errors.New("weights: tensor is none of the model's")
-	// ErrRead means that the source could not give a tensor.
-	ErrRead = errors.New("weights: tensor cannot be read")
-)
-
-// align is where tensors begin within a set: at cache lines.
-const align = 64
 
 // Source is where a set is loaded from: a checkpoint file, a folder, a stream.
 // ReadTensor fills dst, which has the tensor's size, with its bytes as stored
@@ -41,16 +26,18 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	arena := make([]byte, size(list))
-	set := &Set{Epoch: epoch, Version: version, tensors: make(map[string]Tensor, len(list))}
+	whole := &block{size: size(list)}
+	whole.open()
+	arena := whole.data
+	set := &Set{Epoch: epoch, Version: version, tensors: make(map[string]held, len(list))}
 	for _, t := range list {
 		n := t.Bytes()
 		data := arena[:n:n]
-		arena = arena[(n+align-1)&^(align-1):]
+		arena = arena[aligned(n):]
 		if err := src.ReadTensor(t.Name, data); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRead, err)
 		}
-		set.tensors[t.Name] = Tensor{Tensor: t, Data: data}
+		set.tensors[t.Name] = held{Tensor{t, data}, whole}
 	}
 	return set, nil
 }
@@ -64,7 +51,7 @@ func Size(cfg *model.Config, src Source) (int, error) {
 func size(list []model.Tensor) int {
 	total := 0
 	for _, t := range list {
-		total += (t.Bytes() + align - 1) &^ (align - 1)
+		total += aligned(t.Bytes())
 	}
 	return total
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cbactor/cbactor/model"
 )
 
-// memory is a source of tensors filled with a byte each, which counts reads.
-type memory struct {
+// fixture is a source of tensors filled with a byte each, which counts reads.
+type fixture struct {
 	tensors map[string]model.Tensor
 	reads   map[string]int
 	fail    string // the tensor that cannot be read
@@ -21,9 +21,9 @@ type memory struct {
 
 var errDisk = errors.New("disk on fire")
 
-func (m *memory) Tensors() []model.Tensor { return slices.Collect(maps.Values(m.tensors)) }
+func (m *fixture) Tensors() []model.Tensor { return slices.Collect(maps.Values(m.tensors)) }
 
-func (m *memory) ReadTensor(name string, dst []byte) error {
+func (m *fixture) ReadTensor(name string, dst []byte) error {
 	t := m.tensors[name]
 	if name == m.fail || t.DType == model.Invalid {
 		return fmt.Errorf("tensor %q: %w", name, errDisk)
@@ -42,8 +42,8 @@ func tinyConfig() *model.Config {
 	return &model.Config{Family: "llama", Vocab: 8, Hidden: 64, Intermediate: 32, Layers: 2, Heads: 2, KVHeads: 1, HeadDim: 32, TiedHead: true}
 }
 
-func source(c *model.Config, t model.DType) *memory {
-	m := &memory{tensors: map[string]model.Tensor{}, reads: map[string]int{}}
+func source(c *model.Config, t model.DType) *fixture {
+	m := &fixture{tensors: map[string]model.Tensor{}, reads: map[string]int{}}
 	for _, tensor := range c.Tensors() {
 		tensor.DType = t
 		m.tensors[tensor.Name] = tensor
@@ -95,18 +95,18 @@ func TestLoadRefuses(t *testing.T) {
 	const name = "model.layers.1.mlp.up_proj.weight"
 	for _, test := range []struct {
 		what  string
-		spoil func(*memory)
+		spoil func(*fixture)
 		kind  error
 		says  string
 	}{
-		{"missing", func(m *memory) { delete(m.tensors, name) }, ErrMissing, name},
-		{"extra", func(m *memory) {
+		{"missing", func(m *fixture) { delete(m.tensors, name) }, ErrMissing, name},
+		{"extra", func(m *fixture) {
 			m.tensors["model.layers.0.self_attn.q_norm.weight"] = model.Tensor{Name: "model.layers.0.self_attn.q_norm.weight"}
 		}, ErrUnknown, "q_norm"},
-		{"transposed", func(m *memory) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{64, 32}} }, ErrShape, name},
-		{"another rank", func(m *memory) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{32 * 64}} }, ErrShape, name},
-		{"unreadable type", func(m *memory) { m.tensors[name] = model.Tensor{Name: name, Shape: []int{32, 64}} }, ErrRead, name},
-		{"unreadable bytes", func(m *memory) { m.fail = name }, errDisk, name},
+		{"transposed", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{64, 32}} }, ErrShape, name},
+		{"another rank", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{32 * 64}} }, ErrShape, name},
+		{"unreadable type", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, Shape: []int{32, 64}} }, ErrRead, name},
+		{"unreadable bytes", func(m *fixture) { m.fail = name }, errDisk, name},
 	} {
 		src := source(tinyConfig(), model.F32)
 		test.spoil(src)

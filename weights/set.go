@@ -1,6 +1,12 @@
 package weights
 
-import "github.com/cbactor/cbactor/model"
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/cbactor/cbactor/model"
+)
 
 // Tensor is a stored tensor with its bytes.
 type Tensor struct {
@@ -21,13 +27,38 @@ func (t Tensor) Row(dst []float32, row int) {
 type Set struct {
 	Epoch   uint32 // counts sets, starts at 1
 	Version string // the user's name for it
-	tensors map[string]Tensor
+	tensors map[string]held
+}
+
+// held is a tensor and the memory that it is cut from.
+type held struct {
+	Tensor
+	block *block
 }
 
 // Tensor looks a tensor up by its Hugging Face name.
 func (s *Set) Tensor(name string) (Tensor, bool) {
 	t, ok := s.tensors[name]
-	return t, ok
+	return t.Tensor, ok
+}
+
+// All walks over the tensors in the order of their names. Their bytes are the
+// set's own and must not be written.
+func (s *Set) All() iter.Seq[Tensor] {
+	return func(yield func(Tensor) bool) {
+		for _, name := range slices.Sorted(maps.Keys(s.tensors)) {
+			if !yield(s.tensors[name].Tensor) {
+				return
+			}
+		}
+	}
+}
+
+// Shares tells whether a tensor is the very memory that another set has under the
+// same name, so that what was derived from it there holds here.
+func (s *Set) Shares(name string, other *Set) bool {
+	a, b := s.tensors[name], other.tensors[name]
+	return len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0] && a.DType == b.DType
 }
 
 // Bytes is the stored size of the whole set.
@@ -37,4 +68,22 @@ func (s *Set) Bytes() int {
 		n += len(t.Data)
 	}
 	return n
+}
+
+// Digest is the WholeDigest of all tensors as they are stored. It reads them all.
+func (s *Set) Digest(kind DigestKind) Digest {
+	sums := make(map[string]Digest, len(s.tensors))
+	for name, t := range s.tensors {
+		sums[name] = Sum(kind, t.Data)
+	}
+	return WholeDigest(kind, sums)
+}
+
+// blocks are the pieces of memory that a set has tensors in, each once.
+func (s *Set) blocks() []*block {
+	seen := map[*block]bool{}
+	for _, t := range s.tensors {
+		seen[t.block] = true
+	}
+	return slices.Collect(maps.Keys(seen))
 }
