@@ -100,6 +100,19 @@ func TestSleepHoldersAndStops(t *testing.T) {
 		r.wake() // at rest, too
 		r.Resume()
 		r.mode("running")
+
+		r.add(Submit{ID: "d", IDs: promptOf(30, 1), MaxNew: 10}, 0)
+		r.after(stepTime / 4)
+		asleep := make(chan error)
+		go func() { asleep <- r.Sleep(r.t.Context(), true, true) }()
+		r.after(stepTime / 4)
+		r.Stop(true, true)
+		if err := <-asleep; !errors.Is(err, ErrStopping) {
+			t.Errorf("a sleep that a hard stop came before: %v", err)
+		}
+		<-r.AtRest()
+		r.Resume()
+		r.mode("running")
 	})
 }
 

@@ -206,7 +206,13 @@ func TestPauseAbortEndsWhatIsOpen(t *testing.T) {
 			open = append(open, r.add(Submit{ID: ChildID("a", i), IDs: promptOf(20, i), MaxNew: 50}, 0)...)
 		}
 		r.after(10*stepTime + stepTime/2)
-		h := r.pause(PauseOptions{Mode: PauseAbort})
+		paused := make(chan *Hold)
+		go func() { paused <- r.pause(PauseOptions{Mode: PauseAbort}) }()
+		r.after(stepTime / 4)
+		r.mode("pausing")
+		meanwhile := r.add(Submit{ID: "meanwhile", IDs: promptOf(20, 2), MaxNew: 5}, 0)[0]
+		h := <-paused
+		r.open("what came before the pause had begun", meanwhile)
 		tokens := 0
 		for i, a := range open {
 			r.ended("a", a, ReasonAborted, -1)
@@ -222,6 +228,7 @@ func TestPauseAbortEndsWhatIsOpen(t *testing.T) {
 		r.release(h)
 		r.release(again)
 		r.after(time.Second)
+		r.ended("meanwhile", meanwhile, ReasonLength, 5)
 		r.ended("late", late, ReasonLength, 5)
 		r.has("late", late, promptOf(20, 1), 5)
 	})

@@ -101,7 +101,7 @@ func (a *supervisor) command(c actor.Context) {
 	m := &messages.SetMode{Mode: a.session}
 	if a.session == messages.Mode_MODE_RUNNING || a.session == messages.Mode_MODE_DRAINING {
 		a.holders.order(m)
-		m.Empty = m.Shut && (a.asleep.kv || len(a.naps) > 0 && a.naps[0].kv)
+		m.Empty = m.Shut && len(a.naps) > 0 && a.naps[0].kv // what sleeps already stays empty
 	}
 	a.number++
 	m.Number = a.number

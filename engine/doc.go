@@ -28,6 +28,10 @@
 // Commit lets the next plan compute with them, Rollback goes back. Each token tells which
 // version sampled it, and which computed the cache that it came from.
 //
+// Pause stops generation between two steps, for one holder or several; who holds it may
+// compute with the model (Hold.Logits). Sleep gives the memory of cache or weights to
+// others, Wake takes it again. Both keep what is open.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
