@@ -22,6 +22,7 @@ type open struct {
 	sink     Sink
 	matcher  Matcher // nil: none
 	children []*open // end with it when it is cancelled
+	urgent   bool
 
 	first, last time.Time // limits for its first token and its end, zero: none
 	due         time.Time // the nearer of them
@@ -31,6 +32,7 @@ type open struct {
 	matched     bool
 	cached      int
 	preemptions int
+	cache       Cache
 }
 
 func newTable(trace *tracer) *table {
@@ -61,7 +63,7 @@ func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byKey, o.key)
 	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
-	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions})
+	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions, Cache: o.cache})
 }
 
 // failAll ends everything that is open.

@@ -13,7 +13,7 @@ func TestCheckForkedAdapters(t *testing.T) {
 		parent, child string
 		want          error
 	}{{"a", "a", nil}, {"", "", nil}, {"a", "", executor.ErrContract}, {"", "a", executor.ErrContract}, {"a", "b", executor.ErrContract}} {
-		check := executor.NewChecker(executor.Info{PageSize: 4, Groups: []executor.Group{{Blocks: 4}, {Blocks: 4}}, MaxSlots: 2, MaxTokens: 8, MaxContext: 8, Vocab: 9, MaxOutstanding: 1, MaxAdapters: 2})
+		check := executor.NewChecker(executor.Info{PageSize: 4, Groups: []executor.Group{{Blocks: 4}, {Blocks: 4}}, MaxSlots: 2, MaxTokens: 8, MaxContext: 8, Vocab: 9, MaxOutstanding: 1, MaxAdapters: 2}, 1)
 		if err := errors.Join(check.LoadAdapter("a"), check.LoadAdapter("b")); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestCheckForkedAdapters(t *testing.T) {
 // An adapter leaves when no slot has it and no step does that runs; a slot number that
 // others use since does not count.
 func TestCheckAdapterLeaves(t *testing.T) {
-	check := executor.NewChecker(executor.Info{PageSize: 4, Groups: []executor.Group{{Blocks: 4}, {Blocks: 4}}, MaxSlots: 1, MaxTokens: 8, MaxContext: 8, Vocab: 9, MaxOutstanding: 2, MaxAdapters: 1})
+	check := executor.NewChecker(executor.Info{PageSize: 4, Groups: []executor.Group{{Blocks: 4}, {Blocks: 4}}, MaxSlots: 1, MaxTokens: 8, MaxContext: 8, Vocab: 9, MaxOutstanding: 2, MaxAdapters: 1}, 1)
 	with, without := admit(0, 1), admit(0, 1)
 	with.Adapter = "a"
 	unload := func(when string, want error) {

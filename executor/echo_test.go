@@ -75,7 +75,7 @@ func TestEchoClosesBehindItsSteps(t *testing.T) {
 	for range 20 { // a wrong choice between the two would be random
 		e := executor.NewEcho(executor.EchoConfig{Outstanding: 2})
 		for step := range uint64(2) {
-			if err := e.Start(&executor.Batch{Step: step + 1}); err != nil {
+			if err := e.Start(&executor.Batch{Epoch: 1, Step: step + 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -77,6 +77,7 @@ func breaches(info executor.Info, s *sequence) []breach {
 	return slices.Concat([]breach{
 		{"step again", func(b *executor.Batch) { b.Step-- }},
 		{"epoch back", func(b *executor.Batch) { b.Epoch = 0 }},
+		{"epoch not loaded", func(b *executor.Batch) { b.Epoch = 99 }},
 		{"retired slot that is not open", func(b *executor.Batch) { b.Retire = []executor.Slot{other} }},
 	}, []breach{
 		{"row of a slot not open", rows(func(r *executor.Row) { r.Slot = other })},
