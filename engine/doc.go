@@ -25,7 +25,7 @@
 // waits for the end, Close is for good.
 //
 // Pause stops generation between two steps, for one holder or several; who holds it may
-// compute with the model (Hold.Logits). Sleep gives the memory of cache or weights to
+// compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the memory of cache or weights to
 // others, Wake takes it again. Both keep what is open.
 //
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
