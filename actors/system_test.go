@@ -26,6 +26,7 @@ type record struct {
 	t       *testing.T
 	mu      sync.Mutex
 	tokens  []int32
+	epochs  []uint32 // one per token
 	drawn   []sampling.Drawn
 	prompt  []sampling.Drawn
 	started bool
@@ -52,6 +53,9 @@ func (r *record) Tokens(n News) {
 	}
 	if len(n.IDs)+len(n.Prompt) == 0 {
 		r.t.Error("news of nothing")
+	}
+	for range n.IDs {
+		r.epochs = append(r.epochs, n.Epoch)
 	}
 	r.tokens = append(r.tokens, n.IDs...)
 	for _, d := range n.Drawn {
