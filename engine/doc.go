@@ -32,7 +32,7 @@
 // version sampled it, and which computed the cache that it came from.
 //
 // Pause stops generation between two steps, for one holder or several; who holds it may
-// compute with the model (Hold.Logits). Sleep gives the memory of cache or weights to
+// compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the memory of cache or weights to
 // others, Wake takes it again. Both keep what is open.
 //
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable

@@ -27,7 +27,7 @@ func ExampleEngine_Pause() {
 		log.Fatal(err)
 	}
 	fmt.Println(e.Status().Mode, len(logits) == e.Info().Vocab)
-	if err := hold.Release(); err != nil {
+	if err := hold.Release(""); err != nil {
 		log.Fatal(err)
 	}
 	out := stream.Wait(ctx)

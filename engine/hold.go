@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/sampling"
@@ -14,11 +15,37 @@ import (
 type Hold struct {
 	engine *Engine
 	held   *actors.Hold
+
+	mu      sync.Mutex
+	weights *HeldWeights // nil: nobody asked for them
 }
 
-// Release leaves the pause: if nobody else holds it, generation goes on. It answers why
-// the hold had ended before, an ErrHoldLost, or nil if it was released.
-func (h *Hold) Release() error { return h.held.Release() }
+// Release leaves the pause: if nobody else holds it, generation goes on. If anything was
+// written to Weights it is committed before, as an update of that version with the policy
+// KVKeep; an error of that leaves the weights as they were before, and what was written
+// is lost. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
+// released, Release does nothing.
+func (h *Hold) Release(version string) error {
+	committed, err := h.commit(version)
+	if err != nil {
+		err = fmt.Errorf("release: %w", err)
+	}
+	left := h.held.Release()
+	if committed { // if the hold has ended meanwhile, the weights are whole nevertheless
+		return nil
+	}
+	return cmp.Or(err, left)
+}
+
+// lost says why the pause is not held any more; nil: it is.
+func (h *Hold) lost() error {
+	select {
+	case <-h.held.Done():
+		return cmp.Or(h.held.Err(), ErrHoldLost)
+	default:
+		return nil
+	}
+}
 
 // Renew lets the lease begin again. The error is an ErrHoldLost, or says that the
 // engine has ended.
@@ -40,10 +67,8 @@ const holding = "hold-"
 // Prompts that are refused to others are so here; while the engine sleeps the error is
 // ErrAsleep.
 func (h *Hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
-	select {
-	case <-h.held.Done():
-		return nil, fmt.Errorf("logits: %w", cmp.Or(h.held.Err(), ErrHoldLost))
-	default:
+	if err := h.lost(); err != nil {
+		return nil, fmt.Errorf("logits: %w", err)
 	}
 	keep := new(keeper)
 	n, err := h.engine.enter(Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, Sampling: sampling.Params{Processor: keep}}, holding)

@@ -22,7 +22,7 @@ func pause(t testing.TB, e *Engine, o PauseOptions) *Hold {
 
 func release(t testing.TB, h *Hold) {
 	t.Helper()
-	if err := h.Release(); err != nil {
+	if err := h.Release(""); err != nil {
 		t.Fatal(err)
 	}
 }

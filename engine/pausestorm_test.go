@@ -186,7 +186,7 @@ func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
 		cancel()
 		<-h.Done()
 	default:
-		p.call("release", h.Release())
+		p.call("release", h.Release(""))
 	}
 }
 
