@@ -20,7 +20,7 @@ func TestCheckForkedAdapters(t *testing.T) {
 		parent, child := admit(0, 1, 2), admit(1, 1, 2)
 		child.Parent, parent.Adapter, child.Adapter = 0, c.parent, c.child
 		err := check.Check(&executor.Batch{
-			Step: 1, Admit: []executor.Admit{parent, child}, Tables: append(tables(0, 0, 1), tables(1, 0, 1)...),
+			Step: 1, Epoch: 1, Admit: []executor.Admit{parent, child}, Tables: append(tables(0, 0, 1), tables(1, 0, 1)...),
 			Rows: []executor.Row{row(1, 2, 0, true), row(0, 0, 2, true)},
 		})
 		if !errors.Is(err, c.want) {
@@ -54,13 +54,13 @@ func TestCheckAdapterLeaves(t *testing.T) {
 	if err := check.LoadAdapter("b"); !errors.Is(err, executor.ErrAdapters) {
 		t.Errorf("one too many: %v", err)
 	}
-	step(executor.Batch{Step: 1, Admit: []executor.Admit{with}})
+	step(executor.Batch{Step: 1, Epoch: 1, Admit: []executor.Admit{with}})
 	check.Done(1)
 	unload("in an open slot", executor.ErrContract)
-	step(executor.Batch{Step: 2, Retire: []executor.Slot{0}})
+	step(executor.Batch{Step: 2, Epoch: 1, Retire: []executor.Slot{0}})
 	unload("in a step that runs", executor.ErrContract)
 	check.Done(2)
-	step(executor.Batch{Step: 3, Admit: []executor.Admit{without}})
+	step(executor.Batch{Step: 3, Epoch: 1, Admit: []executor.Admit{without}})
 	unload("when the slot is another's", nil)
 	unload("twice", executor.ErrContract)
 }
