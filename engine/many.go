@@ -25,9 +25,10 @@ func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string,
 	ids := make([]string, len(entries))
 	order := e.order(requests)
 	for k, i := range order {
-		if err := e.admit(ctx, entries[i], true); err != nil {
+		entries[i].submit.Wait = true
+		if err := e.admit(ctx, entries[i]); err != nil {
 			for _, other := range order[k+1:] {
-				e.requests.withdraw(entries[other].records)
+				e.requests.withdraw(entries[other].records, err)
 			}
 			return ids, wrongOf(requests, i, err)
 		}
@@ -47,14 +48,13 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 		n, err := e.enter(r, unnamed)
 		if err == nil {
 			entries = append(entries, n)
-			err = e.session.Load().system.Check(n.submit)
-		}
-		if err == nil && r.Handler == nil {
-			err = e.requests.keepAll(n.records)
+			if r.Handler == nil {
+				err = e.requests.keepAll(n.records)
+			}
 		}
 		if err != nil {
 			for _, n := range entries {
-				e.requests.withdraw(n.records)
+				e.requests.withdraw(n.records, err)
 			}
 			return nil, i, err
 		}
