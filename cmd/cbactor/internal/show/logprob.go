@@ -6,8 +6,8 @@ import "github.com/cbactor/cbactor/sampling"
 type Drawn struct {
 	Logprob
 	Top       []Logprob `json:"top,omitempty"`
-	Kept      []int32   `json:"kept,omitempty"` // none if there are more than sampling.MaxKept
 	KeptCount int32     `json:"kept_count,omitempty"`
+	Kept      []int32   `json:"kept,omitempty"` // none if there are more than sampling.MaxKept
 }
 
 // Logprob is a token and its log-probabilities, see sampling.Logprob.
