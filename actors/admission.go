@@ -97,7 +97,7 @@ func (l Limits) admit(r *Submit) (*sched.Submit, error) {
 	if err := params.CheckVocab(l.Vocab); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
-	return &sched.Submit{N: int32(r.sequences()), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private,
+	return &sched.Submit{N: int32(r.sequences()), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private, Adapter: r.Adapter, Salt: r.Salt,
 		EOS: eos, Sampling: params, Seed: r.Seed}, nil
 }
 

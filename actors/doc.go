@@ -16,6 +16,9 @@
 // A System runs one session after another: a stop that keeps leaves the actors and
 // their cores as they are, with nothing open, until Resume. Any other stop ends them.
 //
+// An adapter is unloaded on the way that requests take, behind all that name it:
+// intake → scheduler, which waits for the last of them → executor.
+//
 // Ownership: a message belongs to its receiver, with all that it points into: a step's
 // result goes on to intake inside of its tokens. The table of open requests belongs
 // to intake while it lives and then to the supervisor, which fails what is left.

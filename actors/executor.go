@@ -32,11 +32,21 @@ func (a *executorActor) Receive(c actor.Context) {
 		if err := a.ex.Start(m); err != nil {
 			c.Send(a.supervisor, &fatal{"executor", err})
 		}
+	case *UnloadAdapter:
+		m.Done(a.unload(m.Name))
 	case *actor.Stopped:
 		if !a.running {
 			close(a.ended)
 		}
 	}
+}
+
+func (a *executorActor) unload(name string) error {
+	ex, ok := a.ex.(executor.Adapters)
+	if !ok {
+		return fmt.Errorf("%w: adapter %q", executor.ErrUnsupported, name)
+	}
+	return ex.UnloadAdapter(name)
 }
 
 // collect sends the results of all steps to the scheduler until the executor is closed.

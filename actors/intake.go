@@ -37,6 +37,9 @@ func (a *intake) Receive(c actor.Context) {
 		a.submit(c, m)
 	case *Cancel:
 		a.cancel(c, m)
+	case *UnloadAdapter:
+		a.line.refuse(m.Name)
+		c.Send(a.scheduler, m) // behind all requests that have it
 	case *begun:
 		a.start(m)
 	case *sched.Tokens:
@@ -100,9 +103,7 @@ func ChildID(id string, n int) string {
 // cancel ends a request, with its children as far as they are still open, also if it
 // has ended itself. One that waits for room is not accepted.
 func (a *intake) cancel(c actor.Context, m *Cancel) {
-	if w := a.line.find(m.ID); w != nil && (m.Sink == nil || w.Sink == m.Sink) {
-		a.line.leave(m.ID)
-		w.Reply <- ErrCancelled
+	if a.line.cancel(m) {
 		return
 	}
 	o := a.table.find(m.ID)

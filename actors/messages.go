@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -33,7 +34,9 @@ type Submit struct {
 	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
 	Priority int32
 	Reply    chan<- error
-	Wait     bool // for room, behind all who wait already: the Reply comes when it is accepted
+	Wait     context.Context // as long as it has not ended it waits for room, behind all who wait already: the Reply comes when it is accepted; nil: it does not wait
+	Adapter  string          // one that is loaded; "": none
+	Salt     uint64          // shares cache blocks only with requests of the same
 
 	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
 	Private    bool           // takes no shared cache blocks and leaves none
@@ -43,6 +46,7 @@ type Submit struct {
 
 	form     *sched.Submit // nil: not checked yet. Its key is intake's to give
 	matchers []Matcher     // one for each sequence, nil: it has none
+	cut      []bool        // which sequences were cancelled while it waited, nil: none
 }
 
 func (m *Submit) sequences() int { return 1 + len(m.Children) }
@@ -62,6 +66,13 @@ type Matcher interface {
 type Cancel struct {
 	ID   string
 	Sink Sink
+}
+
+// UnloadAdapter frees an adapter's place when nobody has it any more. No request that
+// names it is submitted behind it. Done is told how that went, on an actor's goroutine.
+type UnloadAdapter struct {
+	Name string
+	Done func(error)
 }
 
 // Sink gets what becomes of a request: tokens, then exactly one End. It is called

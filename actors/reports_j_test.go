@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -140,10 +141,11 @@ func newStopping(t *testing.T, breaks bool) *stopping {
 // send submits a request, and gives where its answer comes.
 func (s *stopping) send(id string, sink Sink, wait bool) <-chan error {
 	reply := make(chan error, 1)
-	s.Submit(&Submit{ID: id, IDs: promptOf(3, 1), MaxNew: 900, Sink: sink, Reply: reply, Wait: wait})
+	m := &Submit{ID: id, IDs: promptOf(3, 1), MaxNew: 900, Sink: sink, Reply: reply}
 	if wait {
-		s.answers = append(s.answers, reply)
+		m.Wait, s.answers = context.Background(), append(s.answers, reply)
 	}
+	s.Submit(m)
 	return reply
 }
 

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cbactor/cbactor/blockmgr"
@@ -17,6 +19,8 @@ type scheduler struct {
 	core   *sched.Scheduler
 	tokens *tokenPool
 	trace  *tracer
+
+	unloads []*UnloadAdapter // that wait for the last user
 
 	number uint64 // of the last command obeyed
 	mode   messages.Mode
@@ -39,6 +43,8 @@ func (a *scheduler) Receive(c actor.Context) {
 		err = a.swapped(c, m)
 	case *executor.Result:
 		err = a.stepDone(c, m)
+	case *UnloadAdapter:
+		a.unloads = append(a.unloads, m)
 	case *messages.SetMode:
 		a.setMode(m)
 	default:
@@ -59,10 +65,22 @@ func (a *scheduler) advance(c actor.Context) {
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
+	a.unload(c)
 	if a.mode == messages.Mode_MODE_HALTING && !a.halted && a.core.Quiet() {
 		a.halted = true
 		c.Send(a.intake, &messages.Halted{Number: a.number}) // behind the last step's tokens
 	}
+}
+
+// unload lets the executor free the adapters whose last user is gone.
+func (a *scheduler) unload(c actor.Context) {
+	a.unloads = slices.DeleteFunc(a.unloads, func(m *UnloadAdapter) bool {
+		if a.core.Uses(m.Name) {
+			return false
+		}
+		c.Send(a.executor, m)
+		return true
+	})
 }
 
 func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {

@@ -122,6 +122,10 @@ func (s *System) Submit(m *Submit) {
 	s.sys.Root.Send(s.intake, m)
 }
 
+// UnloadAdapter frees an adapter's place behind its last user. Done is called unless the
+// System ends first.
+func (s *System) UnloadAdapter(m *UnloadAdapter) { s.sys.Root.Send(s.intake, m) }
+
 // Cancel ends a request, wherever it is; with a sink only if it is that sink's.
 func (s *System) Cancel(id string, sink Sink) {
 	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"container/list"
 	"fmt"
 
@@ -11,8 +12,8 @@ import (
 // the first wait as long as it does, however few sequences they have, and no newcomer
 // goes before them: so what is free adds up until the first fits.
 type waiters struct {
-	byAge list.List // of *Submit
-	byID  map[string]*list.Element
+	byAge list.List                // of *Submit
+	byID  map[string]*list.Element // of each of their sequences
 }
 
 // join puts a request behind the others.
@@ -20,7 +21,10 @@ func (l *waiters) join(m *Submit) {
 	if l.byID == nil {
 		l.byID = map[string]*list.Element{}
 	}
-	l.byID[m.ID] = l.byAge.PushBack(m)
+	e := l.byAge.PushBack(m)
+	for i := range m.sequences() {
+		l.byID[ChildID(m.ID, i)] = e
+	}
 }
 
 // first is the oldest, nil: nobody waits.
@@ -31,7 +35,7 @@ func (l *waiters) first() *Submit {
 	return nil
 }
 
-// find is the request with an id, nil: it does not wait.
+// find is the request that a sequence is of, nil: it does not wait.
 func (l *waiters) find(id string) *Submit {
 	if e := l.byID[id]; e != nil {
 		return e.Value.(*Submit)
@@ -39,20 +43,58 @@ func (l *waiters) find(id string) *Submit {
 	return nil
 }
 
-// leave takes out the request with an id.
-func (l *waiters) leave(id string) {
-	l.byAge.Remove(l.byID[id])
-	delete(l.byID, id)
+// leave takes out a request.
+func (l *waiters) leave(m *Submit) {
+	l.byAge.Remove(l.byID[m.ID])
+	for i := range m.sequences() {
+		delete(l.byID, ChildID(m.ID, i))
+	}
+}
+
+// cancel has a sequence end once its request comes in; if it is the first of one, that
+// does not come in. It tells whether it is of one that waits.
+func (l *waiters) cancel(c *Cancel) bool {
+	m := l.find(c.ID)
+	if m == nil {
+		return false
+	}
+	if c.ID == m.ID && (c.Sink == nil || c.Sink == m.Sink) {
+		l.leave(m)
+		m.Reply <- ErrCancelled
+		return true
+	}
+	for i, sink := range m.Children {
+		if c.ID == ChildID(m.ID, i+1) && (c.Sink == nil || c.Sink == sink) {
+			if m.cut == nil {
+				m.cut = make([]bool, m.sequences())
+			}
+			m.cut[i+1] = true
+			return true
+		}
+	}
+	return false
+}
+
+// refuse answers those who wait with an adapter that leaves.
+func (l *waiters) refuse(adapter string) {
+	for e := l.byAge.Front(); e != nil; {
+		m := e.Value.(*Submit)
+		e = e.Next()
+		if m.Adapter == adapter {
+			l.leave(m)
+			m.Reply <- fmt.Errorf("%w: %.80q", ErrUnknownAdapter, adapter)
+		}
+	}
 }
 
 // submit takes a request in, has it wait for room if it wants to, or says why neither.
 func (a *intake) submit(c actor.Context, m *Submit) {
-	err := a.refused(m)
+	err := cmp.Or(a.closed(), a.taken(m))
 	switch {
 	case err != nil:
 	case a.line.first() == nil && a.room(m):
 		a.admit(c, m)
-	case m.Wait:
+	case m.Wait != nil:
 		a.line.join(m)
 		return
 	default:
@@ -61,16 +103,11 @@ func (a *intake) submit(c actor.Context, m *Submit) {
 	m.Reply <- err // has room for one: never waits
 }
 
-// refused says why a request is not accepted, whether there is room or not; nil: it is.
-func (a *intake) refused(m *Submit) error {
-	if err := a.closed(); err != nil {
-		return err
-	}
-	if other := a.line.find(m.ID); other != nil && other != m {
-		return fmt.Errorf("%w: %q", ErrDuplicateID, m.ID)
-	}
+// taken refuses a request with an id in use.
+func (a *intake) taken(m *Submit) error {
 	for i := range m.sequences() {
-		if id := ChildID(m.ID, i); a.table.byID[id] != nil {
+		id := ChildID(m.ID, i)
+		if other := a.line.find(id); a.table.byID[id] != nil || other != nil && other != m {
 			return fmt.Errorf("%w: %q", ErrDuplicateID, id)
 		}
 	}
@@ -86,13 +123,24 @@ func (a *intake) room(m *Submit) bool {
 // nothing is accepted any more.
 func (a *intake) seat(c actor.Context) {
 	for m := a.line.first(); m != nil; m = a.line.first() {
-		err := a.refused(m)
-		if err == nil && !a.room(m) {
+		err := a.closed()
+		switch {
+		case err != nil:
+		case m.Wait.Err() != nil: // its cancel is on the way
+			err = ErrCancelled
+		case !a.room(m):
 			return
+		default:
+			err = a.taken(m)
 		}
-		a.line.leave(m.ID)
+		a.line.leave(m)
 		if err == nil {
 			a.admit(c, m)
+			for i, cut := range m.cut {
+				if cut {
+					a.cut(c, a.table.byID[ChildID(m.ID, i)], ReasonCancelled, nil)
+				}
+			}
 		}
 		m.Reply <- err
 	}

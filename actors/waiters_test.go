@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -24,7 +25,7 @@ func full(t *testing.T, play func(*rig)) {
 // wait submits a request that waits for room, and gives where its answer comes.
 func (r *rig) wait(id string, children int) (*record, <-chan error) {
 	rec, reply := newRecord(r.t), make(chan error, 1)
-	m := Submit{ID: id, IDs: promptOf(5, 1), MaxNew: 2, Sink: rec, Reply: reply, Wait: true}
+	m := Submit{ID: id, IDs: promptOf(5, 1), MaxNew: 2, Sink: rec, Reply: reply, Wait: context.Background()}
 	for range children {
 		m.Children = append(m.Children, newRecord(r.t))
 	}

@@ -6,6 +6,8 @@
 // Whatever the file, tensors have their Hugging Face names and row order, and
 // the configuration is a model.Config. What is unknown is refused with its name.
 //
+// ReadAdapter reads a LoRA adapter for a model from a folder that PEFT has written.
+//
 // Files are hostile: each length is compared with the file before memory is
 // taken for it, and files are read, not mapped, so that one that shrinks later
 // costs an error and not the process.

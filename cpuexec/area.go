@@ -36,6 +36,13 @@ func cut[T float32 | int32](a *area, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), n)
 }
 
+// part takes the next size bytes as an area of its own, which is not to be freed.
+func (a *area) part(size int64) area {
+	part := a.mem[a.used : a.used+int(size)]
+	a.used += len(part)
+	return area{mem: part[:size:size]}
+}
+
 // free gives the memory back; what was cut must not be used any more.
 func (a *area) free() error {
 	mem := a.mem

@@ -36,6 +36,9 @@ type Config struct {
 	// to give way wait for their return. 0: none.
 	HostBlocks int
 
+	MaxAdapters    int // adapters loaded at a time; 0: none
+	MaxAdapterRank int // of a module of an adapter; 32
+
 	// MemoryLimit is what the process may use in bytes; a quarter of it bounds the
 	// pool, and the host pool is what the rest leaves at most. 0: New asks
 	// MemoryLimit, Plan knows no bound.
@@ -98,6 +101,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxSlots", &c.MaxSlots, 32, 1 << 16},
 		{"MaxTokens", &c.MaxTokens, 512, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
+		{"MaxAdapterRank", &c.MaxAdapterRank, 32, 1024},
 		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
 	} {
 		if *n.value == 0 {
@@ -112,6 +116,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
+	}
+	if c.MaxAdapters < 0 || c.MaxAdapters > 1<<10 {
+		return c, fmt.Errorf("%w: MaxAdapters is %d, must be from 0 to %d", ErrConfig, c.MaxAdapters, 1<<10)
 	}
 	if c.MemoryLimit < 0 || c.MaxMemory < 0 || c.InUse < 0 {
 		return c, fmt.Errorf("%w: MemoryLimit is %d, MaxMemory %d, InUse %d: they must not be negative", ErrConfig, c.MemoryLimit, c.MaxMemory, c.InUse)

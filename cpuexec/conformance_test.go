@@ -17,7 +17,7 @@ func makeWith(m *model.Config, set *weights.Set, cfg Config) suite.Make {
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		cfg.Model, cfg.Weights = m, set
 		cfg.PageSize, cfg.NumBlocks, cfg.MaxSlots, cfg.MaxTokens, cfg.MaxContext = o.PageSize, o.Blocks, o.MaxSlots, o.MaxTokens, o.MaxContext
-		cfg.HostBlocks, cfg.KeepLogits = o.HostBlocks, o.KeepLogits
+		cfg.MaxAdapters, cfg.HostBlocks, cfg.KeepLogits = o.Adapters, o.HostBlocks, o.KeepLogits
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -31,6 +31,15 @@ func TestConformance(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, threads := range []int{1, 2} {
 		suite.Run(t, makeWith(m, set, Config{Threads: threads}))
+	}
+}
+
+func TestAdaptersConform(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	for _, threads := range []int{1, 2} {
+		suite.RunAdapters(t, makeWith(m, set, Config{Threads: threads}), func(number int) *model.Adapter {
+			return randomAdapter(m, uint64(number), 5, func(module string) bool { return true })
+		})
 	}
 }
 

@@ -13,9 +13,14 @@
 // of its own, up to 64 rows of logits at a time. A Processor of a request runs there,
 // and what it does wrong fails its row alone.
 //
+// Adapters: each has a place, with its matrices packed as the model's are, in panels. A
+// step lays the rows of an adapter side by side and adds two products to those of the
+// weights, each one sum over ascending k, so nothing said above changes. Rows without
+// one are computed as where there are none.
+//
 // Memory: Plan says before anything is taken what New takes: packed weights, the
-// KV pool, the host pool, the sequences' state, work space. All of it is mapped,
-// and untouched until used. The host pool is memory like the pool's, beside it. The
+// KV pool, the host pool, the sequences' state, work space, places of adapters. All of
+// it is mapped, and untouched until used. The host pool is memory like the pool's, beside it. The
 // weight set stays the caller's, is read while the executor lives (rows of the
 // embedding) and must not change. What is told of tokens is the Result's memory.
 //

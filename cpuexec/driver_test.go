@@ -15,6 +15,7 @@ type sequence struct {
 	limit    int // tokens to generate
 	sampling sampling.Params
 	seed     uint64
+	adapter  string
 	logits   [][]float32 // one row per generated token
 	drawn    []sampling.Drawn
 	scores   []sampling.Drawn // of the prompt
@@ -89,7 +90,7 @@ func (d *driver) admit(b *executor.Batch, s *sequence, slot executor.Slot) {
 	s.slot, s.prompt = slot, len(s.ids)
 	d.seqs[slot] = s
 	b.Admit = append(b.Admit, executor.Admit{
-		Slot: slot, IDs: s.ids, PromptLen: int32(s.prompt), Sampling: s.sampling, Seed: s.seed, Parent: executor.NoSlot,
+		Slot: slot, IDs: s.ids, PromptLen: int32(s.prompt), Sampling: s.sampling, Seed: s.seed, Adapter: s.adapter, Parent: executor.NoSlot,
 	})
 	n := pages(s.prompt+s.limit, d.e.Info().PageSize)
 	if n > len(d.free) {

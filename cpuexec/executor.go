@@ -24,15 +24,17 @@ type Executor struct {
 	info   executor.Info
 	check  *executor.Checker
 
-	pool   *pool.Pool
-	areas  []*area // everything mapped
-	step   *step
-	failed error // a step that failed leaves sequences without their tokens: none runs after it
+	pool     *pool.Pool
+	areas    []*area // everything mapped
+	adapters *adapters
+	step     *step
+	failed   error // a step that failed leaves sequences without their tokens: none runs after it
 
 	mu       sync.Mutex
 	changed  sync.Cond // queue or closed
 	queue    []*executor.Batch
 	running  bool
+	loading  int // adapters that are being packed
 	closed   bool
 	released bool
 }
@@ -135,11 +137,11 @@ func (e *Executor) Close() error {
 
 // release frees threads and memory once, when closed and idle.
 func (e *Executor) release() error {
-	if !e.closed || e.running || len(e.queue) > 0 || e.released {
+	if !e.closed || e.running || e.loading > 0 || len(e.queue) > 0 || e.released {
 		return nil
 	}
 	e.released = true
 	e.pool.Close()
-	e.step, e.config.Weights = nil, nil // so that an executor that is kept keeps no memory
+	e.step, e.adapters, e.config.Weights = nil, nil, nil // so that an executor that is kept keeps no memory
 	return e.freeAreas()
 }

@@ -22,12 +22,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // spinning threads then queue.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 512, MaxSlots: 4}, 64, false)
+	d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 512, MaxSlots: 4, MaxAdapters: 1}, 64, false)
+	if err := d.e.LoadAdapter("a", randomAdapter(m, 1, 8, func(string) bool { return true })); err != nil {
+		t.Fatal(err)
+	}
 	d.e.step.alone = 0
 	var b executor.Batch
 	var r executor.Result
 	seqs := randomSequences(m, 4, 20, 300)
 	for i, s := range seqs {
+		s.adapter = []string{"a", ""}[i%2]
 		s.sampling = sampling.Params{Temperature: float32(i) / 4, TopK: 20, TopP: 0.9}
 		d.admit(&b, s, executor.Slot(i))
 		s.ids = slices.Grow(s.ids, 300)

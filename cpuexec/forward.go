@@ -19,19 +19,19 @@ func (s *step) work(id int) {
 		w := &s.weights.layers[l]
 		s.norms(id, w.attnNorm)
 		s.pool.Sync()
-		s.project(id, &w.qkv)
+		s.project(id, l, &w.qkv)
 		s.pool.Sync()
 		s.store(id, l)
 		s.pool.Sync()
 		s.attend(id, l)
 		s.pool.Sync()
-		s.addProduct(id, &w.out, s.attn, s.attnWidth)
+		s.addProduct(id, l, jointOut, &w.out, s.attn, s.attnWidth)
 		s.pool.Sync()
 		s.norms(id, w.mlpNorm)
 		s.pool.Sync()
-		s.gate(id, &w.gateUp)
+		s.gate(id, l, &w.gateUp)
 		s.pool.Sync()
-		s.addProduct(id, &w.down, s.act, s.interWidth)
+		s.addProduct(id, l, jointDown, &w.down, s.act, s.interWidth)
 		s.pool.Sync()
 	}
 	s.head(id)
@@ -65,7 +65,8 @@ func (s *step) norms(id int, w []float32) {
 }
 
 // project writes this thread's columns of q, k and v.
-func (s *step) project(id int, m *matrix) {
+func (s *step) project(id, layer int, m *matrix) {
+	s.lower(id, layer, jointQKV, s.norm, s.hiddenWidth)
 	lo, hi := share(m.count(), id, s.threads)
 	for r := 0; r < len(s.tokens); r += rowBlock {
 		rows := min(rowBlock, len(s.tokens)-r)
@@ -75,12 +76,14 @@ func (s *step) project(id int, m *matrix) {
 			if m.bias != nil {
 				s.kernels.AddTile(out, m.bias[p*kernels.Panel:], rows, s.qkvWidth, 0)
 			}
+			s.raise(id, layer, jointQKV, p, r, rows, out, s.qkvWidth)
 		}
 	}
 }
 
 // gate writes this thread's columns of silu(gate)*up.
-func (s *step) gate(id int, m *matrix) {
+func (s *step) gate(id, layer int, m *matrix) {
+	s.lower(id, layer, jointGateUp, s.norm, s.hiddenWidth)
 	lo, hi := share(m.count()/2, id, s.threads)
 	tile := s.workers[id].tile
 	const width = 2 * kernels.Panel
@@ -94,6 +97,7 @@ func (s *step) gate(id int, m *matrix) {
 				if m.bias != nil {
 					s.kernels.AddTile(out, m.bias[(2*p+i)*kernels.Panel:], rows, width, 0)
 				}
+				s.raise(id, layer, jointGateUp, 2*p+i, r, rows, out, width)
 			}
 			s.kernels.SiluTile(tile, s.act[r*s.interWidth+p*kernels.Panel:], rows, s.interWidth)
 		}
@@ -101,7 +105,8 @@ func (s *step) gate(id int, m *matrix) {
 }
 
 // addProduct adds this thread's columns of in times m to x.
-func (s *step) addProduct(id int, m *matrix, in []float32, width int) {
+func (s *step) addProduct(id, layer, joint int, m *matrix, in []float32, width int) {
+	s.lower(id, layer, joint, in, width)
 	lo, hi := share(m.count(), id, s.threads)
 	tile := s.workers[id].tile
 	for r := 0; r < len(s.tokens); r += rowBlock {
@@ -111,6 +116,7 @@ func (s *step) addProduct(id int, m *matrix, in []float32, width int) {
 			if m.bias != nil {
 				s.kernels.AddTile(tile, m.bias[p*kernels.Panel:], rows, kernels.Panel, 0)
 			}
+			s.raise(id, layer, joint, p, r, rows, tile, kernels.Panel)
 			s.kernels.AddTile(s.x[r*s.hiddenWidth+p*kernels.Panel:], tile, rows, s.hiddenWidth, kernels.Panel)
 		}
 	}

@@ -43,7 +43,7 @@ func randomSequences(m *model.Config, n, longest, limit int) []*sequence {
 
 // again is s before it ran.
 func (s *sequence) again() *sequence {
-	return &sequence{ids: slices.Clone(s.ids[:s.prompt]), limit: s.limit, seed: s.seed, sampling: s.sampling}
+	return &sequence{ids: slices.Clone(s.ids[:s.prompt]), limit: s.limit, seed: s.seed, sampling: s.sampling, adapter: s.adapter}
 }
 
 // base is the configuration that the others are compared with: one thread.

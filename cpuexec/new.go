@@ -41,6 +41,8 @@ func New(cfg Config) (*Executor, error) {
 		MaxContext:     cfg.MaxContext,
 		Vocab:          cfg.Model.Vocab,
 		MaxOutstanding: MaxOutstanding,
+		MaxAdapters:    cfg.MaxAdapters,
+		MaxAdapterRank: cfg.MaxAdapterRank,
 	}
 	e.check = executor.NewChecker(e.info)
 	if err := e.allocate(set); err != nil {
@@ -73,11 +75,11 @@ func (e *Executor) allocate(set *kernels.Set) error {
 		return err
 	}
 	e.areas = append(e.areas, w.area)
-	var parts [4]*area
+	var parts [5]*area
 	for i, p := range []struct {
 		name string
 		size int64
-	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}, {"the host pool", e.memory.Host}} {
+	}{{"the KV pool", e.memory.KV}, {"sequences", e.memory.Slots}, {"activations", e.memory.Work}, {"the host pool", e.memory.Host}, {"adapters", e.memory.Adapters}} {
 		if parts[i], err = newArea(p.name, p.size, false); err != nil {
 			return err
 		}
@@ -91,6 +93,8 @@ func (e *Executor) allocate(set *kernels.Set) error {
 	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
+	e.adapters = newAdapters(parts[4], c, &d)
+	e.step.adapters = e.adapters
 	e.info.CopyCost = copyCost(&d, w.count())
 	return nil
 }

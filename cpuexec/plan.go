@@ -20,10 +20,13 @@ type Memory struct {
 	Slots    int64 // ids and block tables of sequences
 	Work     int64 // activations of a step
 	Sampling int64 // scratch of the samplers
+	Adapters int64 // places for adapters
 }
 
 // Total is the sum.
-func (m Memory) Total() int64 { return m.Weights + m.KV + m.Host + m.Slots + m.Work + m.Sampling }
+func (m Memory) Total() int64 {
+	return m.Weights + m.KV + m.Host + m.Slots + m.Work + m.Sampling + m.Adapters
+}
 
 // Bound is what decides the size of a pool.
 type Bound string
@@ -57,7 +60,10 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
-//	           + per thread a tile, and attention states or MaxContext scores)
+//	           + with adapters: the padded ranks of the modules of a matrix)
+//	           + 4 * Threads * (a tile, with adapters one more, and attention states or MaxContext scores)
+//	Adapters = 4 * MaxAdapters * (per matrix: inputs * padded ranks of its modules
+//	           + 32 * ranks of the modules that each panel of 32 columns reaches)
 //	Sampling = sampling.Bytes(vocabulary) * threads
 //
 // with every array rounded up to 64 bytes. Errors wrap ErrConfig, ErrModel or
@@ -78,6 +84,7 @@ func (c *Config) plan() (Memory, error) {
 		Weights:    weightBytes(c, &d),
 		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
 		Work:       workBytes(c, &d),
+		Adapters:   int64(c.MaxAdapters) * adapterBytes(c, &d),
 		Sampling:   sampling.Bytes(d.vocab) * int64(c.Threads),
 	}
 	blocks := m.size(c)
@@ -164,6 +171,10 @@ func workBytes(c *Config, d *dims) int64 {
 	head := c.headRows()
 	n += rows(head, d.hiddenWidth) + rows(head, d.vocabWidth)
 	thread := rows(rowBlock, 2*kernels.Panel) + rows(1, c.attentionFloats(d))
+	if c.MaxAdapters > 0 {
+		n += rows(t, c.lowWidth(d))
+		thread += rows(rowBlock, kernels.Panel)
+	}
 	return n + int64(c.Threads)*thread
 }
 

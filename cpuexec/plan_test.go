@@ -18,6 +18,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			{Threads: 1, PageSize: 5, MaxSlots: 3, MaxTokens: 7, MaxContext: 33},
 			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9, HostBlocks: 5},
 			{Threads: 1, PageSize: 3, MaxContext: 33, HostBlocks: 1},
+			{Threads: 2, MaxSlots: 2, MaxTokens: 70, MaxContext: 33, MaxAdapters: 3, MaxAdapterRank: 11},
 			{Threads: 3, MaxSlots: 2, MaxContext: 501, Attention: Plain},
 		} {
 			cfg.Model, cfg.Weights, cfg.MemoryLimit = m, set, 1<<30
@@ -158,6 +159,8 @@ func TestRefusedConfigs(t *testing.T) {
 		{"host pool beyond the limit", Config{Model: m, Weights: set, HostBlocks: 1000, MemoryLimit: 1 << 20}, ErrMemory},
 		{"negative limit", Config{Model: m, Weights: set, MemoryLimit: -1}, ErrConfig},
 		{"negative maximum", Config{Model: m, Weights: set, MaxMemory: -1}, ErrConfig},
+		{"negative adapters", Config{Model: m, Weights: set, MaxAdapters: -1}, ErrConfig},
+		{"huge rank", Config{Model: m, Weights: set, MaxAdapterRank: 1 << 20}, ErrConfig},
 		{"unknown attention", Config{Model: m, Weights: set, Attention: "auto"}, ErrConfig},
 		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
 		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},

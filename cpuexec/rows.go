@@ -8,13 +8,16 @@ import (
 // lay turns rows into tokens and samples, and makes room for their outcomes in r. A
 // row of a sequence that has failed is left out; a fork of one fails with it.
 func (s *step) lay(b *executor.Batch, r *executor.Result) {
-	s.tokens, s.samples = s.tokens[:0], s.samples[:0]
+	s.tokens, s.samples, s.runs = s.tokens[:0], s.samples[:0], s.runs[:0]
 	for i := range s.nextHead {
 		s.nextHead[i].Store(0)
 	}
 	for i := range b.Rows {
-		s.layRow(i, &b.Rows[i], r.Add(b.Rows[i].Slot))
+		r.Add(b.Rows[i].Slot)
 		r.Tokens += b.Rows[i].Count
+	}
+	for _, i := range s.inOrder(b.Rows) {
+		s.layRow(int(i), &b.Rows[i], &r.Rows[i])
 	}
 	for i := range b.Rows {
 		if b.Rows[i].Count == 0 {
@@ -33,6 +36,7 @@ func (s *step) layRow(i int, row *executor.Row, out *executor.RowResult) {
 	first := len(s.tokens)
 	for p := int(row.Start); p < int(row.Start+row.Count); p++ {
 		s.tokens = append(s.tokens, token{slot: q, id: q.ids[p], pos: p})
+		s.extend(q.adapter)
 	}
 	if row.PromptLogprobs {
 		out.Prompt = executor.Records(out.Prompt, row.PromptScores(q.prompt))

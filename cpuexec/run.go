@@ -5,7 +5,7 @@ import "github.com/cbactor/cbactor/executor"
 // run does a Batch and fills in the rows of r.
 func (s *step) run(b *executor.Batch, r *executor.Result) error {
 	for i := range b.Admit {
-		s.slots[b.Admit[i].Slot].admit(&b.Admit[i])
+		s.slots[b.Admit[i].Slot].admit(&b.Admit[i], s.adapters.find(b.Admit[i].Adapter))
 	}
 	for _, d := range b.Tables {
 		copy(s.slots[d.Slot].table[d.Index:], d.Blocks)

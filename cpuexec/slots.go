@@ -14,7 +14,8 @@ type slot struct {
 	seed     uint64
 	child    int32
 	parent   executor.Slot
-	err      error // of the row that failed: later ones have no token to go on from
+	adapter  *adapter // nil: none
+	err      error    // of the row that failed: later ones have no token to go on from
 }
 
 // newSlots cuts the slots' memory out of a.
@@ -27,10 +28,10 @@ func newSlots(a *area, c *Config) []slot {
 	return slots
 }
 
-// admit makes the slot a's sequence.
-func (s *slot) admit(a *executor.Admit) {
+// admit makes the slot a's sequence, with the adapter that a names.
+func (s *slot) admit(a *executor.Admit, with *adapter) {
 	*s = slot{
 		ids: append(s.ids[:0], a.IDs...), table: s.table,
-		prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+		prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent, adapter: with,
 	}
 }

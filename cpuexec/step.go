@@ -31,6 +31,12 @@ type step struct {
 	open  int // slots admitted and not retired
 	cache cache
 
+	adapters *adapters
+	runs     []run   // tokens with adapters
+	order    []int32 // of rows
+	lowWidth int
+	low      []float32 // [token][lowWidth], the ranks of a matrix
+
 	copies  []executor.Copy
 	tokens  []token  // what is computed
 	samples []sample // rows of logits that are wanted
@@ -76,6 +82,7 @@ type sample struct {
 // worker is what a thread has for itself.
 type worker struct {
 	tile    []float32 // [rowBlock][2*Panel]
+	low     []float32 // [rowBlock][Panel], with adapters
 	scratch []float32 // of attention: states of the query heads of a key head, or scores
 	sampler *sampling.Sampler
 }
@@ -85,12 +92,17 @@ func newStep(c *Config, d dims, set *kernels.Set, w *packed, p *pool.Pool) *step
 		dims: d, config: c, kernels: set, weights: w, pool: p,
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
+		order:    make([]int32, 0, c.MaxSlots),
+		lowWidth: c.lowWidth(&d),
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
 		qScale:   queryScale(d.headDim),
 		alone:    aloneProducts,
 	}
 	s.compute, s.copy = s.work, s.copyParts
+	if c.MaxAdapters > 0 {
+		s.runs = make([]run, 0, c.MaxTokens)
+	}
 	s.invFreq, s.ropeScale = c.Model.InvFreq()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
@@ -106,10 +118,14 @@ func (s *step) cutWork(a *area) {
 	s.attn = cut[float32](a, n*s.attnWidth)
 	s.act = cut[float32](a, n*s.interWidth)
 	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
+	s.low = cut[float32](a, n*s.lowWidth)
 	head := s.config.headRows()
 	s.headIn, s.logits = cut[float32](a, head*s.hiddenWidth), cut[float32](a, head*s.vocabWidth)
 	for i := range s.workers {
 		s.workers[i].tile = cut[float32](a, rowBlock*2*kernels.Panel)
+		if s.lowWidth > 0 {
+			s.workers[i].low = cut[float32](a, rowBlock*kernels.Panel)
+		}
 		s.workers[i].scratch = cut[float32](a, s.config.attentionFloats(&s.dims))
 	}
 }

@@ -31,7 +31,9 @@ const (
 func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
 	n, err := e.enter(r, unnamed)
 	if err == nil {
-		n.submit.Wait = r.Wait
+		if r.Wait {
+			n.submit.Wait = ctx
+		}
 		err = e.admit(ctx, n)
 	}
 	if err != nil {
@@ -66,11 +68,21 @@ func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 		return nil, err
 	}
 	n := &entry{submit: e.submission(r, records), records: records, handler: r.Handler}
-	if err := e.session.Load().system.Check(n.submit); err != nil {
+	if err := e.refused(n.submit); err != nil {
 		e.requests.withdraw(records, err)
 		return nil, err
 	}
 	return n, nil
+}
+
+// refused says why a request can never be accepted, as far as can be told before it is
+// submitted.
+func (e *Engine) refused(m *actors.Submit) error {
+	s := e.session.Load()
+	if err := s.adapters.use(m.Adapter, func() {}); err != nil {
+		return err
+	}
+	return s.system.Check(m)
 }
 
 // check refuses what need not be copied first.
@@ -128,7 +140,7 @@ func (e *Engine) submission(r Request, set []*record) *actors.Submit {
 	}
 	m := &actors.Submit{ID: set[0].id, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
 		Sampling: copied(r.Sampling), Seed: e.seed(r.Seed, set[0].id), Priority: int32(r.Priority), Sink: set[0],
-		Score: r.Score, Private: r.Private, Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
+		Score: r.Score, Private: r.Private, Adapter: r.Adapter, Salt: salt(r.Adapter, r.Salt), Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
 	m.Sampling.Tell = set[0].tell
 	for _, child := range set[1:] {
 		m.Children = append(m.Children, child)
@@ -173,7 +185,9 @@ func (e *Engine) submit(ctx context.Context, n *entry) error {
 			r.unbind = context.AfterFunc(ctx, r.cancel)
 		}
 	}
-	n.session.system.Submit(n.submit)
+	if err := n.session.adapters.use(n.submit.Adapter, func() { n.session.system.Submit(n.submit) }); err != nil {
+		return e.answered(ctx, n, err)
+	}
 	n.cancelAgain(ctx)
 	return nil
 }

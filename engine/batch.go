@@ -107,7 +107,7 @@ func (b *batch) begin(ctx context.Context) {
 		b.next++
 		n, err := b.engine.enter(r, b.prefix)
 		if err == nil {
-			n.submit.Wait = true
+			n.submit.Wait = ctx
 			for i, rec := range n.records {
 				at := b.at[b.next-1] + i
 				rec.onEnd = func() { b.ended <- end{at, rec} }

@@ -53,6 +53,10 @@ type Config struct {
 	CPUOffloadSpace                float64
 	CPUOffloadSpaceSafetyThreshold *float64
 
+	// LoRA adapters.
+	MaxAdapters    int // loaded at a time; 0: none
+	MaxAdapterRank int // of a module
+
 	// Computing.
 	Compute           string // "f32" or "auto"
 	Attention         string // "auto", "plain" or "tiled"
@@ -98,6 +102,8 @@ type Info struct {
 	BatchTokens int
 	BatchRows   int
 	QueueSize   int
+	Adapters    int // that can be loaded at a time
+	AdapterRank int // the largest of a module
 	Seed        uint64
 	CacheBytes  int64 // address space of the KV pool; touched only as it is used
 	WeightBytes int64

@@ -24,6 +24,9 @@
 // Spawn; another configuration needs another engine. A crash ends a session, too. Join
 // waits for the end, Close is for good.
 //
+// LoRA adapters come and go while it generates: LoadAdapter, UnloadAdapter, Adapters.
+// Request.Adapter names one. Their list (adapters.go) lives as long as an executor.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
@@ -39,7 +42,8 @@
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of
-// requests, then that of a record. The latter two are held for no longer than a look
+// requests, then that of a record, and apart from these that of
+// adapters. All but life are held for no longer than a look
 // takes; life for as long as a session begins or the engine closes, so that calls that
 // begin or end sessions wait for each other.
 package engine

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/model"
 )
 
 // Engine takes requests, in one session after another: Spawn begins the first one,
@@ -17,6 +18,7 @@ type Engine struct {
 	info     Info
 	options  actors.Options  // of every session
 	cpu      *cpuexec.Config // of every session's executor; nil: it is the caller's, and there is one
+	model    *model.Config   // nil: not known, with an executor of the caller's
 	logprobs bool            // are told where a request asks nothing else
 	sharing  bool
 
@@ -41,6 +43,9 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{requests: newRequests(), life: make(chan struct{}, 1), logprobs: *r.Config.ReturnLogprobs, sharing: *r.Config.AllowBlockSharing}
+	if cfg.Checkpoint != nil {
+		e.model = cfg.Checkpoint.Config
+	}
 	ex := cfg.Executor
 	if ex == nil {
 		if e.cpu, err = r.loadCPU(); err != nil {

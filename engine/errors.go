@@ -40,6 +40,19 @@ var (
 	ErrHandler = fmt.Errorf("%w: its handler", ErrFailed)
 )
 
+// Causes of adapters refused.
+var (
+	// ErrUnknownAdapter means that no adapter of the name is loaded, or not any more.
+	ErrUnknownAdapter = actors.ErrUnknownAdapter
+	// ErrAdapterName means that a name cannot be given to an adapter: no name, or one that
+	// an adapter has or had. What was computed under a name must not become another's.
+	ErrAdapterName = fmt.Errorf("%w: bad name of an adapter", ErrRejected)
+	// ErrAdapter means that the files of an adapter are refused, and says why.
+	ErrAdapter = fmt.Errorf("%w: bad adapter", ErrRejected)
+	// ErrAdapters means that as many adapters are loaded as max_adapters allows.
+	ErrAdapters = fmt.Errorf("%w: no place for an adapter", ErrUnavailable)
+)
+
 // ErrConfig is the class of every refused configuration.
 var ErrConfig = errors.New("bad engine configuration")
 

@@ -31,11 +31,12 @@ type Acts string
 // Where fields act. On a CPU, GPUs' fields are named in Resolved.Notices when they
 // are given, and those of several ranks where there is one.
 const (
-	Everywhere  Acts = ""
-	OnCPU       Acts = "with the CPU executor"
-	OnGPU       Acts = "on a GPU"
-	AmongRanks  Acts = "with several ranks"
-	WithOffload Acts = "with cpu_offload_space"
+	Everywhere   Acts = ""
+	OnCPU        Acts = "with the CPU executor"
+	OnGPU        Acts = "on a GPU"
+	AmongRanks   Acts = "with several ranks"
+	WithOffload  Acts = "with cpu_offload_space"
+	WithAdapters Acts = "with max_adapters"
 )
 
 // Fields are all of them, in the order of documentation.

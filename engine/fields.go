@@ -45,6 +45,11 @@ var fields = []Field{
 	{Name: "cpu_offload_space_safety_threshold", Help: "share of the host's memory that cpu_offload_space may be; 1 lifts the cap", Default: "0.8", Max: 1, Acts: WithOffload,
 		at: func(c *Config) value { return opt(&c.CPUOffloadSpaceSafetyThreshold, real) }},
 
+	{Name: "max_adapters", Help: "LoRA adapters loaded at a time, whose memory is taken at the start", Default: "0", Max: 1024, Acts: OnCPU,
+		at: func(c *Config) value { return whole(&c.MaxAdapters) }},
+	{Name: "max_adapter_rank", Help: "rank of an adapter's module", Default: "32", Min: 1, Max: 1024, Acts: WithAdapters,
+		at: func(c *Config) value { return whole(&c.MaxAdapterRank) }},
+
 	{Name: "compute", Help: "type to compute in", Derived: "f32, the only type that exists yet", Choices: []string{"auto", "f32"}, Acts: OnCPU,
 		at: func(c *Config) value { return word(&c.Compute) }},
 	{Name: "attention", Help: "kernel of attention", Derived: "tiled", Choices: []string{"auto", "plain", "tiled"}, Acts: OnCPU,

@@ -28,7 +28,7 @@ func (r *Resolved) Info() (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return r.info(executor.Info{Name: name, Vocab: r.cpu.Model.Vocab}), nil
+	return r.info(executor.Info{Name: name, Vocab: r.cpu.Model.Vocab, MaxAdapters: r.Config.MaxAdapters, MaxAdapterRank: r.Config.MaxAdapterRank}), nil
 }
 
 // info is what an engine runs with on an executor.
@@ -36,6 +36,7 @@ func (r *Resolved) info(info executor.Info) Info {
 	c := &r.Config
 	out := Info{Executor: info.Name, Compute: c.Compute, Attention: c.Attention, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
 		Blocks: c.NumBlocks, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
+		Adapters: info.MaxAdapters, AdapterRank: info.MaxAdapterRank,
 		CacheBytes: r.Memory.Executor.KV, WeightBytes: r.Memory.Executor.Weights,
 		Settings: r.Settings(), Notices: r.Notices, Memory: r.Memory}
 	if c.Checkpoint != nil {

@@ -25,7 +25,7 @@ func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string,
 	ids := make([]string, len(entries))
 	order := e.order(requests)
 	for k, i := range order {
-		entries[i].submit.Wait = true
+		entries[i].submit.Wait = ctx
 		if err := e.admit(ctx, entries[i]); err != nil {
 			for _, other := range order[k+1:] {
 				e.requests.withdraw(entries[other].records, err)

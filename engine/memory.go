@@ -54,7 +54,7 @@ func (r *Resolved) sizeForCPU(has memory) error {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
 	r.cpu = cpuexec.Config{Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
+		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
 	if m.Limit > 0 {
 		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet) // 0 is no bound
 	}
@@ -131,9 +131,9 @@ func (r *Resolved) tooSmall(err error) error {
 	}
 	e := &m.Executor
 	return fmt.Errorf("%w: %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored and %d packed, "+
-		"a step of %d tokens %d, a cache block %d: use a smaller model or raise max_memory_percent",
+		"a step of %d tokens %d, adapters %d, a cache block %d: use a smaller model or raise max_memory_percent",
 		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
-		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.BlockBytes)
+		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.Adapters, e.BlockBytes)
 }
 
 // sizePool takes the executor's plan for the pool over.

@@ -33,6 +33,14 @@ type Request struct {
 	FirstToken time.Duration // from acceptance to the first token; 0: none
 	Timestamps bool          // keep the moment of each token
 
+	// Adapter names a LoRA adapter that LoadAdapter has loaded; "": none. An adapter is
+	// added to whatever weights the engine has.
+	Adapter string
+	// Salt separates the prefix cache: requests take cache blocks only of those with the
+	// same Salt, and the same Adapter. Give each tenant one of its own, which nobody can
+	// guess, where the time to the first token must not tell what others have asked.
+	Salt string
+
 	Private bool // takes no cache blocks of other requests and leaves none to them
 	Wait    bool // AddRequest waits where the queue is full, as long as its context allows, and behind those who wait already
 

@@ -176,6 +176,8 @@ func (r *Resolved) idle(f *Field) bool {
 		return true
 	case AmongRanks:
 		return r.Config.TensorParallelSize == 1
+	case WithAdapters:
+		return r.Config.MaxAdapters == 0
 	case WithOffload:
 		return !r.hostAsked
 	}

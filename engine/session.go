@@ -14,6 +14,8 @@ import (
 type session struct {
 	system *actors.System
 	freed  chan struct{} // closed when it has ended and its memory is given back
+
+	adapters *adapters // of its executor
 }
 
 // begin starts the actors over an executor; before is the session whose trace is
@@ -24,7 +26,7 @@ func (e *Engine) begin(ex executor.Executor, before *session) {
 	if before != nil {
 		o.After = before.system
 	}
-	s := &session{system: actors.Start(o), freed: make(chan struct{})}
+	s := &session{system: actors.Start(o), freed: make(chan struct{}), adapters: newAdapters(ex)}
 	e.session.Store(s)
 	go func() {
 		defer close(s.freed)

@@ -90,7 +90,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
+		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Acts == WithAdapters || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
 			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
 		}
 	}
@@ -98,6 +98,8 @@ func (r *Resolved) sizeForExecutor() error {
 		return err
 	}
 	c.PageSize, r.from["page_size"] = info.PageSize, "the executor's"
+	c.MaxAdapters, r.from["max_adapters"] = info.MaxAdapters, "the executor's"
+	c.MaxAdapterRank, r.from["max_adapter_rank"] = info.MaxAdapterRank, "the executor's"
 	c.NumBlocks, r.from["num_blocks"] = actors.CacheBlocks(info), "the executor's"
 	if n := len(info.Groups); n > 1 {
 		r.from["num_blocks"] = fmt.Sprintf("the executor's, for each of %d kinds of attention at the same time", n)

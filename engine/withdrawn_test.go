@@ -198,3 +198,22 @@ func TestNothingOfAListIsQueuedForOneThatNeverFits(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for room with an adapter that is unloaded meanwhile is refused, and does not
+// hold up the unloading.
+func TestUnloadRefusesWhoWaitsForRoom(t *testing.T) {
+	gate := make(chan struct{})
+	e := spawnAdapters(t, executor.EchoConfig{Blocks: 64, Adapters: 1, Delay: func(*executor.Batch) { <-gate }}, Config{MaxQueueSize: 1}, "a")
+	mustAdd(t, e, Request{ID: "first", PromptIDs: ids(3, 0), MaxNewTokens: 4})
+	out := waiting(t.Context(), t, e, Request{Adapter: "a"})
+	time.Sleep(10 * time.Millisecond) // so that it is likely to be in line, though all is well if it is not yet
+	unloaded := make(chan error, 1)
+	go func() { unloaded <- e.UnloadAdapter(t.Context(), "a") }()
+	if a := <-out; !errors.Is(a.err, ErrUnknownAdapter) {
+		t.Errorf("who waits: %v", a.err)
+	}
+	close(gate)
+	if err := <-unloaded; err != nil {
+		t.Error(err)
+	}
+}

@@ -31,7 +31,7 @@ type Admit struct {
 	Sampling  sampling.Params
 	Seed      uint64
 	Child     int32  // number of the sequence within its request, 0 for the parent
-	Adapter   string // "" for none
+	Adapter   string // loaded by Adapters, a fork's as its parent's; "" for none
 	Parent    Slot   // a fork samples its first token from this slot's logits; else NoSlot
 }
 

@@ -17,7 +17,7 @@ var ErrUnsupported = errors.New("executor: not supported")
 // known before a step runs: how many ids it has or will have, how far its rows
 // and block tables reach, and which step names it last.
 //
-// Check belongs to Start's goroutine, Done to Finish's. Nothing is allocated
+// Check belongs to Start's goroutine, Done to Finish's, LoadAdapter to any. Nothing is allocated
 // unless a Batch is refused.
 type Checker struct {
 	info  Info
@@ -30,6 +30,7 @@ type Checker struct {
 	touched []Slot      // slots staged by this attempt
 	attempt uint64
 
+	adapters    loaded
 	done        atomic.Uint64 // last step finished
 	outstanding atomic.Int32
 }
@@ -38,6 +39,7 @@ type Checker struct {
 type slotCheck struct {
 	open     bool
 	parent   Slot
+	adapter  string
 	admitted uint64 // step that opened it
 	rowStep  uint64 // step of its last row
 	last     uint64 // last step that names it
@@ -52,11 +54,12 @@ type span struct{ low, high int32 }
 // NewChecker makes a Checker for an executor that can do info.
 func NewChecker(info Info) *Checker {
 	c := &Checker{
-		info:    info,
-		slots:   make([]slotCheck, info.MaxSlots),
-		staged:  make([]slotCheck, info.MaxSlots),
-		stamp:   make([]uint64, info.MaxSlots),
-		touched: make([]Slot, 0, info.MaxSlots),
+		info:     info,
+		adapters: loaded{names: map[string]bool{}},
+		slots:    make([]slotCheck, info.MaxSlots),
+		staged:   make([]slotCheck, info.MaxSlots),
+		stamp:    make([]uint64, info.MaxSlots),
+		touched:  make([]Slot, 0, info.MaxSlots),
 	}
 	groups := len(info.Groups)
 	spans := make([]span, 2*info.MaxSlots*groups)

@@ -22,8 +22,9 @@ func (c *Checker) admit(a *Admit, step uint64) error {
 		return breach("slot %d has child %d, must be 0 or more", a.Slot, a.Child)
 	case a.Parent < NoSlot || int(a.Parent) >= len(c.slots) || a.Parent == a.Slot:
 		return breach("slot %d has parent %d, must be another slot or NoSlot", a.Slot, a.Parent)
-	case a.Adapter != "":
-		return fmt.Errorf("%w: slot %d asks for adapter %q", ErrUnsupported, a.Slot, a.Adapter)
+	}
+	if err := c.adapter(a); err != nil {
+		return err
 	}
 	if err := a.Sampling.CheckVocab(c.info.Vocab); err != nil {
 		return fmt.Errorf("%w: slot %d: %w", ErrContract, a.Slot, err)
@@ -34,7 +35,7 @@ func (c *Checker) admit(a *Admit, step uint64) error {
 		}
 	}
 	clear(t.tables)
-	*t = slotCheck{open: true, parent: a.Parent, admitted: step, ids: int32(len(a.IDs)), next: -1, tables: t.tables}
+	*t = slotCheck{open: true, parent: a.Parent, adapter: a.Adapter, admitted: step, ids: int32(len(a.IDs)), next: -1, tables: t.tables}
 	return nil
 }
 

@@ -106,6 +106,9 @@ func (c *Checker) forkRow(r *Row, step uint64) error {
 	if err != nil {
 		return err
 	}
+	if parent.adapter != t.adapter {
+		return breach("slot %d has adapter %q, its parent, slot %d, %q: their logits differ", r.Slot, t.adapter, t.parent, parent.adapter)
+	}
 	if parent.rowStep != step || parent.next != r.Start || parent.parent != NoSlot {
 		return breach("slot %d: its parent, slot %d, computes no row that ends at position %d", r.Slot, t.parent, r.Start-1)
 	}

@@ -3,11 +3,15 @@
 // a stand-in whose next token depends on every KV slot it reads, the conformance
 // suite that every executor passes, and the geometry of caches in one memory.
 //
+// An executor may be more: Adapters, which computes rows with LoRA adapters, each with
+// that of its slot.
+//
 // Ownership: a Batch belongs to the scheduler until Start, to the executor until
 // Finish returned its Result, then to the scheduler again. A Result belongs to
 // whoever received it last (executor, scheduler, intake), one owner at a time,
 // and goes back to its pool at the end.
 //
 // Concurrency: Start and Finish are each called from one goroutine, which may be
-// two different ones. Info and Close may be called from anywhere.
+// two different ones. Info, Close and LoadAdapter may be called from anywhere,
+// UnloadAdapter from Start's.
 package executor

@@ -24,6 +24,7 @@ type EchoConfig struct {
 	Context     int // what the blocks hold
 	Outstanding int // 1
 	HostBlocks  int // a group, 0: no host pool
+	Adapters    int // loaded at a time, 0: none
 
 	CopyCost float64 // as in Info
 	Overlap  bool    // as in Info: a CopyIn is then made as late as it may be, behind the rows
@@ -55,6 +56,8 @@ type EchoConfig struct {
 // wrong is an ErrEcho at once, also where an earlier token of the row would read it.
 // Its host pool is as real: a block that a CopyIn has read is as if never written, and
 // so is what a group had in a sector in which another has written since.
+// An adapter counts as EchoAdapter further epochs, in what is written and read.
+//
 // A row that is not greedy adds its key's uniform number times Vocab: temperature
 // and filters are ignored, every id is as likely. Raw log-probabilities, those of
 // prompts too, are EchoLogprob's.
@@ -143,6 +146,8 @@ func (e *Echo) Info() Info {
 		MaxContext:     e.config.Context,
 		Vocab:          e.config.Vocab,
 		MaxOutstanding: e.config.Outstanding,
+		MaxAdapters:    e.config.Adapters,
+		MaxAdapterRank: echoRank(e.config.Adapters),
 		CopyCost:       e.config.CopyCost,
 		Overlap:        e.config.Overlap,
 	}

@@ -6,6 +6,7 @@ import "fmt"
 type kv struct {
 	id, pos int32 // pos is -1 where nothing was ever written
 	epoch   uint32
+	adapter string
 	step    uint64 // that wrote it
 	writer  Slot
 }
@@ -65,7 +66,7 @@ func (c *echoCache) write(table []int32, p int, k kv) error {
 }
 
 // read is what slot, whose token at position p is id, finds there in step.
-func (c *echoCache) read(table []int32, p int, id int32, slot Slot, step uint64) (kv, error) {
+func (c *echoCache) read(table []int32, p int, id int32, adapter string, slot Slot, step uint64) (kv, error) {
 	block := table[p/c.page]
 	k := c.kvs[int(block)*c.page+p%c.page]
 	wrong := ""
@@ -76,6 +77,8 @@ func (c *echoCache) read(table []int32, p int, id int32, slot Slot, step uint64)
 		wrong = fmt.Sprintf("holds position %d", k.pos)
 	case k.id != id:
 		wrong = fmt.Sprintf("holds token %d of slot %d, not %d", k.id, k.writer, id)
+	case k.adapter != adapter:
+		wrong = fmt.Sprintf("is of adapter %q, not %q", k.adapter, adapter)
 	case k.step == step && k.writer != slot:
 		wrong = fmt.Sprintf("is written by slot %d in the same step", k.writer)
 	default:

@@ -15,6 +15,7 @@ type echoSlot struct {
 	seed     uint64
 	child    int32
 	parent   Slot
+	adapter  string
 	err      error // of the row that failed: later rows have no token to go on from
 }
 
@@ -82,7 +83,7 @@ func (e *Echo) admit(a *Admit) {
 	s := &e.slots[a.Slot]
 	*s = echoSlot{
 		ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, tables: s.tables,
-		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+		sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent, adapter: a.Adapter,
 	}
 }
 
@@ -94,7 +95,7 @@ func (e *Echo) write(row Row, b *Batch) error {
 	for g := range e.caches {
 		for p := int(row.Start); p < int(row.Start+row.Count); p++ {
 			e.enter(g, s.tables[g][p/e.config.PageSize])
-			if err := e.caches[g].write(s.tables[g], p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, step: b.Step, writer: row.Slot}); err != nil {
+			if err := e.caches[g].write(s.tables[g], p, kv{id: s.ids[p], pos: int32(p), epoch: b.Epoch, adapter: s.adapter, step: b.Step, writer: row.Slot}); err != nil {
 				return fmt.Errorf("group %d: %w", g, err)
 			}
 		}
@@ -129,16 +130,17 @@ func (e *Echo) read(row Row, step uint64, out *RowResult) error {
 // positions from start on attend to.
 func (e *Echo) sum(slot Slot, start, n int, step uint64) (uint64, error) {
 	s, vocab, sum := &e.slots[slot], uint64(e.config.Vocab), uint64(0)
+	further := EchoAdapter(s.adapter)
 	for g := range e.caches {
 		c := &e.caches[g]
 		last := windowStart(n-1, c.window)
 		for p := min(last, windowStart(start, c.window)); p < n; p++ {
-			k, err := c.read(s.tables[g], p, s.ids[p], slot, step)
+			k, err := c.read(s.tables[g], p, s.ids[p], s.adapter, slot, step)
 			if err != nil {
 				return 0, fmt.Errorf("group %d: %w", g, err)
 			}
 			if p >= last {
-				sum += echoTerm(k.id, p, k.epoch, g, vocab)
+				sum += echoTerm(k.id, p, k.epoch+further, g, vocab)
 			}
 		}
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
+	"github.com/cbactor/cbactor/model"
 )
 
 func newEcho(config executor.EchoConfig) suite.Make {
 	return func(_ *testing.T, o suite.Options) executor.Executor {
 		config.HostBlocks = o.HostBlocks
 		config.PageSize, config.Blocks, config.Slots = o.PageSize, o.Blocks, o.MaxSlots
-		config.Tokens, config.Context = o.MaxTokens, o.MaxContext
+		config.Tokens, config.Context, config.Adapters = o.MaxTokens, o.MaxContext, o.Adapters
 		return executor.NewEcho(config)
 	}
 }
@@ -23,6 +24,38 @@ func TestEchoConforms(t *testing.T) {
 	t.Run("two steps", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Outstanding: 2})) })
 	t.Run("copies beside rows", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Outstanding: 2, Overlap: true})) })
 	t.Run("small vocabulary", func(t *testing.T) { suite.Run(t, newEcho(executor.EchoConfig{Vocab: 97})) })
+}
+
+func TestEchoAdaptersConform(t *testing.T) {
+	part := &model.Adapter{Parts: make([]model.AdapterPart, 1)} // it only looks at names
+	suite.RunAdapters(t, newEcho(executor.EchoConfig{Outstanding: 2}), func(int) *model.Adapter { return part })
+}
+
+// An adapter adds to the epoch; what it wrote is of no use to others.
+func TestEchoAdapterFormula(t *testing.T) {
+	e := executor.NewEcho(executor.EchoConfig{Adapters: 1})
+	if err := e.LoadAdapter("x", &model.Adapter{Parts: make([]model.AdapterPart, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	ids := []int32{7, 8, 9, 10, 11}
+	step := func(b executor.Batch) executor.Result {
+		t.Helper()
+		var r executor.Result
+		if err := errors.Join(e.Start(&b), e.Finish(&r)); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := step(executor.Batch{Step: 1, Epoch: 3, Admit: []executor.Admit{{Slot: 0, IDs: ids, PromptLen: 5, Adapter: "x", Parent: executor.NoSlot}},
+		Tables: []executor.Table{{Slot: 0, Blocks: []int32{2}}}, Rows: []executor.Row{{Slot: 0, Count: 5, Sample: true, Mask: -1}}})
+	if want := executor.EchoRef(ids, 1, 50021, 3+executor.EchoAdapter("x")); !slices.Equal(r.Rows[0].Tokens, want) {
+		t.Errorf("sampled %v, want %v", r.Rows[0].Tokens, want)
+	}
+	r = step(executor.Batch{Step: 2, Epoch: 3, Admit: []executor.Admit{{Slot: 1, IDs: ids, PromptLen: 5, Parent: executor.NoSlot}},
+		Tables: []executor.Table{{Slot: 1, Blocks: []int32{2}}}, Rows: []executor.Row{{Slot: 1, Start: 4, Count: 1, Sample: true, Mask: -1}}})
+	if !errors.Is(r.Err, executor.ErrEcho) {
+		t.Errorf("cache of an adapter read without it: %v", r.Err)
+	}
 }
 
 func TestEchoBadRow(t *testing.T) {

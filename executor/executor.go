@@ -1,9 +1,16 @@
 package executor
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/cbactor/cbactor/model"
+)
 
 // ErrClosed is the answer after Close: of Start, and of Finish when no step is left.
 var ErrClosed = errors.New("executor: closed")
+
+// ErrAdapters means that an executor has no place for one more adapter.
+var ErrAdapters = errors.New("executor: as many adapters are loaded as may be")
 
 // Group is the geometry of one cache group (one kind of attention).
 type Group struct {
@@ -25,6 +32,9 @@ type Info struct {
 	MaxContext     int // tokens of a sequence
 	Vocab          int
 	MaxOutstanding int // steps that may be handed over at once, 1 or 2
+
+	MaxAdapters    int // adapters loaded at a time; 0: the executor is no Adapters
+	MaxAdapterRank int // rank of a module of an adapter
 
 	// CopyCost is what it costs to copy a token's cache to the host pool and back,
 	// against computing the token. 0: nothing.
@@ -49,4 +59,18 @@ type Executor interface {
 	// Close lets steps handed over end, then frees threads and memory. It may be
 	// called while Finish waits. Safe twice.
 	Close() error
+}
+
+// Adapters is an Executor that computes rows with adapters, each with its slot's own.
+// An adapter belongs to no weight epoch: it is added to whatever weights a Batch names.
+type Adapters interface {
+	Executor
+	// LoadAdapter makes an adapter ready, beside steps, from any goroutine. Batches may
+	// name it when this has returned. a is the caller's again then. Errors wrap
+	// model.ErrAdapter, ErrAdapters or ErrClosed; nothing is loaded then.
+	LoadAdapter(name string, a *model.Adapter) error
+	// UnloadAdapter frees the place of an adapter that no open slot has, nor a slot of a
+	// step that is unfinished: else it answers an error of class ErrContract. It is
+	// called from Start's goroutine. The name is not used again.
+	UnloadAdapter(name string) error
 }

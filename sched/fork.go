@@ -39,5 +39,5 @@ func (s *Scheduler) orphan(q *seq) {
 }
 
 func (s *Scheduler) admission(q *seq, parent executor.Slot) executor.Admit {
-	return executor.Admit{Slot: q.slot, IDs: q.ids, PromptLen: q.prompt, Sampling: q.sampling, Seed: q.seed, Child: q.child, Parent: parent}
+	return executor.Admit{Slot: q.slot, IDs: q.ids, PromptLen: q.prompt, Sampling: q.sampling, Seed: q.seed, Child: q.child, Adapter: q.adapter, Parent: parent}
 }

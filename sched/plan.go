@@ -79,7 +79,7 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 			q.state, q.slot = offered, s.slots[len(s.slots)-1]
 			s.slots = s.slots[:len(s.slots)-1]
 			s.bySlot[q.slot] = q
-			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private})
+			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private, Salt: q.salt})
 		}
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
 			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch})

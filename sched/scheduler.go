@@ -62,9 +62,10 @@ type Scheduler struct {
 	done   uint64 // last step done
 
 	byKey   map[Key]*seq
-	queue   []*seq // waiting, oldest first
-	active  []*seq // started, oldest first
-	leaving []*seq // given up, a step with them in flight
+	users   map[string]int // by adapter, of byKey
+	queue   []*seq         // waiting, oldest first
+	active  []*seq         // started, oldest first
+	leaving []*seq         // given up, a step with them in flight
 
 	slots   []executor.Slot // free, taken from the end
 	bySlot  []*seq          // who holds or last held a slot that is not free
@@ -107,7 +108,7 @@ type batch struct {
 // New makes an empty scheduler. It is born paused: nothing is planned before Resume.
 func New(cfg Config) *Scheduler {
 	s := &Scheduler{cfg: cfg, epoch: 1, paused: true, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
-		byKey: map[Key]*seq{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
+		byKey: map[Key]*seq{}, users: map[string]int{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
 	for i := cfg.MaxSlots - 1; i >= 0; i-- {
 		s.slots = append(s.slots, executor.Slot(i))
 	}
@@ -133,8 +134,9 @@ func (s *Scheduler) Submit(r Submit) error {
 // add makes sequence number child of a request.
 func (s *Scheduler) add(r Submit, child int32) *seq {
 	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, private: r.Private, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+		eos: r.EOS, private: r.Private, salt: r.Salt, adapter: r.Adapter, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
 	s.byKey[q.key] = q
+	s.useAdapter(q.adapter, 1)
 	return q
 }
 
@@ -184,6 +186,7 @@ func (s *Scheduler) end(q *seq) {
 		q.parent.children = slices.DeleteFunc(q.parent.children, func(c *seq) bool { return c == q })
 	}
 	delete(s.byKey, q.key)
+	s.useAdapter(q.adapter, -1)
 	s.orphan(q)
 	if q.hosted > 0 {
 		s.host += int(q.hosted)

@@ -29,6 +29,8 @@ type Submit struct {
 	IDs      []int32 // the prompt, at least one
 	MaxNew   int32   // 0: the prompt is computed and nothing drawn, which is for one sequence only
 	Private  bool    // takes no shared blocks and leaves none
+	Salt     uint64  // shares blocks only with requests of the same
+	Adapter  string  // "": none
 	EOS      []int32 // ids that end it
 	Sampling sampling.Params
 	Seed     uint64
@@ -56,6 +58,8 @@ type seq struct {
 	limit    int32 // most ids: prompt and new tokens
 	eos      []int32
 	private  bool // takes no shared blocks and leaves none
+	salt     uint64
+	adapter  string
 	sampling sampling.Params
 	seed     uint64
 	child    int32  // number within its request

@@ -80,6 +80,7 @@ type memoryPlan struct {
 	Sequences     int64 `json:"sequences"`
 	Work          int64 `json:"work"`
 	Sampling      int64 `json:"sampling"`
+	Adapters      int64 `json:"adapters"`
 	HostPool      int64 `json:"host_pool"`
 	Total         int64 `json:"total"`
 }
@@ -89,6 +90,7 @@ func newMemoryPlan(r *engine.Resolved) memoryPlan {
 	return memoryPlan{
 		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights,
 		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
+		Adapters: e.Adapters,
 		HostPool: e.Host, Total: m.Total(),
 	}
 }
@@ -103,6 +105,7 @@ func (m memoryPlan) String() string {
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},
 		{"sampling", mebibytes(m.Sampling), ""},
+		{"adapters", mebibytes(m.Adapters), "touched as they are loaded"},
 		{"host pool", mebibytes(m.HostPool), "cpu_offload_space, beside what is usable"},
 		{"total", mebibytes(m.Total), ""},
 	}

@@ -35,7 +35,7 @@ minus infinity; and in timing, in seconds.
 
 A file of requests has an object of JSON a line, at most 16 MiB of it: one of prompt, prompt_ids and
 messages ([{"role","content"}]; which roles there are is the chat template's), and as it likes
-request_id, seed, and the settings that are flags here, as "max_new_tokens": 9; stop is a text or a list,
+request_id, seed, adapter (a name; "": none), and the settings that are flags here, as "max_new_tokens": 9; stop is a text or a list,
 bad_words a list of texts and lists of ids, logit_bias an object. Flags hold where a line says nothing.
 The default of request_id is line-N, the number of the line; no two lines may have the same. The file
 may be of any length: it is read as requests end, and results come in the order in which they end. With
@@ -55,6 +55,7 @@ Ctrl-C cancels and prints what there is; a second one ends at once.`
 const generateExamples = `  cbactor generate --prompt "Once upon a time" --prompt "One day, a dog"
   cbactor generate --model smollm2 --chat "What is the capital of France?" --temperature 0
   cbactor generate --json --seed 7 --temperature 0.8 --n 3 --stop "The end" --logprobs 5 --prompt "One day"
+  cbactor generate --model smollm2 --adapter tales=lora/tales --prompt "One day"
   cbactor generate --model smollm2 --requests in.jsonl --resume out.jsonl`
 
 // generateFlags are the flags of `cbactor generate`.
@@ -64,6 +65,7 @@ type generateFlags struct {
 	prompts  []requests.Prompt
 	requests string
 	resume   string
+	adapters []namedAdapter
 	json     bool
 }
 
@@ -79,6 +81,7 @@ func (c *cli) generateCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	addModel(cmd, &f.engine.model)
+	fs.Var(adapterFlag{f}, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name for it: requests have the first one unless their line says (repeatable)")
 	addPrompts(fs, &f.prompts)
 	fs.StringVar(&f.requests, "requests", "", "file of requests as JSON lines; -: standard input")
 	fs.StringVar(&f.resume, "resume", "", "file of results: append to it, and skip the requests that are done there")
@@ -104,6 +107,9 @@ func (f *generateFlags) check(fs *pflag.FlagSet) error {
 	if err := f.engine.check(); err != nil {
 		return err
 	}
+	if err := f.makeRoom(); err != nil {
+		return err
+	}
 	return f.checkSettings(fs)
 }
 
@@ -127,6 +133,9 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
 	}
 	defer closeEngine(model.engine, &err)
+	if err := loadAdapters(ctx, model.engine, f.adapters); err != nil {
+		return err
+	}
 	m := maker{model: model, settings: f.settings}
 	if m.recommended, err = engine.Recommended(model.generation); err != nil {
 		return err

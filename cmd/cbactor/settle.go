@@ -37,6 +37,7 @@ func (m maker) settle(s requests.Settings) (engine.Request, decoding, error) {
 	set(&r.MaxNewTokens, s.MaxNewTokens)
 	set(&r.IgnoreEOS, s.IgnoreEOS)
 	set(&r.Priority, s.Priority)
+	set(&r.Adapter, s.Adapter)
 	set(&r.Deadline, s.Timeout)
 	set(&r.FirstToken, s.FirstTokenTimeout)
 	set(&r.Timestamps, s.Timestamps)

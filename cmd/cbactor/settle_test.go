@@ -60,8 +60,8 @@ func TestEverySetting(t *testing.T) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", name, j.bad, j.request, want)
 		}
 	}
-	for _, s := range requests.All() { // none is forgotten here but those that need a tokenizer, and those that are the opposite
-		if slices.Contains([]string{"stop", "include_stop", "bad_words", "ignore_eos", "score", "seed"}, s.Name) {
+	for _, s := range requests.All() { // none is forgotten here but those that need a tokenizer or an adapter, and those that are the opposite
+		if slices.Contains([]string{"adapter", "stop", "include_stop", "bad_words", "ignore_eos", "score", "seed"}, s.Name) {
 			continue
 		}
 		if s.Name != "" && !strings.Contains(everyKey, `"`+s.Name+`"`) || !slices.Contains(everyFlag, "--"+s.Flag) {

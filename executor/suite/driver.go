@@ -17,6 +17,7 @@ type request struct {
 	sampling  sampling.Params
 	seed      uint64
 	child     int32
+	adapter   string
 }
 
 // policy says how a driver runs requests. No choice may change a token.

@@ -36,7 +36,7 @@ func (d *driver) admit(b *executor.Batch, r *request) *sequence {
 	d.slots = d.slots[1:]
 	b.Admit = append(b.Admit, executor.Admit{
 		Slot: s.slot, IDs: r.ids, PromptLen: int32(r.prompted()),
-		Sampling: r.sampling, Seed: r.seed, Child: r.child, Parent: executor.NoSlot,
+		Sampling: r.sampling, Seed: r.seed, Child: r.child, Adapter: r.adapter, Parent: executor.NoSlot,
 	})
 	d.active = append(d.active, s)
 	return s

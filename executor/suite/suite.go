@@ -15,6 +15,7 @@ type Options struct {
 	MaxTokens  int
 	MaxContext int
 	HostBlocks int // of the host pool; an executor may have none
+	Adapters   int // loaded at a time; an executor may have none
 
 	// KeepLogits, if set, is to be called in Finish for every row that samples,
 	// with the logits after position pos of the slot's sequence, by an executor

@@ -37,6 +37,10 @@ func yes(s Setting, at func(*Settings) **bool) Setting {
 	return scalar(s.of("", "true or false"), at, strconv.ParseBool, func(bool) bool { return true })
 }
 
+func plain(s Setting, at func(*Settings) **string) Setting {
+	return scalar(s.of("text", "a text"), at, func(text string) (string, error) { return text, nil }, func(string) bool { return true })
+}
+
 // duration is a setting of a time above 0, a text in JSON as well.
 func duration(s Setting, at func(*Settings) **time.Duration) Setting {
 	s = scalar(s.of("time", `a time above 0, such as "1.5s" or "2m"`), at, time.ParseDuration, func(d time.Duration) bool { return d > 0 })

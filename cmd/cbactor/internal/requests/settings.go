@@ -23,6 +23,7 @@ type Settings struct {
 	PromptLogprobs, KeptTokens *bool
 	Score, Timestamps          *bool
 	N, Priority                *int
+	Adapter                    *string // "": none
 	Timeout, FirstTokenTimeout *time.Duration
 }
 

@@ -14,7 +14,7 @@ const (
 )
 
 // table has every setting. The flag of seed is that of the engine, whose seed a
-// request's own comes from where it has none.
+// request's own comes from where it has none; that of adapter loads them, too.
 var table = []Setting{
 	whole(Setting{Name: "max_new_tokens", Group: groupEnd, Help: "tokens to generate at most", Preset: "256"}, 1, math.MaxInt32, func(s *Settings) **int { return &s.MaxNewTokens }),
 	whole(Setting{Name: "min_new_tokens", Group: groupEnd, Help: "tokens before which no end token is drawn"}, 0, math.MaxInt32, func(s *Settings) **int { return &s.MinNewTokens }),
@@ -46,6 +46,7 @@ var table = []Setting{
 
 	whole(Setting{Name: "n", Group: groupServed, Help: "texts for each prompt, drawn one by one", Preset: "1"}, 1, 128, func(s *Settings) **int { return &s.N }),
 	whole(Setting{Name: "priority", Group: groupServed, Help: "higher goes first, with --scheduler-type priority"}, -100, 100, func(s *Settings) **int { return &s.Priority }),
+	plain(Setting{Name: "adapter"}, func(s *Settings) **string { return &s.Adapter }),
 	duration(Setting{Name: "timeout", Group: groupServed, Help: "ends it, with what there is, so long after it was submitted"}, func(s *Settings) **time.Duration { return &s.Timeout }),
 	duration(Setting{Name: "first_token_timeout", Group: groupServed, Help: "ends it unless its first token has come by then"}, func(s *Settings) **time.Duration { return &s.FirstTokenTimeout }),
 }

@@ -1,0 +1,187 @@
+package cpuexec
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// randomAdapter adds to the modules that on names, with ranks from 1 to most.
+func randomAdapter(m *model.Config, seed uint64, most int, on func(module string) bool) *model.Adapter {
+	r := rand.New(rand.NewPCG(seed, 3))
+	normal := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = float32(r.NormFloat64() * 0.15)
+		}
+		return list
+	}
+	a := new(model.Adapter)
+	shapes := m.AdapterShapes()
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		if rank := 1 + r.IntN(most); on(name) {
+			a.Parts = append(a.Parts, model.AdapterPart{
+				Module: name, Rank: rank, Scale: 1.5, A: normal(rank * shapes[name][1]), B: normal(shapes[name][0] * rank),
+			})
+		}
+	}
+	return a
+}
+
+// merged is the model with W + Scale*B*A for weights.
+func (s *synthetic) merged(a *model.Adapter) *synthetic {
+	out := &synthetic{Config: s.Config, values: maps.Clone(s.values)}
+	for _, p := range a.Parts {
+		w := slices.Clone(out.values[p.Module+".weight"])
+		in := len(p.A) / p.Rank
+		for i := range w {
+			sum := 0.0
+			for k := range p.Rank {
+				sum += float64(p.B[i/in*p.Rank+k]) * float64(p.A[k*in+i%in])
+			}
+			w[i] = float32(float64(w[i]) + p.Scale*sum)
+		}
+		out.values[p.Module+".weight"] = w
+	}
+	return out
+}
+
+// TestAdapterIsAMergedModel computes models whose matrices fit no panel, with adapters
+// over all modules and over some, beside a sequence without; each is compared with the
+// textbook over merged weights.
+func TestAdapterIsAMergedModel(t *testing.T) {
+	for name, on := range map[string]func(string) bool{
+		"all":     func(string) bool { return true },
+		"q and v": func(m string) bool { return strings.HasSuffix(m, "q_proj") || strings.HasSuffix(m, "v_proj") },
+		"k, up, 1": func(m string) bool {
+			return strings.HasSuffix(m, "1.self_attn.k_proj") || strings.HasSuffix(m, "1.mlp.up_proj")
+		},
+		"out and down": func(m string) bool { return strings.HasSuffix(m, "o_proj") || strings.HasSuffix(m, "down_proj") },
+		"gate":         func(m string) bool { return strings.HasSuffix(m, "gate_proj") },
+	} {
+		for _, c := range []model.Config{odd, {
+			Family: "llama", Vocab: 37, Hidden: 40, Intermediate: 70, Layers: 2, Heads: 1, KVHeads: 1, HeadDim: 2,
+			MaxPosition: 128, NormEps: 1e-5, Rope: model.Rope{Kind: model.RopeDefault, Theta: 10000},
+		}} {
+			m := newSynthetic(c)
+			set, err := weights.Load(&m.Config, m, 1, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := randomAdapter(&m.Config, 1, 40, on)
+			ids := make([]int32, 50)
+			for i := range ids {
+				ids[i] = int32(i * 7 % c.Vocab)
+			}
+			want, plain := m.merged(a).logits(ids), m.logits(ids)
+			if slices.Equal(want, plain) {
+				t.Fatalf("%s: the adapter adds nothing", name)
+			}
+			for _, set1 := range kernelNames() {
+				d := newDriver(t, Config{Model: &m.Config, Weights: set, Threads: 2, Kernels: set1, PageSize: 9, MaxContext: 64, MaxAdapters: 1, MaxAdapterRank: 40}, 11, true)
+				d.e.step.alone = 0
+				if err := d.e.LoadAdapter("a", a); err != nil {
+					t.Fatal(err)
+				}
+				with, without := &sequence{ids: slices.Clone(ids), limit: 1, adapter: "a"}, &sequence{ids: slices.Clone(ids), limit: 1}
+				d.run(with, without)
+				if off := furthest(with.logits[0], want); !(off < 5e-4) {
+					t.Errorf("%s, %s: logits differ by %g", name, set1, off)
+				}
+				if off := furthest(without.logits[0], plain); !(off < 2e-4) {
+					t.Errorf("%s, %s: beside it: logits differ by %g", name, set1, off)
+				}
+			}
+		}
+	}
+}
+
+// TestAdapterBits runs sequences with several adapters alone and in mixed batches, in
+// chunks of many sizes, on every instruction set and number of threads: no bit of the
+// logits differs. Those without one have the bits of an executor that has none.
+func TestAdapterBits(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	const n = 24
+	all := randomSequences(m, n, 40, 3)
+	cfg := base(m, set)
+	plain := newDriver(t, cfg, 16, true)
+	load := func(d *driver) {
+		for i := range 3 {
+			on := func(module string) bool { return i < 2 || strings.HasSuffix(module, "q_proj") }
+			if err := d.e.LoadAdapter(fmt.Sprint(i), randomAdapter(m, uint64(i), 3+10*i, on)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cfg.MaxAdapters = 3
+	alone := newDriver(t, cfg, 64, true)
+	load(alone)
+	for i, s := range all {
+		if i%4 == 0 {
+			plain.run(s)
+			continue
+		}
+		s.adapter = fmt.Sprint(i%4 - 1)
+		alone.run(s)
+	}
+	for _, name := range kernelNames() {
+		for _, chunk := range []int{1, 5, 64} {
+			cfg.Kernels, cfg.Threads = name, 1+chunk%2
+			d := newDriver(t, cfg, chunk, true)
+			d.e.step.alone = 0
+			load(d)
+			batch := make([]*sequence, n)
+			for i, s := range all {
+				batch[i] = s.again()
+			}
+			d.run(batch...)
+			for i, s := range all {
+				sameLogits(t, fmt.Sprintf("%s, chunks of %d, sequence %d with adapter %q", name, chunk, i, s.adapter), batch[i].logits, s.logits)
+			}
+		}
+	}
+}
+
+// TestAdaptersAreTheReference compares adapters that PEFT has written with what PEFT
+// computes: logits, and greedy tokens where they are clear.
+func TestAdaptersAreTheReference(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	folder := filepath.Join("..", "test", "testdata", "adapters")
+	for _, kernels := range kernelNames() {
+		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, Kernels: kernels, MaxContext: 256, MaxTokens: 64, MaxAdapters: 2}, 64, true)
+		var all []*sequence
+		goldens := map[string]*familyGolden{}
+		for _, name := range []string{"patterns", "bf16"} {
+			a, err := checkpoint.ReadAdapter(os.DirFS(filepath.Join(folder, name)), m, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.e.LoadAdapter(name, a); err != nil {
+				t.Fatal(err)
+			}
+			g := new(familyGolden)
+			readJSON(t, filepath.Join(folder, name, "golden.json"), g)
+			goldens[name] = g
+			for _, p := range g.Prompts {
+				all = append(all, &sequence{ids: slices.Clone(p), limit: 24, adapter: name})
+			}
+		}
+		d.run(all...)
+		worst, tokens := 0.0, 0
+		for i, s := range all {
+			g := goldens[s.adapter]
+			off, n := g.check(t, i%len(g.Prompts), s)
+			worst, tokens = max(worst, off), tokens+n
+		}
+		t.Logf("golden: adapters, %s: logits differ by %.2g at most, %d greedy tokens equal", kernels, worst, tokens)
+	}
+}

@@ -1,0 +1,73 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ErrAdapter means that an adapter does not fit the model.
+var ErrAdapter = errors.New("adapter does not fit")
+
+// Adapter is what a low-rank adapter (LoRA, Hu et al. 2021) adds to linear layers
+// of a model: y = W*x + Scale * B*(A*x).
+type Adapter struct {
+	Parts []AdapterPart // in any order, each module once
+}
+
+// AdapterPart belongs to one linear layer.
+type AdapterPart struct {
+	Module string    // "model.layers.0.self_attn.q_proj"
+	Rank   int       // at least 1
+	Scale  float64   // alpha/rank, or alpha/sqrt(rank)
+	A      []float32 // [rank][in]
+	B      []float32 // [out][rank]
+}
+
+// AdapterShapes are the linear layers that an adapter may add to, by module name, with
+// their shapes [out, in]: those within the model's layers, not embedding and output head.
+func (c *Config) AdapterShapes() map[string][]int {
+	shapes := map[string][]int{}
+	for _, t := range c.Tensors() {
+		if len(t.Shape) == 2 && strings.HasPrefix(t.Name, "model.layers.") {
+			shapes[strings.TrimSuffix(t.Name, ".weight")] = t.Shape
+		}
+	}
+	return shapes
+}
+
+// Check compares an adapter with the model and the largest rank that is allowed.
+// Errors wrap ErrAdapter and name the module.
+func (a *Adapter) Check(c *Config, maxRank int) error {
+	shapes, seen := c.AdapterShapes(), map[string]bool{}
+	if len(a.Parts) == 0 {
+		return fmt.Errorf("%w: it adds to no module", ErrAdapter)
+	}
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		shape := shapes[p.Module]
+		switch {
+		case shape == nil:
+			return fmt.Errorf("%w: the model has no module %.80q that an adapter may add to", ErrAdapter, p.Module)
+		case seen[p.Module]:
+			return fmt.Errorf("%w: %s is there twice", ErrAdapter, p.Module)
+		case p.Rank < 1 || p.Rank > maxRank:
+			return fmt.Errorf("%w: %s has rank %d, must be from 1 to %d", ErrAdapter, p.Module, p.Rank, maxRank)
+		case len(p.A) != p.Rank*shape[1] || len(p.B) != shape[0]*p.Rank:
+			return fmt.Errorf("%w: %s has %d and %d numbers, rank %d for %v needs %d and %d",
+				ErrAdapter, p.Module, len(p.A), len(p.B), p.Rank, shape, p.Rank*shape[1], shape[0]*p.Rank)
+		case !finite(p.Scale) || !allFinite(p.A) || !allFinite(p.B):
+			return fmt.Errorf("%w: %s has numbers that are not finite", ErrAdapter, p.Module)
+		}
+		seen[p.Module] = true
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func allFinite(values []float32) bool {
+	return !slices.ContainsFunc(values, func(v float32) bool { return !finite(float64(v)) })
+}
