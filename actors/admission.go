@@ -66,9 +66,10 @@ func (l Limits) CheckLength(n int, score bool) error {
 }
 
 // admit checks a request against the limits and turns it into the scheduler's
-// form, its limit on new tokens cut to what context and cache can hold. The last
-// token is never written to the cache, so one more than CacheTokens can exist.
-func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
+// form, but for its key, its limit on new tokens cut to what context and cache can
+// hold. The last token is never written to the cache, so one more than CacheTokens can
+// exist.
+func (l Limits) admit(r *Submit) (*sched.Submit, error) {
 	n := len(r.IDs)
 	if err := l.CheckLength(n, r.Score); err != nil {
 		return nil, err
@@ -76,11 +77,17 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	if n := r.sequences(); n > l.MaxOpen {
+		return nil, fmt.Errorf("%w: %d sequences are more than the queue of %d takes", ErrParams, n, l.MaxOpen)
+	}
 	maxNew := r.MaxNew
 	if room := min(l.MaxContext, l.CacheTokens+1) - n; !r.Score && (maxNew == 0 || maxNew > room) {
 		maxNew = room
 	}
-	params := r.params()
+	params, eos := r.params()
+	if len(eos) > maxEOS {
+		return nil, fmt.Errorf("%w: eos and ends have %d ids, at most %d may end a request", ErrParams, len(eos), maxEOS)
+	}
 	if int(params.MinNew) > maxNew {
 		return nil, fmt.Errorf("%w: min_new_tokens is %d, and at most %d can be generated", ErrParams, params.MinNew, maxNew)
 	}
@@ -90,8 +97,8 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	if err := params.CheckVocab(l.Vocab); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
-	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private, Urgent: r.Urgent, Adapter: r.Adapter, Salt: r.Salt,
-		EOS: r.EOS, Sampling: params, Seed: r.Seed, KV: r.KV, Version: r.Version, Commits: r.Commits}, nil
+	return &sched.Submit{N: int32(r.sequences()), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private, Adapter: r.Adapter, Salt: r.Salt,
+		EOS: eos, Sampling: params, Seed: r.Seed, KV: r.KV, Version: r.Version, Commits: r.Commits}, nil
 }
 
 // check refuses fields out of their range, and those that do not go together.
@@ -108,6 +115,8 @@ func (r *Submit) check() error {
 		return bad("deadline is %v, must be 0 (none) or more", r.Deadline)
 	case r.FirstToken < 0:
 		return bad("first_token is %v, must be 0 (none) or more", r.FirstToken)
+	case len(r.Sampling.Ends) > maxEOS:
+		return bad("ends has %d ids, at most %d may end a request", len(r.Sampling.Ends), maxEOS)
 	case len(r.EOS) > maxEOS:
 		return bad("eos has %d ids, at most %d may end a request", len(r.EOS), maxEOS)
 	case !r.Score:
@@ -122,19 +131,22 @@ func (r *Submit) check() error {
 	return nil
 }
 
-// params are the sampling parameters with all ids that may end the request among
-// Ends, as far as that matters.
-func (r *Submit) params() sampling.Params {
-	p := r.Sampling
-	if p.MinNew > 0 && len(p.Ends) <= maxEOS { // else they are refused
-		p.Ends = slices.Clone(p.Ends)
-		for _, id := range r.EOS {
-			if id >= 0 && !slices.Contains(p.Ends, id) {
-				p.Ends = append(p.Ends, id)
+// params are the sampling parameters, and the ids that end the request: its EOS and its
+// Ends. With MinNew the parameters have all of them.
+func (r *Submit) params() (p sampling.Params, eos []int32) {
+	p, eos = r.Sampling, r.EOS
+	if len(p.Ends) > 0 {
+		eos = slices.Clone(eos)
+		for _, id := range p.Ends {
+			if !slices.Contains(eos, id) {
+				eos = append(eos, id)
 			}
 		}
 	}
-	return p
+	if p.MinNew > 0 {
+		p.Ends = slices.DeleteFunc(slices.Clone(eos), func(id int32) bool { return id < 0 })
+	}
+	return p, eos
 }
 
 // checkIDs refuses ids that the vocabulary does not have. A negative one among those

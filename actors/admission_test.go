@@ -41,7 +41,7 @@ func TestAdmissionNamesTheField(t *testing.T) {
 		"min_new above the room": {Submit{IDs: ids, Sampling: sampling.Params{MinNew: 47}}, ErrParams, "min_new_tokens is 47, and at most 46"},
 		"temperature":            {Submit{IDs: ids, Sampling: sampling.Params{Temperature: float32(math.NaN())}}, ErrParams, "temperature"},
 	} {
-		s, err := limits.admit(&c.m, 1)
+		s, err := limits.admit(&c.m)
 		if !errors.Is(err, c.want) || !errors.Is(err, ErrRejected) || s != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 			continue
@@ -66,7 +66,7 @@ func TestAdmissionAtTheBounds(t *testing.T) {
 		"the highest priority":     {Submit{IDs: make([]int32, 3), MaxNew: 5, Priority: MaxPriority}, 5},
 		"the largest of deadlines": {Submit{IDs: make([]int32, 3), MaxNew: 5, Deadline: math.MaxInt64}, 5},
 	} {
-		s, err := limits.admit(&c.m, 1)
+		s, err := limits.admit(&c.m)
 		if err != nil || s.MaxNew != c.maxNew {
 			t.Errorf("%s: %+v, %v, want %d new tokens", name, s, err, c.maxNew)
 		}
@@ -78,15 +78,26 @@ func TestAdmissionAtTheBounds(t *testing.T) {
 func TestMinNewKnowsWhatEndsARequest(t *testing.T) {
 	ends := []int32{7, 8}
 	m := Submit{IDs: []int32{1}, MaxNew: 9, EOS: []int32{-1, 2, 8}, Sampling: sampling.Params{MinNew: 3, Ends: ends[:1:2]}}
-	s, err := limits.admit(&m, 1)
+	s, err := limits.admit(&m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int32{7, 2, 8}; !slices.Equal(s.Sampling.Ends, want) || ends[1] != 8 {
-		t.Errorf("ends are %v, want %v", s.Sampling.Ends, want)
+	if want := []int32{2, 8, 7}; !slices.Equal(s.Sampling.Ends, want) || !slices.Equal(s.EOS, []int32{-1, 2, 8, 7}) || ends[1] != 8 {
+		t.Errorf("ends are %v, want %v; it ends at %v", s.Sampling.Ends, want, s.EOS)
 	}
 	m.Sampling.MinNew = 0
-	if s, err = limits.admit(&m, 1); err != nil || !slices.Equal(s.Sampling.Ends, ends[:1]) {
-		t.Errorf("without min_new ends are %v: %v", s.Sampling.Ends, err)
+	if s, err = limits.admit(&m); err != nil || !slices.Equal(s.Sampling.Ends, ends[:1]) || !slices.Equal(s.EOS, []int32{-1, 2, 8, 7}) {
+		t.Errorf("without min_new ends are %v, it ends at %v: %v", s.Sampling.Ends, s.EOS, err)
+	}
+	for name, m := range map[string]Submit{
+		"ends":     {IDs: []int32{1}, Sampling: sampling.Params{Ends: make([]int32, maxEOS+1)}},
+		"together": {IDs: []int32{1}, EOS: []int32{-1}, Sampling: sampling.Params{Ends: make([]int32, maxEOS)}},
+	} {
+		for i := range m.Sampling.Ends {
+			m.Sampling.Ends[i] = int32(i)
+		}
+		if _, err := limits.admit(&m); !errors.Is(err, ErrParams) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,8 +1,9 @@
 // Package actors has the shells around the cores, one file an actor:
 //
 //	supervisor  spawns the others, watches them, owns the mode; ends sessions and the engine
-//	intake      the table of open requests: admits, and ends each exactly once, at its
-//	            deadline or where its matcher says so of its own accord
+//	intake      the table of open requests, and the line of those that wait for room in it:
+//	            admits, and ends each exactly once, at its deadline or where its matcher
+//	            says so of its own accord
 //	scheduler   sched.Scheduler: what runs in each step
 //	blocks      blockmgr.Manager: which cache block belongs to whom
 //	swap        blockmgr.Host: whose cache is in the host pool, and the copies that move it
@@ -32,7 +33,9 @@
 // Concurrency: Receive never blocks and handles one message; an actor's state is
 // touched by its own goroutine alone. Steps run on a goroutine of their own that
 // is locked to its thread and reports by message. Time is read by intake alone, which
-// has one timer for all deadlines; sinks and matchers are called on its goroutine.
+// has one timer for all deadlines; sinks and matchers are called on its goroutine, so
+// one that blocks holds up everybody. Requests are checked, and matchers made, on the
+// goroutine of who submits.
 //
 // Failure: a crash of any of them ends the engine: every open request ends as
 // failed, System.Err says why, and the process can start a new one.

@@ -22,6 +22,12 @@ var (
 	ErrParams      = fmt.Errorf("%w: bad parameter", ErrRejected)
 	ErrDuplicateID = fmt.Errorf("%w: the request id is in use", ErrRejected)
 
+	// ErrUnknownAdapter means that no adapter of the name is loaded, or not any more.
+	ErrUnknownAdapter = fmt.Errorf("%w: no such adapter is loaded", ErrRejected)
+
+	// ErrCancelled means that a request was cancelled while it waited for room.
+	ErrCancelled = fmt.Errorf("%w: it was cancelled while it waited for room", ErrRejected)
+
 	ErrQueueFull = fmt.Errorf("%w: the queue is full", ErrUnavailable)
 	ErrStopping  = fmt.Errorf("%w: it is stopping", ErrUnavailable)
 	ErrClosed    = fmt.Errorf("%w: it is closed", ErrUnavailable)

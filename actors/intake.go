@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -12,13 +11,15 @@ import (
 	"github.com/cbactor/cbactor/sched"
 )
 
-// intake owns the table of open requests. It alone ends them: of its own accord when
-// their time is up, or when their matcher finds the end.
+// intake owns the table of open requests and the line of those that wait for room in
+// it. It alone ends them: of its own accord when their time is up, or when their matcher
+// finds the end.
 //
 // Concurrency: single goroutine, sole writer of the table while it lives.
 type intake struct {
 	peers
 	table  *table
+	line   waiters
 	limits Limits
 	tokens *tokenPool
 	alarm  alarm // at the nearest deadline or before
@@ -33,10 +34,11 @@ func (a *intake) Receive(c actor.Context) {
 	case *peers:
 		a.peers = *m
 	case *Submit:
-		m.Reply <- a.submit(c, m) // has room for one: never waits
+		a.submit(c, m)
 	case *Cancel:
 		a.cancel(c, m)
 	case *UnloadAdapter:
+		a.line.refuse(m.Name)
 		c.Send(a.scheduler, m) // behind all requests that have it
 	case *begun:
 		a.start(m)
@@ -56,40 +58,20 @@ func (a *intake) Receive(c actor.Context) {
 	case *messages.Still:
 		a.still(c, m)
 	}
+	a.seat(c) // somebody may have ended, or the mode changed
 }
 
-// submit takes a request in, or says why not before anything is queued.
-func (a *intake) submit(c actor.Context, m *Submit) error {
-	if err := a.closed(m); err != nil {
-		return err
-	}
-	if n := 1 + len(m.Children); n > a.limits.MaxOpen { // no waiting would help
-		return fmt.Errorf("%w: %d sequences are more than the queue of %d takes", ErrParams, n, a.limits.MaxOpen)
-	}
-	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen && !m.Urgent {
-		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, n)
-	}
-	for i := range 1 + len(m.Children) {
-		if id := ChildID(m.ID, i); a.table.byID[id] != nil {
-			return fmt.Errorf("%w: %q", ErrDuplicateID, id)
-		}
-	}
-	s, err := a.limits.admit(m, a.table.lastKey+1)
-	if err != nil {
-		return err
-	}
-	matchers, err := newMatchers(m.Stop, 1+len(m.Children))
-	if err != nil {
-		return err
-	}
-	a.open(m, s, matchers)
+// admit takes in a request that is checked and has room.
+func (a *intake) admit(c actor.Context, m *Submit) {
+	s := m.form
+	s.Key, s.Urgent = a.table.lastKey+1, m.Urgent
+	a.open(m, s)
 	a.alarm.set(c, a.table.deadlines.next())
 	c.Send(a.scheduler, s)
-	return nil
 }
 
 // open enters all sequences of a request into the table.
-func (a *intake) open(m *Submit, s *sched.Submit, matchers []Matcher) {
+func (a *intake) open(m *Submit, s *sched.Submit) {
 	now := time.Now()
 	after := func(d time.Duration) (t time.Time) {
 		if d > 0 {
@@ -99,14 +81,14 @@ func (a *intake) open(m *Submit, s *sched.Submit, matchers []Matcher) {
 	}
 	enter := func(n int, sink Sink, parent *open) *open {
 		o := a.table.add(ChildID(m.ID, n), sink)
-		o.matcher, o.urgent = matchers[n], m.Urgent
+		o.matcher, o.urgent = m.matchers[n], m.Urgent
 		a.table.limit(o, after(m.FirstToken), after(m.Deadline))
 		a.table.trace.queued(o, s, parent)
 		return o
 	}
 	parent := enter(0, m.Sink, nil)
 	for i, sink := range m.Children {
-		parent.children = append(parent.children, enter(i+1, sink, parent))
+		a.table.join(parent, enter(i+1, sink, parent))
 	}
 }
 
@@ -118,9 +100,13 @@ func ChildID(id string, n int) string {
 	return id + "/" + strconv.Itoa(n)
 }
 
-// cancel ends a request, with its children as far as they are still open.
+// cancel ends a request, with its children as far as they are still open, also if it
+// has ended itself. One that waits for room is not accepted.
 func (a *intake) cancel(c actor.Context, m *Cancel) {
-	o := a.table.byID[m.ID]
+	if a.line.cancel(m) {
+		return
+	}
+	o := a.table.find(m.ID)
 	if o == nil || m.Sink != nil && o.sink != m.Sink {
 		return
 	}

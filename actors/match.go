@@ -2,8 +2,8 @@ package actors
 
 import "fmt"
 
-// newMatchers makes the matchers of n sequences. That is code of the caller's: what
-// goes wrong in it refuses the request.
+// newMatchers makes the matchers of n sequences. That is code of the caller's, and
+// called on the caller's goroutine: what goes wrong in it refuses the request.
 func newMatchers(stop func() Matcher, n int) (all []Matcher, err error) {
 	all = make([]Matcher, n)
 	if stop == nil {

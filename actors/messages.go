@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -35,8 +36,9 @@ type Submit struct {
 	Children []Sink // of more sequences of the prompt, with ids ID/1, ID/2, …
 	Priority int32
 	Reply    chan<- error
-	Adapter  string // one that is loaded; "": none
-	Salt     uint64 // shares cache blocks only with requests of the same
+	Wait     context.Context // as long as it has not ended it waits for room, behind all who wait already: the Reply comes when it is accepted; nil: it does not wait
+	Adapter  string          // one that is loaded; "": none
+	Salt     uint64          // shares cache blocks only with requests of the same
 
 	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
 	KV         sched.KV       // what becomes of it at a commit
@@ -47,10 +49,17 @@ type Submit struct {
 	Stop       func() Matcher // makes the matcher of each sequence; nil: none
 	Deadline   time.Duration  // from now to the end; 0: none
 	FirstToken time.Duration  // from now to the first token; 0: none
+
+	form     *sched.Submit // nil: not checked yet. Its key is intake's to give
+	matchers []Matcher     // one for each sequence, nil: it has none
+	cut      []bool        // which sequences were cancelled while it waited, nil: none
 }
 
+func (m *Submit) sequences() int { return 1 + len(m.Children) }
+
 // Matcher finds the end of a request in its tokens, as stop strings do. It is called
-// on the intake actor's goroutine.
+// on the intake actor's goroutine, which serves all requests: it must not block nor wait
+// for the engine.
 type Matcher interface {
 	// Match takes the next ids. When one of them ends the request it answers how many
 	// of these ids belong to it, else -1.
@@ -58,7 +67,8 @@ type Matcher interface {
 }
 
 // Cancel ends a request. An id that is unknown or ended is harmless. With a Sink it
-// ends that sink's request only: its id may be another request's by now.
+// ends that sink's request only: its id may be another request's by now. Who waits for
+// room gets ErrCancelled.
 type Cancel struct {
 	ID   string
 	Sink Sink

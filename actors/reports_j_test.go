@@ -1,12 +1,17 @@
 package actors
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sched"
 )
 
 // J1 (vllm#36964): four that run and three in line. A hard stop ends each once, as
@@ -48,6 +53,116 @@ func TestReportJ1AStopEndsEverything(t *testing.T) {
 			}
 		})
 	}
+}
+
+// endsBadly is a sink whose End panics.
+type endsBadly struct{ *record }
+
+func (endsBadly) End(End) { panic("a sink that cannot end") }
+
+// J3 (protoactor-go#774): what here can be slow to stop, or break while it does. Twenty
+// requests run, a step takes 100 ms, five wait for room and five come behind the stop, and
+// one breaks intake when it is ended. All is over in less than a second: no actor is
+// started again, every other request ends once, the ten are answered, and the executor is
+// closed after all actors have ended.
+func TestReportJ3AStopTakesNoTurns(t *testing.T) {
+	for name, breaks := range map[string]bool{"a stop": false, "a crash in it": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStopping(t, breaks)
+			began := time.Now()
+			s.Stop(true, false)
+			for i := range 5 {
+				s.send(fmt.Sprint("behind ", i), newRecord(t), true)
+			}
+			for _, answer := range s.answers {
+				select {
+				case err := <-answer:
+					if !errors.Is(err, ErrStopping) {
+						t.Errorf("answered %v", err)
+					}
+				case <-s.Done(): // which is an answer, too
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("stopped after %v", took)
+			}
+			if err := s.Err(); errors.Is(err, ErrCrashed) != breaks {
+				t.Error(err)
+			}
+			for _, rec := range s.running {
+				if e := rec.wait(); e.Reason != ReasonFailed {
+					t.Errorf("ended %+v", e)
+				}
+			}
+			if !s.ex.last {
+				t.Error("the executor was closed while actors lived")
+			}
+		})
+	}
+}
+
+// stopping is a System with twenty requests in a step and five in line, about to stop.
+type stopping struct {
+	*System
+	ex      *closing
+	running []*record
+	answers []chan error // of those that do not run
+}
+
+// newStopping makes one. breaks has one of the requests that run break intake at its end.
+func newStopping(t *testing.T, breaks bool) *stopping {
+	ex := &closing{Executor: executor.NewEcho(executor.EchoConfig{Blocks: 256, Slots: 20, Context: 1024, Delay: func(*executor.Batch) { time.Sleep(100 * time.Millisecond) }})}
+	s := &stopping{ex: ex, System: Start(Options{Executor: ex, Log: zerolog.Nop(),
+		Sched:  sched.Config{MaxTokens: 64, MaxSlots: 20, PageSize: 16, Blocks: 256, Depth: 1},
+		Limits: Limits{Vocab: 50021, MaxContext: 1024, CacheTokens: 4096, MaxOpen: 20}})}
+	ex.done = s.Done()
+	for i := range 20 {
+		rec := newRecord(t)
+		sink := Sink(rec)
+		if breaks && i == 7 {
+			sink = endsBadly{rec}
+		} else {
+			s.running = append(s.running, rec)
+		}
+		if err := <-s.send(fmt.Sprint(i), sink, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 5 {
+		s.send(fmt.Sprint("in line ", i), newRecord(t), true)
+	}
+	time.Sleep(150 * time.Millisecond) // in a step
+	return s
+}
+
+// send submits a request, and gives where its answer comes.
+func (s *stopping) send(id string, sink Sink, wait bool) <-chan error {
+	reply := make(chan error, 1)
+	m := &Submit{ID: id, IDs: promptOf(3, 1), MaxNew: 900, Sink: sink, Reply: reply}
+	if wait {
+		m.Wait, s.answers = context.Background(), append(s.answers, reply)
+	}
+	s.Submit(m)
+	return reply
+}
+
+// closing is an executor that notes whether it was closed when all actors had ended.
+type closing struct {
+	executor.Executor
+	done <-chan struct{}
+	last bool
+}
+
+func (c *closing) Close() error {
+	select {
+	case <-c.done:
+		c.last = true
+	default:
+	}
+	return c.Executor.Close()
 }
 
 // J4 (ollama#7805): two slots, 64 requests at a time, fifty rounds, with cancels at

@@ -75,34 +75,8 @@ func Start(o Options) *System {
 	} else {
 		s.trace = newTracer(o)
 	}
-	info := o.Executor.Info()
-	books := cache(info, o.Sched.MaxTokens)
-	books.Slots, books.Sharing, books.Key = o.Sched.MaxSlots, o.Sched.Sharing, o.Key
-	hostOf := make([]int, len(info.Groups))
-	for g := range info.Groups {
-		hostOf[g] = info.Groups[g].Host
-	}
-	var (
-		open    = newTable(s.trace)
-		results = new(resultPool)
-		tokens  = &tokenPool{results: results}
-		started = make(chan struct{})
-	)
-	props := func(a actor.Actor) *actor.Props {
-		return actor.PropsFromProducer(func() actor.Actor { return a }, actor.WithMailbox(lane.Wrap(actor.Unbounded())))
-	}
-	spawn := func(c actor.Context) (p peers) {
-		name := func(n string, a actor.Actor) *actor.PID {
-			return c.SpawnPrefix(props(a), n)
-		}
-		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected, moves: &s.moves})
-		p.blocks = name("blocks", &blocks{core: blockmgr.New(books)})
-		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
-		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace})
-		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
-		return p
-	}
-	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log, state: &s.state,
+	open, started := newTable(s.trace), make(chan struct{})
+	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: s.children(o, open), table: open, log: o.Log, state: &s.state,
 		started: func(p peers) {
 			s.peers = p
 			close(started)
@@ -116,8 +90,40 @@ func Start(o Options) *System {
 	return s
 }
 
-// Submit sends a request to intake, which answers on its Reply unless the System ends first.
-func (s *System) Submit(m *Submit) { s.sys.Root.Send(s.intake, m) }
+// children is what spawns the actors that the supervisor watches.
+func (s *System) children(o Options, open *table) func(actor.Context) peers {
+	info := o.Executor.Info()
+	books := cache(info, o.Sched.MaxTokens)
+	books.Slots, books.Sharing, books.Key = o.Sched.MaxSlots, o.Sched.Sharing, o.Key
+	hostOf := make([]int, len(info.Groups))
+	for g := range info.Groups {
+		hostOf[g] = info.Groups[g].Host
+	}
+	results := new(resultPool)
+	tokens := &tokenPool{results: results}
+	return func(c actor.Context) (p peers) {
+		p.executor = c.SpawnPrefix(props(&executorActor{ex: o.Executor, results: results, ended: s.collected, moves: &s.moves}), "executor")
+		p.blocks = c.SpawnPrefix(props(&blocks{core: blockmgr.New(books)}), "blocks")
+		p.swap = c.SpawnPrefix(props(&swap{core: blockmgr.NewHost(hostOf)}), "swap")
+		p.scheduler = c.SpawnPrefix(props(&scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace}), "scheduler")
+		p.intake = c.SpawnPrefix(props(&intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log}), "intake")
+		return p
+	}
+}
+
+func props(a actor.Actor) *actor.Props {
+	return actor.PropsFromProducer(func() actor.Actor { return a }, actor.WithMailbox(lane.Wrap(actor.Unbounded())))
+}
+
+// Submit checks a request and sends it to intake. Its Reply gets an answer unless the
+// System ends first.
+func (s *System) Submit(m *Submit) {
+	if err := s.Check(m); err != nil {
+		m.Reply <- err // has room for one: never waits
+		return
+	}
+	s.sys.Root.Send(s.intake, m)
+}
 
 // UnloadAdapter frees an adapter's place behind its last user. Done is called unless the
 // System ends first.
@@ -128,10 +134,21 @@ func (s *System) Cancel(id string, sink Sink) {
 	s.sys.Root.Send(s.intake, &Cancel{ID: id, Sink: sink})
 }
 
-// Check says why a request can never be accepted, without submitting it; nil: it may be.
+// Check says why a request can never be accepted, without submitting it; nil: it may
+// be. It makes the request's matchers. Submit does not check it again.
 func (s *System) Check(m *Submit) error {
-	_, err := s.limits.admit(m, 0)
-	return err
+	if m.form != nil {
+		return nil
+	}
+	form, err := s.limits.admit(m)
+	if err != nil {
+		return err
+	}
+	if m.matchers, err = newMatchers(m.Stop, m.sequences()); err != nil {
+		return err
+	}
+	m.form = form
+	return nil
 }
 
 // Stop begins to end the session: hard, when the steps handed over are done; else
@@ -184,31 +201,48 @@ func (s *System) Err() error { return s.err }
 var closeTimeout = 30 * time.Second
 
 // Free waits for Done and closes the executor. A step that does not end within 30 s
-// is given up: what is open fails, and Free answers ErrStuck. It is safe twice, at
-// the same time too.
+// is given up: what is open fails, and Free answers ErrStuck. So it does where an actor
+// does not end within as long again, since a Matcher blocks in it: then what is open
+// fails once that returns. It is safe twice, at the same time too.
 func (s *System) Free() error {
+	ended := s.ends(closeTimeout)
+	if !ended {
+		s.sys.Root.Send(s.supervisor, &fatal{"executor", ErrStuck})
+		ended = s.ends(closeTimeout)
+	}
+	s.freeing.Do(func() { s.freed = s.free(ended) })
+	return s.freed
+}
+
+// ends waits for Done, for so long at most, and tells whether it came.
+func (s *System) ends(within time.Duration) bool {
 	select {
 	case <-s.done:
-	case <-time.After(closeTimeout):
-		s.sys.Root.Send(s.supervisor, &fatal{"executor", ErrStuck})
-		<-s.done
+		return true
+	case <-time.After(within):
+		return false
 	}
-	s.freeing.Do(func() {
-		s.freed = s.ex.Close()
-		stuck := errors.Is(s.err, ErrStuck)
-		if !stuck {
-			select {
-			case <-s.idle():
-			case <-time.After(closeTimeout): // a step that runs beside a crash
-				stuck = true
-			}
+}
+
+// free closes the executor. ended says that all actors have ended.
+func (s *System) free(ended bool) error {
+	err := s.ex.Close()
+	if !ended {
+		return errors.Join(err, ErrStuck)
+	}
+	stuck := errors.Is(s.err, ErrStuck)
+	if !stuck {
+		select {
+		case <-s.idle():
+		case <-time.After(closeTimeout): // a step that runs beside a crash
+			stuck = true
 		}
-		if stuck {
-			s.freed = errors.Join(s.freed, ErrStuck)
-		}
-		s.sys.Shutdown()
-	})
-	return s.freed
+	}
+	if stuck {
+		err = errors.Join(err, ErrStuck)
+	}
+	s.sys.Shutdown()
+	return err
 }
 
 // idle is closed when nobody uses the executor any more, once it is closed.

@@ -11,6 +11,7 @@ import (
 type table struct {
 	byID      map[string]*open
 	byKey     map[sched.Key]*open
+	orphaned  map[string]*open // by id: those that have ended before all of their children
 	deadlines deadlines
 	lastKey   sched.Key
 	trace     *tracer
@@ -21,7 +22,9 @@ type open struct {
 	key      sched.Key
 	sink     Sink
 	matcher  Matcher // nil: none
+	parent   *open   // nil: it has none
 	children []*open // end with it when it is cancelled
+	living   int     // of children: open ones
 	urgent   bool
 
 	first, last time.Time // limits for its first token and its end, zero: none
@@ -36,7 +39,7 @@ type open struct {
 }
 
 func newTable(trace *tracer) *table {
-	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}, trace: trace}
+	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}, orphaned: map[string]*open{}, trace: trace}
 }
 
 // add opens a request under the next key.
@@ -44,7 +47,22 @@ func (t *table) add(id string, sink Sink) *open {
 	t.lastKey++
 	o := &open{id: id, key: t.lastKey, sink: sink}
 	t.byID[id], t.byKey[o.key] = o, o
+	delete(t.orphaned, id) // the name is another's now
 	return o
+}
+
+// join makes an open request a child of another.
+func (t *table) join(parent, child *open) {
+	child.parent, parent.children = parent, append(parent.children, child)
+	parent.living++
+}
+
+// find is the request with an id: one that is open, or has children that are; nil: none.
+func (t *table) find(id string) *open {
+	if o := t.byID[id]; o != nil {
+		return o
+	}
+	return t.orphaned[id]
 }
 
 // limit gives a request its time limits; zero times are none.
@@ -61,9 +79,24 @@ func (t *table) limit(o *open, first, last time.Time) {
 func (t *table) end(o *open, reason Reason, err error) {
 	delete(t.byID, o.id)
 	delete(t.byKey, o.key)
+	t.orphan(o)
 	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
 	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions, Cache: o.cache})
+}
+
+// orphan notes the end of a request for the sake of its family.
+func (t *table) orphan(o *open) {
+	if o.living > 0 {
+		t.orphaned[o.id] = o
+	}
+	p := o.parent
+	if p == nil {
+		return
+	}
+	if p.living--; p.living == 0 && t.orphaned[p.id] == p {
+		delete(t.orphaned, p.id)
+	}
 }
 
 // failAll ends everything that is open.

@@ -27,12 +27,15 @@ const (
 
 // AddRequest submits a request and returns its stream. A request that can never
 // be served, or not now, is refused at once with a typed error, before anything is
-// queued; with Request.Wait it waits for room in a full queue. The request lives as
-// long as ctx: when that ends, it is cancelled.
+// queued; with Request.Wait it waits for room in a full queue, in line with all others
+// who do. The request lives as long as ctx: when that ends, it is cancelled.
 func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
 	n, err := e.enter(r, unnamed)
 	if err == nil {
-		err = e.admit(ctx, n, r.Wait)
+		if r.Wait {
+			n.submit.Wait = ctx
+		}
+		err = e.admit(ctx, n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
@@ -51,10 +54,12 @@ type entry struct {
 	submit  *actors.Submit
 	records []*record
 	handler func(Chunk)
+
+	session *session // that it is submitted to
+	reply   chan error
 }
 
-// enter checks what need not be copied first, takes the ids of a request's sequences,
-// and copies it.
+// enter checks a request, takes the ids of its sequences, and copies it.
 func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 	if err := e.check(r); err != nil {
 		return nil, err
@@ -67,9 +72,23 @@ func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 	if err := e.requests.enter(records, prefix); err != nil {
 		return nil, err
 	}
-	m := e.submission(r, records)
-	m.Version = least
-	return &entry{m, records, r.Handler}, nil
+	n := &entry{submit: e.submission(r, records), records: records, handler: r.Handler}
+	n.submit.Version = least
+	if err := e.refused(n.submit); err != nil {
+		e.requests.withdraw(records, err)
+		return nil, err
+	}
+	return n, nil
+}
+
+// refused says why a request can never be accepted, as far as can be told before it is
+// submitted.
+func (e *Engine) refused(m *actors.Submit) error {
+	s := e.session.Load()
+	if err := s.adapters.use(m.Adapter, func() {}); err != nil {
+		return err
+	}
+	return s.system.Check(m)
 }
 
 // check refuses what need not be copied first.
@@ -106,7 +125,7 @@ func (e *Engine) records(r Request) []*record {
 	set := make([]*record, r.sequences())
 	for i := range set {
 		set[i] = &record{id: r.ID, prompt: prompt, tell: tell, times: r.Timestamps, streaming: r.Streaming,
-			requests: e.requests, versions: e.versions, timing: Timing{Created: now}, unbind: func() bool { return true }}
+			requests: e.requests, versions: e.versions, timing: Timing{Created: now}, cancel: func() {}, unbind: func() bool { return true }}
 	}
 	return set
 }
@@ -151,71 +170,87 @@ func copied(p sampling.Params) sampling.Params {
 	return p
 }
 
-// admit submits a request, and withdraws it if it is refused. With wait, it waits
-// where the queue is full.
-func (e *Engine) admit(ctx context.Context, n *entry, wait bool) error {
-	for {
-		changed := e.requests.changed() // before it is tried: then no change is missed
-		err := e.try(ctx, n)
-		if wait && errors.Is(err, ErrQueueFull) {
-			select {
-			case <-changed:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		if err != nil {
-			e.requests.withdraw(n.records)
-		}
+// admit submits a request and waits for the answer. One that is refused is withdrawn.
+func (e *Engine) admit(ctx context.Context, n *entry) error {
+	if err := e.submit(ctx, n); err != nil {
 		return err
+	}
+	select {
+	case err := <-n.reply:
+		return e.answered(ctx, n, err)
+	case <-n.session.system.Done():
+		return e.unanswered(ctx, n)
 	}
 }
 
-// try submits a request once and ties it to a context. One that is accepted when its
-// context has ended meanwhile is cancelled, as any other time.
-func (e *Engine) try(ctx context.Context, n *entry) error {
+// submit sends a request to the actors and ties it to a context. With an error it is
+// withdrawn; else answered or unanswered must follow.
+func (e *Engine) submit(ctx context.Context, n *entry) error {
 	if err := ctx.Err(); err != nil {
+		e.requests.withdraw(n.records, err)
 		return err
 	}
-	reply, s := make(chan error, 1), e.session.Load()
-	n.submit.Reply = reply
+	n.session, n.reply = e.session.Load(), make(chan error, 1)
+	n.submit.Reply = n.reply
 	for _, r := range n.records {
-		r.cancel = func() { s.system.Cancel(r.id, r) }
+		r.cancel = func() { n.session.system.Cancel(r.id, r) }
 		if ctx.Done() != nil {
 			r.unbind = context.AfterFunc(ctx, r.cancel)
 		}
 	}
-	if err := s.adapters.use(n.submit.Adapter, func() { s.system.Submit(n.submit) }); err != nil {
-		for _, r := range n.records {
-			r.unbind()
-		}
-		return err
+	if err := n.session.adapters.use(n.submit.Adapter, func() { n.session.system.Submit(n.submit) }); err != nil {
+		return e.answered(ctx, n, err)
 	}
-	var err error
-	select {
-	case err = <-reply:
-	case <-s.system.Done():
-		select {
-		case err = <-reply: // both were there: it was accepted and has ended, or refused
-		default:
-			err = e.ended(s)
+	n.cancelAgain(ctx)
+	return nil
+}
+
+// cancelAgain cancels what was cancelled before intake had it.
+func (n *entry) cancelAgain(ctx context.Context) {
+	for _, r := range n.records {
+		if ctx.Err() != nil || r.cancelled.Load() {
+			r.cancel()
 		}
+	}
+}
+
+// answered does what follows from intake's answer. One that Cancel has ended while it
+// waited for room ends as it would later.
+func (e *Engine) answered(ctx context.Context, n *entry, err error) error {
+	cancelled := errors.Is(err, actors.ErrCancelled)
+	switch {
+	case cancelled && ctx.Err() != nil:
+		err = ctx.Err()
+	case cancelled:
+		err = nil
 	}
 	if err != nil {
 		for _, r := range n.records {
 			r.unbind()
 		}
+		e.requests.withdraw(n.records, err)
 		return err
 	}
-	if ctx.Err() != nil { // its end may have come to intake before the request
-		n.records[0].cancel()
-	}
-	if n.handler != nil {
-		for _, r := range n.records {
+	n.cancelAgain(ctx)
+	for _, r := range n.records {
+		if cancelled {
+			r.End(actors.End{Reason: FinishCancelled})
+		}
+		if n.handler != nil {
 			e.serve(r, n.handler)
 		}
 	}
 	return nil
+}
+
+// unanswered is answered for one whose session has ended.
+func (e *Engine) unanswered(ctx context.Context, n *entry) error {
+	select {
+	case err := <-n.reply: // both were there: it was accepted and has ended, or refused
+		return e.answered(ctx, n, err)
+	default:
+		return e.answered(ctx, n, e.ended(n.session))
+	}
 }
 
 // seed is the request's own, or one drawn from the engine's and the request's id,

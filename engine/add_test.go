@@ -173,7 +173,7 @@ func TestTooManySequencesAreRefused(t *testing.T) {
 }
 
 func TestPreemptionsAreCounted(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16}, Config{})
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16, Delay: slowly}, Config{})
 	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(50, 1), MaxNewTokens: 50}, {PromptIDs: ids(50, 2), MaxNewTokens: 50}}, BatchOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -63,16 +63,15 @@ func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, pr
 	}
 	b.outs = make([]Output, b.progress.Total)
 	b.ended = make(chan end, b.progress.Total)
-	for b.progress.Done < b.progress.Total {
-		changed, cancelled := e.requests.changed(), ctx.Done()
-		if b.fill(ctx); b.next == len(requests) {
-			changed, cancelled = nil, nil // all have begun, and will end
-		}
+	for b.progress.Done < b.progress.Total || b.reply != nil {
+		b.begin(ctx)
 		select {
 		case end := <-b.ended:
 			b.take(end)
-		case <-changed: // there may be room
-		case <-cancelled:
+		case err := <-b.reply:
+			b.began(e.answered(ctx, b.entry, err))
+		case <-b.gone:
+			b.began(e.unanswered(ctx, b.entry))
 		}
 	}
 	return b.outs, b.whole(ctx)
@@ -84,9 +83,11 @@ type batch struct {
 	requests []Request
 	options  BatchOptions
 	prefix   string
-	next     int    // the first request that is not begun
-	waiting  *entry // that one, if it has found the queue full
-	at       []int  // where a request's outputs begin
+	next     int             // the first request that is not submitted
+	entry    *entry          // the one before, as long as
+	reply    <-chan error    // intake has not answered it; nil: it has
+	gone     <-chan struct{} // or never will
+	at       []int           // where a request's outputs begin
 	outs     []Output
 	ended    chan end // room for all: nobody waits to report
 	progress Progress
@@ -98,48 +99,43 @@ type end struct {
 	record *record // nil: the request was refused, and its output stands in its place
 }
 
-// fill begins requests until the queue is full.
-func (b *batch) fill(ctx context.Context) {
-	for ; b.next < len(b.requests); b.next++ {
-		err := b.begin(ctx)
-		if errors.Is(err, ErrQueueFull) {
-			return
+// begin submits the next request, if the one before is answered.
+func (b *batch) begin(ctx context.Context) {
+	for b.reply == nil && b.next < len(b.requests) {
+		r := b.requests[b.next]
+		r.Timestamps = r.Timestamps || b.options.Timestamps
+		b.next++
+		n, err := b.engine.enter(r, b.prefix)
+		if err == nil {
+			n.submit.Wait = ctx
+			for i, rec := range n.records {
+				at := b.at[b.next-1] + i
+				rec.onEnd = func() { b.ended <- end{at, rec} }
+			}
+			err = b.engine.submit(ctx, n)
 		}
 		if err != nil {
 			b.refuse(err)
+			continue
 		}
-		b.waiting = nil
+		b.entry, b.reply, b.gone = n, n.reply, n.session.system.Done()
 	}
 }
 
-// begin tries to submit the next request. One that is to be tried again keeps its
-// name, so that names do not depend on how full the queue was.
-func (b *batch) begin(ctx context.Context) error {
-	if b.waiting == nil {
-		r := b.requests[b.next]
-		r.Timestamps = r.Timestamps || b.options.Timestamps
-		n, err := b.engine.enter(r, b.prefix)
-		if err != nil {
-			return err
-		}
-		for i, rec := range n.records {
-			at := b.at[b.next] + i
-			rec.onEnd = func() { b.ended <- end{at, rec} }
-		}
-		b.waiting = n
+// began takes note of how the last request that was submitted has fared.
+func (b *batch) began(err error) {
+	b.entry, b.reply, b.gone = nil, nil, nil
+	if err != nil {
+		b.refuse(err)
 	}
-	err := b.engine.try(ctx, b.waiting)
-	if err != nil && !errors.Is(err, ErrQueueFull) {
-		b.engine.requests.withdraw(b.waiting.records)
-	}
-	return err
 }
 
-// refuse writes the outputs of the next request, which was not accepted.
+// refuse writes the outputs of the last request that was submitted, or should have
+// been, which was not accepted.
 func (b *batch) refuse(err error) {
-	r := b.requests[b.next]
+	r := b.requests[b.next-1]
 	for i := range r.sequences() {
-		at := b.at[b.next] + i
+		at := b.at[b.next-1] + i
 		b.outs[at] = Refused(r, err)
 		if r.ID != "" {
 			b.outs[at].RequestID = actors.ChildID(r.ID, i)
@@ -176,9 +172,6 @@ func (b *batch) whole(ctx context.Context) error {
 // Refused is the output of a request that was never accepted, because of err: that
 // of a context means that it was cancelled.
 func Refused(r Request, err error) Output {
-	out := Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: FinishFailed, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		out.FinishReason, out.Err = FinishCancelled, nil
-	}
-	return out
+	reason, err := refusal(err)
+	return Output{RequestID: r.ID, PromptIDs: r.PromptIDs, FinishReason: reason, Err: err, Usage: Usage{PromptTokens: len(r.PromptIDs)}}
 }

@@ -50,7 +50,8 @@
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of
-// requests, then that of a record, and apart from these that of adapters; none but life
-// is held while anything is waited for, and life only by who changes weights, who waits
-// for steps that run.
+// requests, then that of a record, and apart from these that of adapters. All but life
+// are held for no longer than a look takes; life for as long as a session begins or the
+// engine closes, so that calls that begin or end sessions wait for each other, and by
+// who changes weights, who waits for steps that run.
 package engine

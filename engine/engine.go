@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -78,8 +79,12 @@ func (e *Engine) Info() Info {
 }
 
 // Cancel ends a request with FinishCancelled and the tokens so far, wherever it
-// is, and its other sequences too. An id that is unknown or ended is harmless.
+// is, and its other sequences too, also where they go on after its own end. An id that
+// is unknown or ended is harmless.
 func (e *Engine) Cancel(id string) {
+	if r := e.requests.find(id); r != nil {
+		r.cancelled.Store(true)
+	}
 	if s := e.session.Load(); !s.atRest() {
 		s.system.Cancel(id, nil)
 	}
@@ -88,7 +93,8 @@ func (e *Engine) Cancel(id string) {
 // Close stops hard and frees everything: threads, cache, weights, results that were
 // not read, also an executor that was passed in. It is safe twice; afterwards every
 // call answers ErrClosed. Streams can be read to their end. It waits for the step
-// that runs, at most 30 s: then it answers ErrStuck.
+// that runs, at most 30 s, and where a Matcher blocks for as long again: then it
+// answers ErrStuck.
 func (e *Engine) Close() error {
 	e.closed.Store(true) // nobody begins a session any more
 	e.close()
@@ -97,7 +103,9 @@ func (e *Engine) Close() error {
 	s := e.session.Load()
 	s.system.Stop(true, false)
 	err := s.system.Close()
-	<-s.freed
+	if !errors.Is(err, ErrStuck) {
+		<-s.freed
+	}
 	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
 	e.requests.forget()
 	return err

@@ -50,7 +50,7 @@ var (
 // Causes of adapters refused.
 var (
 	// ErrUnknownAdapter means that no adapter of the name is loaded, or not any more.
-	ErrUnknownAdapter = fmt.Errorf("%w: no such adapter is loaded", ErrRejected)
+	ErrUnknownAdapter = actors.ErrUnknownAdapter
 	// ErrAdapterName means that a name cannot be given to an adapter: no name, or one that
 	// an adapter has or had. What was computed under a name must not become another's.
 	ErrAdapterName = fmt.Errorf("%w: bad name of an adapter", ErrRejected)

@@ -74,7 +74,7 @@ func (h *Hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
 	n, err := h.engine.enter(Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, Sampling: sampling.Params{Processor: keep}}, holding)
 	if err == nil {
 		n.submit.Urgent = true
-		err = h.engine.admit(ctx, n, false)
+		err = h.engine.admit(ctx, n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("logits: %w", err)

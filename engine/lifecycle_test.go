@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -125,12 +126,19 @@ func TestStartAfterAStopUnderWay(t *testing.T) {
 	}
 }
 
+// panicking is a sink that makes intake crash.
+type panicking struct{}
+
+func (panicking) Started()           { panic("a crash") }
+func (panicking) Tokens(actors.News) {}
+func (panicking) End(actors.End)     {}
+
 // An engine that has crashed starts again where its executor can be made again, and
 // says so where it cannot.
 func TestStartAfterACrash(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, NumBlocks: 32})
 	crash := func(e *Engine) {
-		e.session.Load().system.Submit(nil) // intake panics
+		e.session.Load().system.Submit(&actors.Submit{ID: "x", IDs: []int32{1}, MaxNew: 1, Sink: panicking{}, Reply: make(chan error, 1)})
 		if err := e.Join(t.Context()); !errors.Is(err, ErrCrashed) || e.Running() {
 			t.Fatalf("no crash: %v", err)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/cbactor/cbactor/actors"
 )
 
 // AddRequests submits requests whose results are kept until somebody reads them, by
@@ -27,9 +25,10 @@ func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string,
 	ids := make([]string, len(entries))
 	order := e.order(requests)
 	for k, i := range order {
-		if err := e.admit(ctx, entries[i], true); err != nil {
+		entries[i].submit.Wait = ctx
+		if err := e.admit(ctx, entries[i]); err != nil {
 			for _, other := range order[k+1:] {
-				e.requests.withdraw(entries[other].records)
+				e.requests.withdraw(entries[other].records, err)
 			}
 			return ids, wrongOf(requests, i, err)
 		}
@@ -49,29 +48,18 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 		n, err := e.enter(r, unnamed)
 		if err == nil {
 			entries = append(entries, n)
-			err = e.refused(n.submit)
-		}
-		if err == nil && r.Handler == nil {
-			err = e.requests.keepAll(n.records)
+			if r.Handler == nil {
+				err = e.requests.keepAll(n.records)
+			}
 		}
 		if err != nil {
 			for _, n := range entries {
-				e.requests.withdraw(n.records)
+				e.requests.withdraw(n.records, err)
 			}
 			return nil, i, err
 		}
 	}
 	return entries, 0, nil
-}
-
-// refused says why a request can never be accepted, as far as can be told before it is
-// submitted.
-func (e *Engine) refused(m *actors.Submit) error {
-	s := e.session.Load()
-	if err := s.adapters.use(m.Adapter, func() {}); err != nil {
-		return err
-	}
-	return s.system.Check(m)
 }
 
 // order is the order in which requests are queued.

@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"container/list"
+	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cbactor/cbactor/actors"
@@ -20,13 +24,18 @@ type record struct {
 	streaming bool        // handlers and ResultsOf get news as it comes
 	requests  *requests   // where it is entered
 	versions  *versions   // of weights
-	cancel    func()      // set before it is submitted, and after
+	cancel    func()      // tells intake; set when it is submitted
 	unbind    func() bool // lets go of the request's context
 	onEnd     func()      // called once it has ended, on intake's goroutine; nil: nobody asks
 
-	keep   bool // of requests: its result waits there to be read
-	claims int  // of requests: who waits for it by name
+	cancelled atomic.Bool // by its id, maybe before intake has it
 
+	// Of requests, under its lock.
+	keep   bool          // its result waits there to be read
+	place  *list.Element // among those that do; nil: it has not ended
+	claims int           // who waits for it by name
+
+	// What has come, under mu.
 	mu             sync.Mutex
 	tokens         []int32
 	logprobs       []sampling.Drawn // one per token, if tell says so
@@ -77,10 +86,11 @@ func (r *record) Tokens(news actors.News) {
 	r.notify()
 }
 
-// appendDrawn appends copies, with memory of their own.
+// appendDrawn appends copies, with memory of their own: what they have none of is nil,
+// whatever memory it had.
 func appendDrawn(list, from []sampling.Drawn) []sampling.Drawn {
 	for _, d := range from {
-		d.Top, d.Kept = slices.Clone(d.Top), slices.Clone(d.Kept)
+		d.Top, d.Kept = append([]sampling.Logprob(nil), d.Top...), append([]int32(nil), d.Kept...)
 		list = append(list, d)
 	}
 	return list
@@ -102,6 +112,23 @@ func (r *record) End(e actors.End) {
 	if r.onEnd != nil {
 		r.onEnd()
 	}
+}
+
+// refuse is the end of one that was not accepted.
+func (r *record) refuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reason, err := refusal(err)
+	r.end, r.timing.Ended = &actors.End{Reason: reason, Err: err}, time.Now()
+	r.notify()
+}
+
+// refusal says how one ends that was not accepted because of err.
+func refusal(err error) (FinishReason, error) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return FinishCancelled, nil
+	}
+	return FinishFailed, err
 }
 
 // notify tells all readers that something came. mu is held.

@@ -11,22 +11,27 @@ import (
 type Request struct {
 	ID           string // "": the engine makes one
 	PromptIDs    []int32
-	MaxNewTokens int // 0: until the context is full; more than fits ends with FinishLength there
-	Sampling     sampling.Params
-	Seed         *uint64 // nil: drawn from the engine's own
-	EOS          []int32 // ids that end it; nil: the model's
-	IgnoreEOS    bool    // no id ends it
-	N            int     // sequences of the prompt, with ids ID, ID/1, …, each drawing by itself; 0: 1
-	Priority     int     // with the policy for it: higher goes first; from -100 to 100
+	MaxNewTokens int             // 0: until the context is full; more than fits ends with FinishLength there
+	Sampling     sampling.Params // its Ends end the request too, as EOS does
+	Seed         *uint64         // nil: drawn from the engine's own
+	EOS          []int32         // ids that end it; nil: the model's
+	IgnoreEOS    bool            // no id of EOS ends it
+	N            int             // sequences of the prompt, with ids ID, ID/1, …, each drawing by itself; 0: 1
+	Priority     int             // with the policy for it: higher goes first; from -100 to 100
 
 	// Score computes the prompt and draws nothing: MaxNewTokens must be 0. With
 	// Sampling.Tell.Prompt it gives the log-probabilities of a text.
 	Score bool
 
-	Stop       func() Matcher // makes what finds the request's end in its tokens, such as stop strings; one for each sequence
-	Deadline   time.Duration  // from acceptance to the end, which it forces with FinishDeadline; 0: none
-	FirstToken time.Duration  // from acceptance to the first token; 0: none
-	Timestamps bool           // keep the moment of each token
+	// Stop makes what finds the request's end in its tokens, such as stop strings; one
+	// for each sequence, on the caller's goroutine. Match is called between steps, on the
+	// goroutine that serves all requests: it must not block nor call the engine, for
+	// until it returns nobody gets a token, an end or an answer.
+	Stop func() Matcher
+
+	Deadline   time.Duration // from acceptance to the end, which it forces with FinishDeadline; 0: none
+	FirstToken time.Duration // from acceptance to the first token; 0: none
+	Timestamps bool          // keep the moment of each token
 
 	// Adapter names a LoRA adapter that LoadAdapter has loaded; "": none. An adapter is
 	// added to whatever weights the engine has.
@@ -41,7 +46,7 @@ type Request struct {
 	MaxStaleness *int     // updates that may come after its first token: with one more it ends with FinishStale; nil: any number
 
 	Private bool // takes no cache blocks of other requests and leaves none to them
-	Wait    bool // AddRequest waits where the queue is full, as long as its context allows
+	Wait    bool // AddRequest waits where the queue is full, as long as its context allows, and behind those who wait already
 
 	// Handler, if set, is called with all that comes: with each step's news if
 	// Streaming, else once, at the end. Each sequence has a goroutine that calls it; one
@@ -58,7 +63,7 @@ type Matcher = actors.Matcher
 type FinishReason = actors.Reason
 
 const (
-	FinishStop      = actors.ReasonStop      // an end-of-sequence id, the last of TokenIDs
+	FinishStop      = actors.ReasonStop      // an id that ends it, the last of TokenIDs, or with Matched its Stop
 	FinishLength    = actors.ReasonLength    // MaxNewTokens or the context is reached
 	FinishCancelled = actors.ReasonCancelled // by Cancel, or by a context
 	FinishDeadline  = actors.ReasonDeadline  // Request.Deadline or Request.FirstToken has passed
@@ -71,7 +76,7 @@ const (
 type Output struct {
 	RequestID    string
 	PromptIDs    []int32
-	TokenIDs     []int32 // generated, with the end-of-sequence id that ended it
+	TokenIDs     []int32 // generated, with the id that ended it
 	FinishReason FinishReason
 	Err          error // with FinishFailed
 	Matched      bool  // with FinishStop: the request's Stop ended it

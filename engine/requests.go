@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"container/list"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -22,7 +22,7 @@ type requests struct {
 	byID    map[string]*record
 	last    map[string]uint64 // by prefix: number of the last name made
 	keeping int               // open ones whose result will be kept
-	kept    []*record         // ended and not yet read, in the order of their ends
+	kept    list.List         // of *record: ended and not yet read, in the order of their ends
 	news    chan struct{}
 }
 
@@ -69,14 +69,18 @@ func (q *requests) taken(set []*record) (id string, taken bool) {
 	return "", false
 }
 
-// withdraw takes out sequences that were not accepted, or whose results nobody is to have.
-func (q *requests) withdraw(set []*record) {
+// withdraw takes out sequences that were not accepted, because of err. Who reads them
+// already, by their ids, learns it.
+func (q *requests) withdraw(set []*record, err error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for _, r := range set {
 		q.drop(r)
 	}
 	q.broadcast()
+	q.mu.Unlock()
+	for _, r := range set {
+		r.refuse(err)
+	}
 }
 
 // drop forgets a request, and its result.
@@ -88,22 +92,19 @@ func (q *requests) drop(r *record) {
 		return
 	}
 	r.keep = false
-	switch i := slices.Index(q.kept, r); {
-	case i < 0:
+	if r.place == nil {
 		q.keeping--
-	case i == 0: // the usual one: without moving the rest
-		q.kept[0] = nil
-		q.kept = q.kept[1:]
-	default:
-		q.kept = slices.Delete(q.kept, i, i+1)
+		return
 	}
+	q.kept.Remove(r.place)
+	r.place = nil
 }
 
 // keepAll marks sequences that were entered: their results are to be kept.
 func (q *requests) keepAll(set []*record) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if n := q.keeping + len(q.kept); n+len(set) > maxKept {
+	if n := q.keeping + q.kept.Len(); n+len(set) > maxKept {
 		return fmt.Errorf("%w: %d results wait to be read: read them first", ErrQueueFull, n)
 	}
 	for _, r := range set {
@@ -129,7 +130,7 @@ func (q *requests) ended(r *record) {
 	defer q.mu.Unlock()
 	if r.keep {
 		q.keeping--
-		q.kept = append(q.kept, r)
+		r.place = q.kept.PushBack(r)
 	} else {
 		q.drop(r) // it was to be kept when it left
 	}
@@ -164,8 +165,8 @@ func (q *requests) broadcast() {
 func (q *requests) forget() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.kept) > 0 {
-		q.drop(q.kept[0])
+	for e := q.kept.Front(); e != nil; e = q.kept.Front() {
+		q.drop(e.Value.(*record))
 	}
 	q.broadcast()
 }

@@ -142,11 +142,11 @@ func (q *requests) unclaim(r *record, read bool) {
 func (q *requests) take() (r *record, left bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, r := range q.kept {
-		if r.claims == 0 {
+	for e := q.kept.Front(); e != nil; e = e.Next() {
+		if r := e.Value.(*record); r.claims == 0 {
 			q.drop(r)
 			return r, true
 		}
 	}
-	return nil, len(q.kept)+q.keeping > 0
+	return nil, q.kept.Len()+q.keeping > 0
 }

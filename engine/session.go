@@ -70,7 +70,7 @@ type StopOptions struct {
 // unless Keep, or the executor was passed in. The weights as they are stored stay
 // until Close. Of several stops the hardest counts, and of those that keep the one
 // that does not, also where the session has ended already. When ctx ends first the
-// engine goes on stopping.
+// engine goes on stopping, also if ctx had ended before.
 //
 // Stop answers nil where nothing runs, and how the session has crashed if it has.
 func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
@@ -173,9 +173,13 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 // alone lets nobody else begin and end sessions, until others does.
 func (e *Engine) alone(ctx context.Context) error {
 	select {
-	case e.life <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	case e.life <- struct{}{}: // whatever ctx is, if nobody has it
+	default:
+		select {
+		case e.life <- struct{}{}:
+		case <-ctx.Done():
+			return fmt.Errorf("another call begins or ends a session: %w", ctx.Err())
+		}
 	}
 	if e.closed.Load() {
 		e.others()

@@ -144,3 +144,20 @@ func TestFailedRowFailsItsRequestAlone(t *testing.T) {
 		t.Errorf("the bad one ended %s with %v: %v", outs[1].FinishReason, outs[1].TokenIDs, outs[1].Err)
 	}
 }
+
+// A stop begins also where its context has ended already, and a start then finds a
+// session that was kept.
+func TestStopWithAContextThatHasEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 8}, Config{})
+	for range 20 {
+		if err := e.Stop(ctx, StopOptions{Hard: true, Keep: true}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		until(t, "it has stopped", func() bool { return !e.Running() })
+		if err := e.Start(ctx); err != nil || !e.Running() {
+			t.Fatalf("running: %t, %v", e.Running(), err)
+		}
+	}
+}

@@ -19,8 +19,10 @@ import (
 var storms = commandline.Int("storms", 3, "seeds of TestStorm")
 
 // A thousand requests, added, cancelled and read in every style by sixteen goroutines,
-// and a hard stop somewhere in between: each accepted one ends once, with tokens that
-// it would have alone, none is lost, and nothing comes after an end.
+// with deadlines, matchers and prompts that are only scored; a stop somewhere in between,
+// a second session that finds the cache, and a hard stop somewhere in that: each accepted
+// one ends once, with tokens that it would have alone, none is lost, and nothing comes
+// after an end.
 func TestStorm(t *testing.T) {
 	const requests, workers = 1000, 16
 	first := rand.Uint64()
@@ -49,6 +51,9 @@ type storm struct {
 	left    atomic.Int64
 	stopAt  int64 // requests left when the engine is stopped
 	keep    bool
+	again   int64       // requests left when the first session ends, 0: there is one
+	soft    bool        // is how it ends
+	over    atomic.Bool // nothing comes any more
 	workers sync.WaitGroup
 
 	mu       sync.Mutex
@@ -63,6 +68,9 @@ func newStorm(t *testing.T, r *rand.Rand, requests int64, delay func(*executor.B
 	s := &storm{t: t, engine: spawnEcho(t, ec, Config{MaxQueueSize: 20 + r.IntN(200)}), stopAt: r.Int64N(requests), keep: r.IntN(2) == 0,
 		accepted: map[string][]int32{}, ends: map[string]int{}, reasons: map[FinishReason]int{}}
 	s.left.Store(requests)
+	if r.IntN(2) == 0 {
+		s.again, s.soft = s.stopAt+r.Int64N(requests-s.stopAt), r.IntN(2) == 0
+	}
 	return s
 }
 
@@ -73,19 +81,25 @@ func (s *storm) run() {
 		defer close(collected)
 		for {
 			out, err := s.engine.NextResult(context.Background())
-			if errors.Is(err, io.EOF) {
+			switch {
+			case !errors.Is(err, io.EOF):
+				s.ended(out, err)
+			case s.over.Load():
 				return
+			default: // between two sessions, or before the last has gone
+				time.Sleep(100 * time.Microsecond)
 			}
-			s.ended(out, err)
 		}
 	}()
-	for s.left.Load() > s.stopAt {
-		time.Sleep(100 * time.Microsecond)
+	if s.again > 0 {
+		s.stop(s.again, StopOptions{Hard: !s.soft, Keep: true})
+		if err := s.engine.Start(context.Background()); err != nil {
+			s.t.Error(err)
+		}
 	}
-	if err := s.engine.Stop(context.Background(), StopOptions{Hard: true, Keep: s.keep}); err != nil {
-		s.t.Error(err)
-	}
+	s.stop(s.stopAt, StopOptions{Hard: true, Keep: s.keep})
 	s.workers.Wait()
+	s.over.Store(true)
 	<-collected
 	until(s.t, "every accepted request has ended", func() bool { // handlers are told on their own time
 		s.mu.Lock()
@@ -101,6 +115,16 @@ func (s *storm) run() {
 		s.t.Errorf("%d requests are still there", n)
 	}
 	s.t.Logf("%d accepted, stopped with %d to come, ended as %v", len(s.accepted), s.stopAt, s.reasons)
+}
+
+// stop stops when so many requests are left.
+func (s *storm) stop(at int64, o StopOptions) {
+	for s.left.Load() > at {
+		time.Sleep(100 * time.Microsecond)
+	}
+	if err := s.engine.Stop(context.Background(), o); err != nil {
+		s.t.Error(err)
+	}
 }
 
 // accept notes a request that was taken in, under all of its ids.
@@ -140,14 +164,9 @@ func (s *storm) refused(err error) {
 	s.t.Error(err)
 }
 
-func (s *storm) request(r *rand.Rand) Request {
-	return Request{PromptIDs: ids(1+r.IntN(40), r.IntN(8)), MaxNewTokens: 1 + r.IntN(30), N: max(0, r.IntN(6)-3),
-		Priority: r.IntN(3), Wait: r.IntN(2) == 0, Streaming: r.IntN(2) == 0}
-}
-
 // styles are the ways to have a request and to read it.
 func (s *storm) styles() []func(*rand.Rand) {
-	return []func(*rand.Rand){s.stream, s.handled, s.named, s.unnamed, s.batch}
+	return []func(*rand.Rand){s.stream, s.handled, s.named, s.unnamed, s.batch, s.late, s.all}
 }
 
 // stream reads a request by its Stream, or cancels it, or lets its context end.

@@ -156,3 +156,24 @@ func TestPrivateRequests(t *testing.T) {
 		}
 	}
 }
+
+// Ends of the sampling parameters end a request as its EOS does, with MinNew from then
+// on, and also where the model's own ids do not.
+func TestEndsOfSampling(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
+	want := executor.EchoRef(ids(5, 0), 6, echoVocab, 1)
+	for name, r := range map[string]Request{
+		"alone":       {},
+		"beside EOS":  {EOS: []int32{want[4]}},
+		"without EOS": {IgnoreEOS: true},
+	} {
+		r.PromptIDs, r.MaxNewTokens, r.Sampling.Ends = ids(5, 0), 6, []int32{want[1]}
+		if out := mustAdd(t, e, r).Wait(t.Context()); out.FinishReason != FinishStop || out.Matched || !slices.Equal(out.TokenIDs, want[:2]) {
+			t.Errorf("%s: %s with %v", name, out.FinishReason, out.TokenIDs)
+		}
+	}
+	r := Request{PromptIDs: ids(5, 0), MaxNewTokens: 6, Sampling: sampling.Params{Ends: []int32{want[1]}, MinNew: 4}}
+	if out := mustAdd(t, e, r).Wait(t.Context()); len(out.TokenIDs) < 4 || out.TokenIDs[1] == want[1] {
+		t.Errorf("with min_new: %s with %v", out.FinishReason, out.TokenIDs)
+	}
+}

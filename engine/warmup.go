@@ -11,10 +11,12 @@ import (
 // Warmup runs what requests will run, so that the first of them need not wait for
 // it: a prompt as large as a step, then decoding by 1, 2, 4, … requests at a time, up
 // to as many as run. On a CPU that touches the weights and what a step works in, and
-// wakes the threads; a GPU captures its graphs. The cache is afterwards as it was:
-// nothing of a warm-up is shared. It may run beside other requests, whose names and
-// tokens it does not change. progress, if set, is called with the number of parts
-// done and of all, on the caller's goroutine.
+// wakes the threads; a GPU captures its graphs. Nothing of a warm-up stays in the
+// cache; but where too few blocks are free it takes idle ones, as any request does, so
+// that what they held is computed again: it belongs before the traffic. It may run
+// beside other requests, whose names and tokens it does not change: it waits in line for
+// room, and who comes later waits behind it. progress, if set, is called with the number
+// of parts done and of all, on the caller's goroutine.
 func (e *Engine) Warmup(ctx context.Context, progress func(done, total int)) error {
 	parts := e.warmups()
 	for i, requests := range parts {

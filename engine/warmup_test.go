@@ -51,6 +51,24 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
+// A warm-up leaves what was in the cache as far as other blocks are free: it takes those
+// first.
+func TestWarmupTakesFreeBlocksFirst(t *testing.T) {
+	for _, c := range []struct{ blocks, cached int }{{32, 192}, {16, 0}} {
+		e := spawnEcho(t, executor.EchoConfig{Blocks: c.blocks, PageSize: 16, Tokens: 256, Slots: 16}, Config{})
+		ask := func() int {
+			return mustAdd(t, e, Request{PromptIDs: ids(200, 0), MaxNewTokens: 1}).Wait(t.Context()).Usage.CachedTokens
+		}
+		ask()
+		if err := e.Warmup(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := ask(); n != c.cached {
+			t.Errorf("%d blocks: %d tokens found after a warm-up, want %d", c.blocks, n, c.cached)
+		}
+	}
+}
+
 // A warm-up runs beside requests, within a short queue, and ends with its context.
 func TestWarmupBesideRequests(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 16, Slots: 8, Delay: slowly}, Config{MaxQueueSize: 3})

@@ -40,7 +40,7 @@ func (e *Echo) sample(s *echoSlot, next int32, out *RowResult) {
 	key := sampling.Key{Seed: s.seed, Child: s.child, Position: int32(len(s.ids))}
 	switch {
 	case s.err != nil:
-	case processed(&s.sampling):
+	case s.sampling.Processes(sampling.History{IDs: s.ids, Prompt: s.prompt}):
 		s.err = e.process(s, next, key, d)
 	default:
 		e.draw(s, next, key, d)
@@ -69,8 +69,11 @@ func (e *Echo) draw(s *echoSlot, next int32, key sampling.Key, d *sampling.Drawn
 	if !tell.Kept {
 		return
 	}
-	if greedy {
+	if d.KeptCount = 1; greedy {
 		d.Kept = append(d.Kept, next)
+		return
+	}
+	if d.KeptCount = int32(vocab); vocab > sampling.MaxKept {
 		return
 	}
 	for id := range int32(vocab) {
@@ -99,12 +102,6 @@ func (e *Echo) likely(d *sampling.Drawn, next, position, top int32) {
 	for i := range min(int(top), e.config.Vocab) {
 		d.Top = append(d.Top, raw(int32((int(next)+i)%e.config.Vocab)))
 	}
-}
-
-// processed says that p has more than a Sampler's filters.
-func processed(p *sampling.Params) bool {
-	return len(p.Bias) > 0 || p.RepetitionPenalty != 0 && p.RepetitionPenalty != 1 || p.PresencePenalty != 0 || p.FrequencyPenalty != 0 ||
-		p.NoRepeatNgram > 0 || len(p.BadWords) > 0 || p.MinNew > 0 || len(p.Allowed) > 0 || p.Processor != nil
 }
 
 // process lets a Sampler draw from Echo's log-probabilities. What is told of them is

@@ -74,8 +74,8 @@ func TestEchoTells(t *testing.T) {
 	} {
 		c.params.Tell = tell
 		scores, drawn := newEchoRun(t).told(c.params)
-		if c.id >= 0 && drawn.ID != c.id || len(drawn.Kept) != c.kept {
-			t.Errorf("%s: token %d of %d, want %d of %d", c.name, drawn.ID, len(drawn.Kept), c.id, c.kept)
+		if c.id >= 0 && drawn.ID != c.id || int(drawn.KeptCount) != c.kept || c.kept <= sampling.MaxKept && len(drawn.Kept) != c.kept {
+			t.Errorf("%s: token %d of %d (%d), want %d of %d", c.name, drawn.ID, len(drawn.Kept), drawn.KeptCount, c.id, c.kept)
 		}
 		for _, d := range append(slices.Clone(drawn.Top), drawn.Logprob) {
 			if want := executor.EchoScore(append(slices.Clone(prompt), d.ID), 50021, 1); d.Raw != want {

@@ -15,9 +15,11 @@ type Logprob struct {
 }
 
 // Drawn is a token and what was asked to be told of it. Top is by descending Raw,
-// lower ids first among equals; Kept ascends.
+// lower ids first among equals. KeptCount is how many ids could be drawn; Kept has them,
+// ascending, or none where there are more than MaxKept.
 type Drawn struct {
 	Logprob
-	Top  []Logprob
-	Kept []int32
+	Top       []Logprob
+	Kept      []int32
+	KeptCount int32
 }

@@ -109,12 +109,16 @@ func (r *goldenRow) check(s *Sampler) (d float64, err error) {
 	if err := s.Sample(logits, &r.Params, History{r.IDs, r.Prompt}, Key{Seed: 1}, &out); err != nil {
 		return 0, err
 	}
-	kept, value := out.Kept, func(id int32) float64 {
-		i, _ := slices.BinarySearch(out.Kept, id)
+	all := s.kept.ids // the record has them up to MaxKept
+	if n := len(all); int(out.KeptCount) != n || n <= MaxKept != slices.Equal(out.Kept, all) || n > MaxKept && len(out.Kept) > 0 {
+		return 0, fmt.Errorf("%d are kept, told are %d of %d", n, len(out.Kept), out.KeptCount)
+	}
+	kept, value := all, func(id int32) float64 {
+		i, _ := slices.BinarySearch(all, id)
 		return math.Log(s.kept.weights[i]) - math.Log(s.kept.total())
 	}
 	if r.Params.Greedy() {
-		if kept = nil; !r.Params.processes(History{r.IDs, r.Prompt}) {
+		if kept = nil; !r.Params.Processes(History{r.IDs, r.Prompt}) {
 			copy(s.work, logits)
 		}
 		for i, v := range s.work {

@@ -13,7 +13,7 @@ type Params struct {
 	NoRepeatNgram     int32     // no n-gram of prompt and generated comes twice
 	BadWords          [][]int32 // sequences that are never completed
 	MinNew            int32     // as long as fewer were generated, none of Ends is drawn
-	Ends              []int32   // ids that may end the request
+	Ends              []int32   // ids that end the request
 	Allowed           []int32   // the only ids that may be drawn; empty: all
 	Processor         Processor // code of the caller's
 
@@ -36,7 +36,10 @@ type Bias struct {
 // Processor changes the logits of a row in place: -Inf bans a token, NaN and +Inf
 // are errors. ids are the sequence so far, read only, the first prompt of them its
 // prompt; both slices are valid during the call only. It is called on a thread that
-// computes and holds up the step; a panic or an error fails its request alone.
+// computes and holds up the step; a panic or an error fails its sequence alone. The
+// sequences of one prompt share it: calls for them may come at the same time, in any
+// order and again after a preemption, so it keeps nothing between calls, or under a lock
+// and by ids.
 type Processor interface {
 	Process(ids []int32, prompt int, logits []float32) error
 }
@@ -44,11 +47,15 @@ type Processor interface {
 // MaxTop is the largest Tell.Top.
 const MaxTop = 50
 
+// MaxKept is the largest number of ids that is told by Tell.Kept: of more their number
+// alone is. So what is told of a token takes at most 16 KiB, whatever the vocabulary.
+const MaxKept = 4096
+
 // Tell says what is told of tokens beside their ids.
 type Tell struct {
 	Logprobs bool  // of the tokens drawn
 	Top      int32 // with them, of the most likely by the raw logits, at most MaxTop
-	Kept     bool  // the ids that processors and filters left to draw from
+	Kept     bool  // the ids that processors and filters left to draw from, up to MaxKept
 	Prompt   bool  // the log-probabilities of the prompt's tokens, Top of each too
 }
 

@@ -15,8 +15,8 @@ func (p *Params) tooShort(h History) bool {
 	return len(h.IDs)-int(h.Prompt) < int(p.MinNew) && len(p.Ends) > 0
 }
 
-// processes says whether the logits behind h are changed.
-func (p *Params) processes(h History) bool {
+// Processes says whether the logits behind h are changed before a token is drawn.
+func (p *Params) Processes(h History) bool {
 	return len(p.Bias) > 0 || p.repeats() || p.penalises() || p.NoRepeatNgram > 0 ||
 		len(p.BadWords) > 0 || p.tooShort(h) || len(p.Allowed) > 0 || p.Processor != nil
 }

@@ -59,7 +59,7 @@ func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *D
 		out.Top = s.mostLikely(out.Top[:0], logits, int(p.Tell.Top), raw)
 	}
 	d := distribution{logits: logits, temperature: 1}
-	if p.processes(h) {
+	if p.Processes(h) {
 		if most, err = s.process(logits, p, h); err != nil {
 			return err
 		}
@@ -80,7 +80,10 @@ func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *D
 		s.asSampled(&d, out)
 	}
 	if p.Tell.Kept {
-		out.Kept = append(out.Kept[:0], s.kept.ids...)
+		out.KeptCount, out.Kept = int32(len(s.kept.ids)), out.Kept[:0]
+		if len(s.kept.ids) <= MaxKept {
+			out.Kept = append(out.Kept, s.kept.ids...)
+		}
 	}
 	return nil
 }

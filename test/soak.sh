@@ -115,6 +115,18 @@ calls() {
 	go test -race -count=1 -timeout 30m -v -run 'Storm' ./engine -storms 50 | grep -E 'accepted|^---|^ok|FAIL'
 	echo '```'
 	echo
+	echo '## Random requests with everything they can ask for, each alone and all in a cache too small'
+	echo
+	echo '```'
+	go test -count=1 -timeout 30m -v -run 'AloneAndInCompany' ./engine -companies 1000 | grep -E 'rounds|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## Sessions that begin and end under load, a minute, under the race detector'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -v -run 'SessionsUnderLoad' ./engine -sessionstorm 1m | grep -E '^---|^ok|FAIL'
+	echo '```'
+	echo
 	echo '## Starts, stops and joins in any order; sessions one after another; what memory comes back'
 	echo
 	echo '```'

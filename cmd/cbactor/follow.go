@@ -9,13 +9,13 @@ import (
 	"github.com/cbactor/cbactor/engine"
 )
 
-// follow turns the stream of a job's sequence into events, to its end. When ctx ends, it has the engine cancel the sequence, so that the end comes.
-func (r *runner) follow(ctx context.Context, j job, entry show.Entry, s *engine.Stream) {
-	defer context.AfterFunc(ctx, func() { r.model.engine.Cancel(s.ID()) })()
+// follow turns the stream of a job's sequence into events, to its end, which comes with
+// that of the context it was added with, too.
+func (r *runner) follow(j job, entry show.Entry, s *engine.Stream) {
 	session := j.texts.session()
 	var ids idList
 	for {
-		chunk, err := s.Recv(context.WithoutCancel(ctx))
+		chunk, err := s.Recv(context.Background())
 		if err != nil { // io.EOF, which only follows the final chunk
 			return
 		}

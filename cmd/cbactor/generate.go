@@ -30,7 +30,8 @@ request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled,
 usage, stop if a stop text ended it, and error if it failed. token_ids include the end-of-sequence token
 that ended it, or all of those that the stop text is in; text does not. What is told beside is in
 logprobs and prompt_logprobs, an entry for each token: id, raw (by the model alone), sampled (in the
-distribution it was drawn from), top and kept; -9999 stands for minus infinity; and in timing, in seconds.
+distribution it was drawn from), top, kept_count, and kept if that is at most 4096; -9999 stands for
+minus infinity; and in timing, in seconds.
 
 A file of requests has an object of JSON a line, at most 16 MiB of it: one of prompt, prompt_ids and
 messages ([{"role","content"}]; which roles there are is the chat template's), and as it likes
@@ -147,9 +148,13 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	info := model.engine.Info()
+	policy := f.engine.config.SchedulerType
+	if f.settings.Priority != nil && policy != priorityPolicy {
+		c.say("--priority has no effect: give --scheduler-type %s too", priorityPolicy)
+	}
 	tally.Start(time.Now())
 	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
-	limit := inFlight(info, f.engine.config.SchedulerType)
+	limit := inFlight(info, policy)
 	sinks := c.sinks(f.json, in, limit, tally)
 	return c.present(ctx, newRunner(model, limit), in.jobs(m), tally, sinks)
 }
@@ -190,11 +195,14 @@ func limitOf(info engine.Info) string {
 	return fmt.Sprintf("the context of %d tokens", info.MaxContext)
 }
 
+// priorityPolicy is the scheduler type that looks at priorities.
+const priorityPolicy = "priority"
+
 // inFlight is how many requests are open at a time: twice as many as run, so that
 // one is ready when one ends. By priority it is as many as the queue takes: who has
 // not come cannot go first.
 func inFlight(info engine.Info, policy string) int {
-	if policy == "priority" {
+	if policy == priorityPolicy {
 		return info.QueueSize
 	}
 	return min(2*info.BatchRows, info.QueueSize)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
@@ -115,7 +116,7 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 // done says whether all sequences of the job are done.
 func (j job) done(in *requests.Done) (bool, error) {
 	for i := range j.request.N {
-		if is, err := in.Has(requests.SequenceID(j.request.ID, i), j.request.PromptIDs); !is || err != nil {
+		if is, err := in.Has(actors.ChildID(j.request.ID, i), j.request.PromptIDs); !is || err != nil {
 			return false, err
 		}
 	}

@@ -130,7 +130,7 @@ func (r *runner) begin(ctx context.Context, j job, index int) (begun int, err er
 	}
 	var sequences sync.WaitGroup
 	follow := func(entry show.Entry, s *engine.Stream) {
-		sequences.Go(func() { r.follow(ctx, j, entry, s) })
+		sequences.Go(func() { r.follow(j, entry, s) })
 	}
 	follow(entry, s)
 	for _, child := range s.Children() {

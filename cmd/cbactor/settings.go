@@ -58,6 +58,11 @@ func (f *generateFlags) checkSettings(fs *pflag.FlagSet) error {
 	if err := f.settings.Check(); err != nil {
 		return badUsage("%w", err)
 	}
+	if f.requests == "" { // lines may have stop texts of their own
+		if err := f.settings.OwnStop(f.settings); err != nil {
+			return badUsage("%w", err)
+		}
+	}
 	if f.json || f.resume != "" {
 		return nil
 	}

@@ -88,7 +88,7 @@ func sameTold(t *testing.T, what string, got, want *sequence) {
 }
 
 func sameRecord(a, b sampling.Drawn) bool {
-	return sameLogprob(a.Logprob, b.Logprob) && slices.EqualFunc(a.Top, b.Top, sameLogprob) && slices.Equal(a.Kept, b.Kept)
+	return sameLogprob(a.Logprob, b.Logprob) && slices.EqualFunc(a.Top, b.Top, sameLogprob) && slices.Equal(a.Kept, b.Kept) && a.KeptCount == b.KeptCount
 }
 
 func sameLogprob(a, b sampling.Logprob) bool {
@@ -122,7 +122,7 @@ func checkTold(t *testing.T, info executor.Info, s *sequence, row *executor.Row,
 	for i := range r.Prompt {
 		record := &r.Prompt[i]
 		checkRecord(t, record, s.ids[int(row.Start)+1+i], top)
-		if record.Sampled != record.Raw || len(record.Kept) > 0 {
+		if record.Sampled != record.Raw || len(record.Kept) > 0 || record.KeptCount > 0 {
 			t.Errorf("of the prompt's id %d is told what no prompt has: %+v", record.ID, *record)
 		}
 	}
@@ -137,9 +137,25 @@ func checkTold(t *testing.T, info executor.Info, s *sequence, row *executor.Row,
 		if s.sampling.Greedy() && record.Sampled != 0 {
 			t.Errorf("token %d of a greedy request has log-probability %v", record.ID, record.Sampled)
 		}
-		if _, ok := slices.BinarySearch(record.Kept, record.ID); tell.Kept != ok || !tell.Kept && len(record.Kept) > 0 || !slices.IsSorted(record.Kept) {
-			t.Errorf("token %d, kept are %v, asked for %t", record.ID, record.Kept, tell.Kept)
+		checkKept(t, record, tell.Kept)
+	}
+}
+
+// checkKept checks the ids that a token was drawn from, if they are told.
+func checkKept(t *testing.T, d *sampling.Drawn, told bool) {
+	t.Helper()
+	_, among := slices.BinarySearch(d.Kept, d.ID)
+	switch n := int(d.KeptCount); {
+	case !told:
+		if len(d.Kept) > 0 || n > 0 {
+			t.Errorf("token %d: %d ids were kept, which nobody asked", d.ID, n)
 		}
+	case n > sampling.MaxKept:
+		if len(d.Kept) > 0 {
+			t.Errorf("token %d: %d of %d kept ids are told, want none", d.ID, len(d.Kept), n)
+		}
+	case len(d.Kept) != n || !among || !slices.IsSorted(d.Kept):
+		t.Errorf("token %d: %d ids were kept: %v", d.ID, n, d.Kept)
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+
+	"github.com/cbactor/cbactor/actors"
 )
 
 // maxLine bounds a line of a file of requests, in bytes.
@@ -74,18 +75,10 @@ func (r *Reader) name(request *Request) error {
 		request.ID = own
 	}
 	for i := range request.Settings.Sequences() {
-		if err := r.ids.claim(SequenceID(request.ID, i), r.lines.number); err != nil {
+		if err := r.ids.claim(actors.ChildID(request.ID, i), r.lines.number); err != nil {
 			request.ID = own
 			return err
 		}
 	}
 	return nil
-}
-
-// SequenceID is the id of a request's sequence, from 0, as the engine names it.
-func SequenceID(id string, i int) string {
-	if i == 0 {
-		return id
-	}
-	return id + "/" + strconv.Itoa(i)
 }

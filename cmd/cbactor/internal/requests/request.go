@@ -38,6 +38,9 @@ func parse(line []byte, r *Request) error {
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("something follows the closing }")
 	}
+	if err := r.Settings.OwnStop(own); err != nil {
+		return err
+	}
 	return r.check()
 }
 

@@ -58,7 +58,19 @@ func (s Settings) Check() error {
 	if s.scores() && s.Sequences() > 1 {
 		return fmt.Errorf("score and n %d are given: a prompt has one score, leave one out", s.Sequences())
 	}
+	if s.KeptTokens != nil && *s.KeptTokens && s.Logprobs != nil && *s.Logprobs < 0 {
+		return fmt.Errorf("kept_tokens and logprobs %d are given: kept tokens are told with log-probabilities, leave one out", *s.Logprobs)
+	}
 	return text.CheckStops(s.Stop)
+}
+
+// OwnStop refuses to leave in a stop text where there is none. s are settings over all
+// defaults, own those of who says so.
+func (s Settings) OwnStop(own Settings) error {
+	if own.IncludeStop != nil && *own.IncludeStop && len(s.Stop) == 0 {
+		return errors.New("include_stop is given and no stop: give a stop text to leave in")
+	}
+	return nil
 }
 
 func (s Settings) scores() bool { return s.Score != nil && *s.Score }

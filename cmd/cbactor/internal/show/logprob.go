@@ -5,8 +5,9 @@ import "github.com/cbactor/cbactor/sampling"
 // Drawn is what is told of a token, in JSON.
 type Drawn struct {
 	Logprob
-	Top  []Logprob `json:"top,omitempty"`
-	Kept []int32   `json:"kept,omitempty"`
+	Top       []Logprob `json:"top,omitempty"`
+	KeptCount int32     `json:"kept_count,omitempty"`
+	Kept      []int32   `json:"kept,omitempty"` // none if there are more than sampling.MaxKept
 }
 
 // Logprob is a token and its log-probabilities, see sampling.Logprob.
@@ -38,7 +39,7 @@ func newDrawn(list []sampling.Drawn) []*Drawn {
 	}
 	drawn := make([]*Drawn, len(list))
 	for i, d := range list {
-		drawn[i] = &Drawn{Logprob: newLogprob(d.Logprob), Kept: d.Kept}
+		drawn[i] = &Drawn{Logprob: newLogprob(d.Logprob), Kept: d.Kept, KeptCount: d.KeptCount}
 		for _, p := range d.Top {
 			drawn[i].Top = append(drawn[i].Top, newLogprob(p))
 		}

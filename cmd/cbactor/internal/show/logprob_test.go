@@ -22,18 +22,19 @@ func jsonLine(t *testing.T, r *show.Result) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Log-probabilities are finite in JSON, and stand beside their tokens.
+// F3 (sglang#4097): log-probabilities are finite in JSON, also where there is none or it
+// is no number, and stand beside their tokens.
 func TestLogprobsInJSON(t *testing.T) {
 	never, none := float32(math.Inf(-1)), float32(math.NaN())
 	out := engine.Output{
 		RequestID: "a", PromptIDs: []int32{1, 2}, TokenIDs: []int32{3, 4}, FinishReason: engine.FinishLength,
 		Logprobs: []sampling.Drawn{
-			{Logprob: sampling.Logprob{ID: 3, Raw: -0.5, Sampled: 0}, Top: []sampling.Logprob{{ID: 3, Raw: -0.5}, {ID: 9, Raw: never, Sampled: none}}, Kept: []int32{3}},
+			{Logprob: sampling.Logprob{ID: 3, Raw: -0.5, Sampled: 0}, Top: []sampling.Logprob{{ID: 3, Raw: -0.5}, {ID: 9, Raw: never, Sampled: none}}, Kept: []int32{3}, KeptCount: 1},
 			{Logprob: sampling.Logprob{ID: 4, Raw: -1e30, Sampled: -0.25}},
 		},
 		PromptLogprobs: []sampling.Drawn{{Logprob: sampling.Logprob{ID: 2, Raw: -1.5, Sampled: -1.5}}},
 	}
-	want := `"logprobs":[{"id":3,"raw":-0.5,"sampled":0,"top":[{"id":3,"raw":-0.5,"sampled":0},{"id":9,"raw":-9999,"sampled":-9999}],"kept":[3]},` +
+	want := `"logprobs":[{"id":3,"raw":-0.5,"sampled":0,"top":[{"id":3,"raw":-0.5,"sampled":0},{"id":9,"raw":-9999,"sampled":-9999}],"kept_count":1,"kept":[3]},` +
 		`{"id":4,"raw":-9999,"sampled":-0.25}],"prompt_logprobs":[null,{"id":2,"raw":-1.5,"sampled":-1.5}]}`
 	if got := jsonLine(t, show.NewResult(out, "", false)); !strings.HasSuffix(got, want) {
 		t.Errorf("got %s want %s", got, want)
