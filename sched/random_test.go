@@ -77,7 +77,7 @@ type workload struct {
 
 // operate does one thing.
 func (w *workload) operate() {
-	switch op := w.pick(0, 20, "op"); {
+	switch op := w.pick(0, 21, "op"); {
 	case op < 4:
 		w.arrive()
 	case op < 17:
@@ -94,8 +94,6 @@ func (w *workload) operate() {
 		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	default:
 		w.resume()
-	case w.pick(0, 3, "new weights") == 0:
-		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	}
 }
 
