@@ -88,6 +88,9 @@ func (c *cli) benchUpdate(cmd *cobra.Command, f *benchFlags) (err error) {
 		return err
 	}
 	m, err := c.measureUpdates(ctx, cmd, f, model, set)
+	if errors.Is(err, weights.ErrDType) {
+		return badUsage("--update: %w", err)
+	}
 	if err != nil {
 		return ended(ctx, err)
 	}

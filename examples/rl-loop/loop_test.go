@@ -19,7 +19,7 @@ func TestRewardRises(t *testing.T) {
 	o := usual()
 	o.steps = 50
 	if raced {
-		o.steps, o.stories, o.tokens = 4, 4, 12
+		o.steps, o.stories, o.tokens = 4, 3, 10
 	}
 	points := trained(t, o)
 	mixed := 0
@@ -40,7 +40,7 @@ func TestRewardRises(t *testing.T) {
 // The cache may be computed again after each update.
 func TestLoopWithRecompute(t *testing.T) {
 	o := usual()
-	o.steps, o.stories, o.tokens, o.kv = 3, 3, 12, engine.KVRecompute
+	o.steps, o.stories, o.tokens, o.kv = 3, 2, 10, engine.KVRecompute
 	trained(t, o)
 }
 
