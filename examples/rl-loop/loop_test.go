@@ -13,11 +13,11 @@ import (
 )
 
 // The reward rises clearly, at fixed seeds: the mean of the last fifth of the steps is
-// above that of the first by at least 0.12, where stories are at about 0.1 untrained.
+// above that of the first by at least 0.08, where stories are at about 0.1 untrained.
 // Under the race detector there are a few steps, without a rise.
 func TestRewardRises(t *testing.T) {
 	o := usual()
-	o.steps = 50
+	o.steps = 40
 	if raced {
 		o.steps, o.stories, o.tokens = 4, 3, 10
 	}
@@ -32,7 +32,7 @@ func TestRewardRises(t *testing.T) {
 	fifth := max(1, len(points)/5)
 	first, last := meanReward(points[:fifth]), meanReward(points[len(points)-fifth:])
 	t.Logf("reward rises from %.3f to %.3f; %d of %d stories go over updates", first, last, mixed, o.steps*o.groups*o.stories)
-	if last < first+0.12 && !raced {
+	if last < first+0.08 && !raced {
 		t.Errorf("the reward goes from %.3f to %.3f only", first, last)
 	}
 }

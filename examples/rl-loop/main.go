@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/cbactor/cbactor/engine"
 )
@@ -37,8 +36,8 @@ func run() error {
 	deviation := 0.0
 	err := loop(ctx, o, func(p point) {
 		points, deviation = append(points, p), max(deviation, p.deviation)
-		fmt.Printf("%3d: reward %.3f, staleness %.2f, %2d of %d stories of several versions, %5.0f tokens/s, update in %v\n",
-			len(points), p.reward, p.staleness, p.mixed, o.groups*o.stories, p.tokens, p.update.Round(time.Millisecond))
+		fmt.Printf("%3d: reward %.3f, staleness %.2f, %2d of %d stories of several versions, %5.0f tokens/s\n",
+			len(points), p.reward, p.staleness, p.mixed, o.groups*o.stories, p.tokens)
 	})
 	fmt.Printf("mean squares of states, by the weights that the engine names, are 1 but for %.1g at most\n", deviation)
 	return errors.Join(err, writePlot(*path, points))

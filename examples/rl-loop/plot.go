@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,14 +26,8 @@ var panels = []panel{
 }
 
 // writePlot draws reward, staleness and speed over the steps, as SVG.
-func writePlot(path string, points []point) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.WriteString(plot(points))
-	return err
+func writePlot(path string, points []point) error {
+	return os.WriteFile(path, []byte(plot(points)), 0o644)
 }
 
 // plot is the drawing.

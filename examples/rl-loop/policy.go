@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"math"
 
 	"github.com/cbactor/cbactor/checkpoint"
@@ -19,11 +18,8 @@ type policy struct {
 	norms   [][]float32 // weights of the norm, one for each step, that of the checkpoint first
 }
 
-// newPolicy reads the end of a model whose head is its embedding.
+// newPolicy reads the end of the embedded model, whose head is its embedding.
 func newPolicy(model *checkpoint.Checkpoint) (*policy, error) {
-	if !model.Config.TiedHead {
-		return nil, errors.New("the head of the model is not its embedding: take another model")
-	}
 	set, err := weights.Load(model.Config, model, 1, "")
 	if err != nil {
 		return nil, err

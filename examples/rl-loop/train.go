@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/cbactor/cbactor/engine"
 )
@@ -26,12 +25,11 @@ type trainer struct {
 
 // point is what a step has shown.
 type point struct {
-	reward    float64       // mean of its stories
-	staleness float64       // mean number of steps since a token's weights were the newest
-	deviation float64       // furthest of a state's mean square from 1
-	mixed     int           // stories that weights of several versions sampled
-	tokens    float64       // drawn per second since the step before
-	update    time.Duration // from its begin to when no step computed with older weights
+	reward    float64 // mean of its stories
+	staleness float64 // mean number of steps since a token's weights were the newest
+	deviation float64 // furthest of a state's mean square from 1
+	mixed     int     // stories that weights of several versions sampled
+	tokens    float64 // drawn per second since the step before
 }
 
 func newTrainer(o options, e *engine.Engine, p *policy) *trainer {
@@ -57,11 +55,7 @@ func (t *trainer) step(ctx context.Context, stories []*story) (p point, err erro
 		tokens += float64(len(s.TokenIDs))
 	}
 	p.staleness /= tokens
-	norm := t.move(gradient)
-	begin := time.Now()
-	err = t.update(ctx, norm)
-	p.update = time.Since(begin)
-	return p, err
+	return p, t.update(ctx, t.move(gradient))
 }
 
 // learn adds to the gradient of the reward what token i of a story tells, which the
