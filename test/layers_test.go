@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"internal/obs":     {"github.com/rs/zerolog"},
 	"internal/trace":   {},
 	"cmd":              {"*"},
-	"examples":         {"checkpoint", "text", "engine"},
+	"examples":         {"checkpoint", "text", "engine", "weights"},
 	"test":             {"*"},
 }
 

@@ -141,6 +141,44 @@ calls() {
 	echo '```'
 }
 
+# Updates of the weights while the engine generates.
+weight_updates() {
+	echo '# Weights that change'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 1,000 transfers that end in their middle: the old version serves, and no memory is lost'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -v -run 'Killed' ./weights -weights.killed=1000 | grep -E '^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## A commit at every message of a run, by every policy; updates beside stops; random cases'
+	echo
+	echo '```'
+	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
+	go test -race -count=20 -timeout 30m -run 'Update|Rollback|Versions' ./engine
+	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
+	echo '```'
+	echo
+	echo '## SmolLM2 in bf16: a full update every 3 s beside 16 requests; with memory for two sets, and for one'
+	echo
+	echo '```'
+	for sets in 2 1; do
+		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets || echo FAIL
+		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets --json || echo FAIL
+	done
+	echo '```'
+	echo
+	echo '## examples/rl-loop: every fifth update'
+	echo
+	echo '![reward, staleness and tokens/s](rl-loop.svg)'
+	echo
+	echo '```'
+	{ go run ./examples/rl-loop -plot docs/reports/rl-loop.svg || echo FAIL; } | grep -E '^ *([0-9]*[05]|1):|^mean|FAIL'
+	echo '```'
+}
+
 # report PART COMMAND: keeps what the command writes, unless something failed.
 report() {
 	mkdir -p docs/reports
@@ -191,15 +229,19 @@ calls)
 pauses)
 	report pauses pauses
 	;;
+weights)
+	report weights weight_updates
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
 	"$0" pauses
+	"$0" weights
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | all" >&2
 	exit 2
 	;;
 esac
