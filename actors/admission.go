@@ -80,7 +80,7 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	if room := min(l.MaxContext, l.CacheTokens+1) - n; !r.Score && (maxNew == 0 || maxNew > room) {
 		maxNew = room
 	}
-	params := r.params()
+	params := r.Params()
 	if int(params.MinNew) > maxNew {
 		return nil, fmt.Errorf("%w: min_new_tokens is %d, and at most %d can be generated", ErrParams, params.MinNew, maxNew)
 	}
@@ -122,9 +122,9 @@ func (r *Submit) check() error {
 	return nil
 }
 
-// params are the sampling parameters with all ids that may end the request among
-// Ends, as far as that matters.
-func (r *Submit) params() sampling.Params {
+// Params are the sampling parameters that it is computed with: with all ids that may
+// end the request among Ends, as far as that matters.
+func (r *Submit) Params() sampling.Params {
 	p := r.Sampling
 	if p.MinNew > 0 && len(p.Ends) <= maxEOS { // else they are refused
 		p.Ends = slices.Clone(p.Ends)

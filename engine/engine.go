@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type Engine struct {
 
 	requests *requests
 	versions *versions
+	log      *recording
 	life     chan struct{}  // room for one: who begins a session or ends one, or changes weights
 	store    *weights.Store // nil: not needed yet. It needs life
 	loaded   []uint32       // epochs of it that the session's executor has
@@ -61,6 +63,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	info := ex.Info()
 	e.info = r.info(info)
 	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
+	e.log = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil
 }
@@ -95,5 +98,5 @@ func (e *Engine) Close() error {
 	<-s.freed
 	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
 	e.requests.forget()
-	return err
+	return errors.Join(err, e.log.close())
 }

@@ -67,7 +67,7 @@ func (e *Engine) use(epoch uint32) error {
 // dropAll notes that the executor has no sets.
 func (e *Engine) dropAll() {
 	for _, epoch := range e.loaded {
-		e.log(e.store.Done(epoch))
+		e.note(e.store.Done(epoch))
 	}
 	e.loaded = nil
 }
@@ -76,6 +76,7 @@ func (e *Engine) dropAll() {
 // nothing computes with it.
 func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
 	rank := e.versions.name(set.Epoch, set.Version, again)
+	e.log.weights(set, "")
 	if s := e.session.Load(); !s.gone() {
 		if err := e.load(s, set); err != nil {
 			return err
@@ -124,7 +125,7 @@ func (e *Engine) dropOld() {
 func (e *Engine) drop(epoch uint32) {
 	if loader, ok := e.session.Load().ex.(executor.Loader); ok {
 		if err := loader.Drop(epoch); !errors.Is(err, executor.ErrClosed) {
-			e.log(err)
+			e.note(err)
 		}
 	}
 	e.unuse(epoch)
@@ -133,11 +134,11 @@ func (e *Engine) drop(epoch uint32) {
 // unuse notes that the executor has a set no more.
 func (e *Engine) unuse(epoch uint32) {
 	e.loaded = slices.DeleteFunc(e.loaded, func(o uint32) bool { return o == epoch })
-	e.log(e.store.Done(epoch))
+	e.note(e.store.Done(epoch))
 }
 
-// log notes what cannot be mended and concerns nobody who could be told.
-func (e *Engine) log(err error) {
+// note logs what cannot be mended and concerns nobody who could be told.
+func (e *Engine) note(err error) {
 	if err != nil {
 		e.options.Log.Error().Err(err).Msg("weights")
 	}
@@ -153,5 +154,5 @@ func (e *Engine) forget() {
 // back makes a version current again in the store, whose successor could not compute.
 func (e *Engine) back(version string) {
 	_, err := e.store.Rollback(version)
-	e.log(err)
+	e.note(err)
 }

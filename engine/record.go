@@ -20,6 +20,7 @@ type record struct {
 	streaming bool        // handlers and ResultsOf get news as it comes
 	requests  *requests   // where it is entered
 	versions  *versions   // of weights
+	log       *logged     // its place in the replay log
 	cancel    func()      // set before it is submitted, and after
 	unbind    func() bool // lets go of the request's context
 	onEnd     func()      // called once it has ended, on intake's goroutine; nil: nobody asks
@@ -47,6 +48,7 @@ func (r *record) Started() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timing.Started = time.Now()
+	r.log.begun()
 }
 
 // Tokens implements actors.Sink.
@@ -60,6 +62,7 @@ func (r *record) Tokens(news actors.News) {
 		return
 	}
 	r.cache = news.Cache
+	r.log.sampled(&news, len(r.tokens))
 	now := time.Now()
 	if r.tokens == nil {
 		r.tokens, r.timing.First = make([]int32, 0, firstTokens), now
@@ -95,6 +98,7 @@ func (r *record) End(e actors.End) {
 		e.Reason, e.Err = FinishFailed, r.fault
 	}
 	r.end = &e
+	r.log.ended(r.tokens, e)
 	r.notify()
 	r.mu.Unlock()
 	r.unbind()

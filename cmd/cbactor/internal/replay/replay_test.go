@@ -1,0 +1,194 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/internal/replaylog"
+)
+
+// trial is a run whose log is replayed.
+type trial struct {
+	config engine.Config
+	how    string // what its trace must have
+}
+
+// Tokens of a run with changes of weights under way come again from its log: with forks
+// of a prompt, where requests are given up for each other, recomputed or through the
+// host pool, cancelled, sampled, penalised, and after a way back.
+func TestARunReplays(t *testing.T) {
+	for name, c := range map[string]trial{
+		"roomy":       {config: engine.Config{}},
+		"small cache": {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8}, how: `"how":"recompute"`},
+		"host pool":   {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8, CPUOffloadSpace: 0.02}, how: `"how":"host"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log, tr, outs := record(t, c.config)
+			if !strings.Contains(tr, c.how) {
+				t.Errorf("nobody was given up with %s", c.how)
+			}
+			generated, several := 0, 0
+			for _, out := range outs {
+				generated += len(out.TokenIDs)
+				if len(out.WeightVersions) > 1 {
+					several++
+				}
+			}
+			s := replay(t, log)
+			if s.First != nil {
+				t.Errorf("%d of %d sequences differ: %s", s.Differ, s.Sequences, s.First)
+			}
+			if s.Sequences != len(outs) || s.Tokens != generated || s.Lost != 0 || s.Open != 0 || s.Torn {
+				t.Errorf("%d outputs with %d tokens: %+v", len(outs), generated, s)
+			}
+			again, kept := spans(t, log)
+			t.Logf("%d tokens of %d sequences, %d sampled by several versions, %d caches of several, %d computed again", s.Tokens, s.Sequences, several, kept, again)
+			if several < 5 || again < 3 || kept < 3 {
+				t.Errorf("only %d sequences were sampled by several versions, %d caches computed by several, %d computed again", several, kept, again)
+			}
+		})
+	}
+}
+
+// A log in which one thing was changed is found out, and the place is named.
+func TestWhatIsChangedInALogIsFound(t *testing.T) {
+	log, _, _ := record(t, engine.Config{})
+	long := func(s *replaylog.Sequence) bool { return len(s.Tokens) > 20 }
+	for name, change := range map[string]func(q *replaylog.Request, s *replaylog.Sequence) bool{
+		"token": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if !long(s) {
+				return false
+			}
+			s.Tokens[7] = (s.Tokens[7] + 1) % 100
+			return true
+		},
+		"seed": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if q == nil || q.Sampling.Greedy() {
+				return false
+			}
+			q.Seed ^= 1 << 40
+			return true
+		},
+		"prompt": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if q == nil {
+				return false
+			}
+			q.Prompt[len(q.Prompt)-1] ^= 1
+			return true
+		},
+		"who sampled": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if s == nil || len(s.Sampled) < 2 {
+				return false
+			}
+			s.Sampled[1].Start++
+			return true
+		},
+		"who computed, in generated tokens": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if !long(s) || len(s.Caches[0].Runs) < 2 {
+				return false
+			}
+			s.Caches[0].Runs[1].Start--
+			return true
+		},
+		"which weights": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if !long(s) || len(s.Caches) != 1 || len(s.Sampled) != 1 {
+				return false
+			}
+			s.Sampled[0].Epoch = 3 - s.Sampled[0].Epoch%3
+			s.Caches[0].Runs[0].Epoch = s.Sampled[0].Epoch
+			return true
+		},
+		"a recompute": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if s == nil || len(s.Caches) != 2 || len(s.Caches[1].Runs) != 1 || len(s.Tokens)-s.Caches[1].First < 10 {
+				return false
+			}
+			runs := append(s.Caches[0].Runs, replaylog.Run{Epoch: s.Caches[1].Runs[0].Epoch, Start: s.Sampled[1].Start + promptLength - 1})
+			s.Caches = []replaylog.Cache{{Runs: runs}}
+			return true
+		},
+		"end": func(q *replaylog.Request, s *replaylog.Sequence) bool {
+			if s == nil || s.Finish != "length" {
+				return false
+			}
+			s.Finish = "stop"
+			return true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := replay(t, changed(t, log, change))
+			if s.First == nil {
+				t.Fatal("nothing is found")
+			}
+			t.Log(s.First)
+		})
+	}
+}
+
+// A request with code of the program's is counted, and not replayed.
+func TestAProcessorIsNotReplayed(t *testing.T) {
+	log := &file{}
+	e := spawn(t, engine.Config{Record: log})
+	r := engine.Request{PromptIDs: prompt(1), MaxNewTokens: 5, N: 2}
+	r.Sampling.Processor = noProcessor{}
+	if _, err := e.GenerateBatch(t.Context(), []engine.Request{r, {PromptIDs: prompt(2), MaxNewTokens: 5}}, engine.BatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := replay(t, log.String()); s.Skipped != 2 || s.Tokens != 5 || s.Differ != 0 || s.Requests != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Weights that are not those of the log are refused, with their version.
+func TestOtherWeightsAreRefused(t *testing.T) {
+	log := &file{}
+	e := spawn(t, engine.Config{Record: log})
+	if _, err := e.GenerateBatch(t.Context(), []engine.Request{{PromptIDs: prompt(1), MaxNewTokens: 5}}, engine.BatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, first := open(t, log.String())
+	first.Version = "v2" // has its weights in the source, but not their digest
+	_, err := New(Config{Model: tiny(t).Config, Header: in.Header, First: first, Source: source(t)})
+	if err == nil || !strings.Contains(err.Error(), `"v2"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// No line of a log, cut or with bytes that were changed, leads to worse than an error.
+func TestHostileLogs(t *testing.T) {
+	log, _, _ := record(t, engine.Config{})
+	lines := bytes.SplitAfter([]byte(log), []byte("\n"))
+	in, first := open(t, log)
+	p := player(t, in, first)
+	refused := 0
+	for i := range 400 {
+		bad := bytes.Clone([]byte(log))
+		at := (i * 7919) % len(bad)
+		if i%2 == 0 {
+			at %= len(lines[0]) + 2*len(lines[1])
+		}
+		bad[at] = "0123456789-,{}[]\"e"[i%18]
+		in, err := replaylog.NewReader(bytes.NewReader(bad))
+		for err == nil {
+			var e replaylog.Entry
+			if e, err = in.Next(); err == nil && e.Sequence != nil && len(e.Sequence.Tokens) < 8 {
+				err = p.take(e)
+			}
+		}
+		if strings.Contains(fmt.Sprint(err), "not a replay log") {
+			refused++
+		}
+	}
+	t.Logf("%d of 400 refused", refused)
+	if refused < 100 {
+		t.Errorf("only %d of 400 logs were refused", refused)
+	}
+}
