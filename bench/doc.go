@@ -1,6 +1,7 @@
 // Package bench holds the workloads that the engine is measured with, and reads
 // others of the same format: a JSON object that maps a name to its requests,
-// each a prompt as token ids and the number of tokens to generate.
+// each a prompt as token ids, the number of tokens to generate and, if it likes,
+// a priority.
 //
 // The project's own workloads are part of the program: "single" is one request
 // of 32 tokens that generates 128; "decode" 32 requests, 16 and 128; "mixed" 48

@@ -12,8 +12,10 @@ import (
 	"strings"
 )
 
-// maxFile bounds what is read of a workload file, in bytes.
-const maxFile = 256 << 20
+const (
+	maxFile     = 256 << 20 // bounds what is read of a workload file, in bytes
+	maxPriority = 100       // of a request, on both sides of 0
+)
 
 var (
 	// ErrFormat means that a file is not a workload file.
@@ -26,6 +28,8 @@ var (
 type Case struct {
 	Prompt []int32 `json:"prompt"`
 	MaxNew int     `json:"max_new"`
+
+	Priority int `json:"priority"` // where the policy is priority, higher goes first; from -100 to 100
 }
 
 // Workloads maps names to requests.
@@ -103,6 +107,9 @@ func requests(dec *json.Decoder, name string) ([]Case, error) {
 	for i, c := range list {
 		if len(c.Prompt) == 0 || c.MaxNew < 1 {
 			return nil, fmt.Errorf("request %d of %q needs a prompt and a max_new of 1 or more", i+1, name)
+		}
+		if c.Priority < -maxPriority || c.Priority > maxPriority {
+			return nil, fmt.Errorf("request %d of %q has priority %d, must be from %d to %d", i+1, name, c.Priority, -maxPriority, maxPriority)
 		}
 	}
 	return list, nil

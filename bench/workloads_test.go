@@ -46,6 +46,8 @@ func TestReadRefuses(t *testing.T) {
 		"no requests":    `{"a":[]}`,
 		"no prompt":      `{"a":[{"max_new":1}]}`,
 		"nothing to do":  `{"a":[{"prompt":[1],"max_new":0}]}`,
+		"too urgent":     `{"a":[{"prompt":[1],"max_new":1,"priority":101}]}`,
+		"not urgent":     `{"a":[{"prompt":[1],"max_new":1,"priority":-101}]}`,
 		"id too large":   `{"a":[{"prompt":[2147483648],"max_new":1}]}`,
 		"id not a whole": `{"a":[{"prompt":[1.5],"max_new":1}]}`,
 	} {

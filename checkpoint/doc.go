@@ -1,6 +1,7 @@
 // Package checkpoint reads models from files: folders of safetensors as the
 // Hugging Face libraries write them, GGUF files, and the tiny model that is part
-// of the program. It writes a checkpoint as a folder in bf16, too.
+// of the program. It writes a checkpoint as a folder in bf16, too. A Stream reads
+// tensors once and in order, for a weight update, also from what is no file.
 //
 // Whatever the file, tensors have their Hugging Face names and row order, and
 // the configuration is a model.Config. What is unknown is refused with its name.
@@ -11,5 +12,5 @@
 //
 // Ownership and concurrency: a Checkpoint belongs to whoever opened it, and its
 // fields are read-only. Tensors and ReadTensor may be called from any goroutine
-// until Close.
+// until Close. A Stream belongs to one goroutine at a time.
 package checkpoint

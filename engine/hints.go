@@ -16,8 +16,8 @@ type Hints struct {
 func HintsOf(requests []Request) Hints {
 	var h Hints
 	for _, r := range requests {
-		h.Requests += max(1, r.N)
-		h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(r.PromptIDs)), max(h.MaxNew, r.MaxNewTokens)
+		h.Requests = min(h.Requests+r.sequences(), maxHint)
+		h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, min(len(r.PromptIDs), maxHint)), max(h.MaxNew, min(r.MaxNewTokens, maxHint))
 	}
 	return h
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -206,62 +204,4 @@ func check(t *testing.T, what string, err error) {
 		}
 	}
 	t.Errorf("%s: %v", what, err)
-}
-
-// Memory, threads and goroutines are back after a stop that keeps nothing, and after
-// Close, over many sessions.
-func TestMemoryComesBack(t *testing.T) {
-	if cpuexec.Resident() == 0 {
-		t.Skip("what the process has resident is not known here")
-	}
-	const blocks, returned, noise = 300, 12 << 20, 6 << 20
-	e := spawnTiny(t, Config{Threads: 2, NumBlocks: blocks, MaxBatchTokens: 256})
-	pool := e.Info().CacheBytes
-	fill := func() {
-		var list []Request
-		for i := range 8 {
-			prompt := make([]int32, 700)
-			for k := range prompt {
-				prompt[k] = int32((i*31 + k) % e.Info().Vocab)
-			}
-			list = append(list, Request{PromptIDs: prompt, MaxNewTokens: 1})
-		}
-		if _, err := e.GenerateBatch(t.Context(), list, BatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resident := func() int64 {
-		debug.FreeOSMemory()
-		return cpuexec.Resident()
-	}
-	var idle int64
-	for round := range 6 {
-		if err := e.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if round == 0 {
-			fill()
-		}
-		full := resident()
-		if err := e.Stop(t.Context(), StopOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		stopped := resident()
-		t.Logf("round %d: %d MiB resident, %d when stopped; the pool has %d", round, full>>20, stopped>>20, pool>>20)
-		if round == 0 && full-stopped < returned {
-			t.Errorf("round %d: a stop gave back %d MiB", round, (full-stopped)>>20)
-		}
-		if idle == 0 {
-			idle = stopped
-		}
-		if stopped > idle+noise {
-			t.Errorf("round %d: %d MiB more than after the first round", round, (stopped-idle)>>20)
-		}
-	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if after := resident(); after > idle {
-		t.Errorf("%d MiB resident after Close, %d when stopped", after>>20, idle>>20)
-	}
 }

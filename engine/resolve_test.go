@@ -78,6 +78,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"allow_block_sharing":                {"true", "default", false, []given{given1("false"), given1("true")}},
 		"cpu_offload_space":                  {"0", "default", false, []given{{text: "1", want: "1", from: "--it"}, given1("0"), {text: "null", want: "0", from: "default"}}},
 		"cpu_offload_space_safety_threshold": {"0.8", "default", true, []given{noEffect("0.5", "0.5")}},
+		"weight_sets":                        {"2", "memory holds another set", false, []given{given1("1"), given1("2"), {text: "0", want: "2", from: "memory holds another set"}}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
 			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto (--it) means f32"}}},
 		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), given1("plain"), {text: "auto", want: "tiled", from: "the fused kernel"}}},

@@ -74,9 +74,9 @@ func (e *Engine) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, erro
 	}
 }
 
-// next takes a kept result or waits for one; io.EOF: none will come, or, with
-// unattended, none that anybody has asked for yet.
-func (e *Engine) next(ctx context.Context, unattended bool) (Output, error) {
+// next takes a kept result or waits for one. It answers io.EOF when no further one
+// can come, or with soFar when none can of the requests that are there.
+func (e *Engine) next(ctx context.Context, soFar bool) (Output, error) {
 	for {
 		changed := e.requests.changed()
 		s := e.session.Load()
@@ -87,7 +87,7 @@ func (e *Engine) next(ctx context.Context, unattended bool) (Output, error) {
 			return Output{}, ErrClosed
 		case r != nil:
 			return r.output(), nil
-		case !left && (unattended || resting):
+		case !left && (soFar || resting):
 			return Output{}, io.EOF
 		}
 		rest, ended := s.system.AtRest(), s.system.Done()

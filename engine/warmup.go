@@ -42,9 +42,11 @@ func (e *Engine) warmups() [][]Request {
 	parts := [][]Request{{warmup(longest, 1)}}
 	most := min(info.BatchRows, info.QueueSize, info.Blocks)
 	for n := 1; ; n = min(2*n, most) {
-		part := make([]Request, n)
-		for i := range part {
-			part[i] = warmup(1, min(2, limits.MaxContext-1, limits.CacheTokens))
+		var part []Request
+		for left := n; left > 0; left -= maxSequences { // forked, so that they decode together
+			r := warmup(1, min(2, limits.MaxContext-1, limits.CacheTokens))
+			r.N = min(left, maxSequences)
+			part = append(part, r)
 		}
 		parts = append(parts, part)
 		if n == most {

@@ -73,8 +73,9 @@ func TestWarmupBesideRequests(t *testing.T) {
 func TestABatchSpawnsForItself(t *testing.T) {
 	c := tiny(t)
 	requests := []Request{{PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 3, IgnoreEOS: true}, {PromptIDs: []int32{1}, MaxNewTokens: 2, N: 2, IgnoreEOS: true}}
-	outs, err := GenerateBatch(t.Context(), Config{Checkpoint: c, Threads: 1}, requests, BatchOptions{})
-	if err != nil || len(outs) != 3 || len(outs[0].TokenIDs) != 3 || outs[2].RequestID != "req-2/1" {
+	bad := Request{PromptIDs: []int32{1}, MaxNewTokens: 1 << 40, N: 1 << 40} // costs itself alone
+	outs, err := GenerateBatch(t.Context(), Config{Checkpoint: c, Threads: 1}, append(requests, bad), BatchOptions{})
+	if err != nil || len(outs) != 4 || len(outs[0].TokenIDs) != 3 || outs[2].RequestID != "req-2/1" || !errors.Is(outs[3].Err, ErrParams) {
 		t.Errorf("%+v, %v", outs, err)
 	}
 	if outs, err := GenerateBatch(t.Context(), Config{}, nil, BatchOptions{}); outs != nil || err != nil {

@@ -152,6 +152,16 @@ func (q *seq) wrote(epoch uint32, start int32) {
 	}
 }
 
+// runsTo are the runs of the cache up to a position: a step in flight may have begun
+// another one behind it.
+func (q *seq) runsTo(end int32) []Run {
+	n := len(q.runs)
+	for n > 1 && q.runs[n-1].Start >= end {
+		n--
+	}
+	return q.runs[:n:n]
+}
+
 // epoch is the one whose weights computed the cache, 0: those of several.
 func (q *seq) epoch() uint32 {
 	if len(q.runs) == 1 {

@@ -79,7 +79,7 @@ func (s *Scheduler) rowDone(b *batch, row *executor.Row, r *executor.RowResult, 
 		q.pending--
 	}
 	end := row.Start + row.Count
-	item := Item{Key: q.key, Epoch: b.Epoch, Runs: q.runs, Context: end, Cached: q.cached, Preemptions: q.preemptions}
+	item := Item{Key: q.key, Epoch: b.Epoch, Runs: q.runsTo(end), Context: end, Cached: q.cached, Preemptions: q.preemptions}
 	taken := 0
 	if r.Err != nil {
 		item.Finish, item.Err = Failed, r.Err

@@ -109,6 +109,11 @@ type result struct {
 		CachedTokens     int `json:"cached_tokens"`
 	} `json:"usage"`
 	Error string `json:"error"`
+
+	Stop           string          `json:"stop"`
+	Logprobs       json.RawMessage `json:"logprobs"`
+	PromptLogprobs json.RawMessage `json:"prompt_logprobs"`
+	Timing         json.RawMessage `json:"timing"`
 }
 
 // results reads JSON lines; nothing else may be among them.

@@ -96,6 +96,14 @@ func (c *Codec) Decode(ids []int32) string {
 	return validUTF8(string(bytes))
 }
 
+// Hiding is a codec like c that does not show these ids, such as a request's own
+// stop ids, when it turns ids into text. Each costs a comparison a token.
+func (c *Codec) Hiding(ids []int32) *Codec {
+	less := *c
+	less.texts = c.texts.hiding(ids)
+	return &less
+}
+
 // appendText appends the ids of text to dst: added tokens first, then the words
 // between them.
 func (c *Codec) appendText(dst []int32, text string) []int32 {

@@ -21,15 +21,24 @@ func (d *Decoder) Push(ids []int32) string {
 	for _, id := range ids {
 		d.pending = append(d.pending, d.texts.shown(id)...)
 	}
-	return d.take(false)
+	return string(d.take(false))
 }
 
 // Flush ends the text: a character of which only the start came is U+FFFD.
-func (d *Decoder) Flush() string { return d.take(true) }
+func (d *Decoder) Flush() string { return string(d.flush()) }
 
-func (d *Decoder) take(final bool) string {
+// next is Push of one id. The text is valid until the next call.
+func (d *Decoder) next(id int32) []byte {
+	d.pending = append(d.pending, d.texts.shown(id)...)
+	return d.take(false)
+}
+
+// flush is Flush. The text is valid until the next call.
+func (d *Decoder) flush() []byte { return d.take(true) }
+
+func (d *Decoder) take(final bool) []byte {
 	var rest []byte
 	d.out, rest = appendValid(d.out[:0], d.pending, final)
 	d.pending = append(d.pending[:0], rest...)
-	return string(d.out)
+	return d.out
 }

@@ -1,11 +1,13 @@
 // Package text turns text into token ids and token ids into text: tokenizer,
-// chat template and incremental detokeniser.
+// chat template, incremental detokeniser and stop strings.
 //
 // Purpose: [Load] makes a [Codec] from what a checkpoint holds, a
 // tokenizer.json or the vocabulary of a GGUF file. The ids are those of the
 // reference (Hugging Face tokenizers 0.23.3). A [Session] is the one way from
 // an engine's stream of ids to text, for the command, the server and Go
-// programs alike.
+// programs alike. [Stops] are strings that end a text: the engine ends a request
+// where a [StopMatcher] finds one in its ids, and a Session, which has the same
+// scanner inside, cuts the text there.
 //
 // What is read: byte-level BPE with the pre-tokenizers ByteLevel, Digits and
 // Split by the patterns of GPT-2, Llama 3 and Qwen2; NFC; added tokens with
@@ -34,8 +36,8 @@
 // for undefined values.
 //
 // Ownership and concurrency: a Codec is read-only but for a bounded cache of
-// words behind a lock, and safe for concurrent use. A [Decoder] and a Session
-// belong to one goroutine. Slices and strings that are returned belong to the
+// words behind a lock, and safe for concurrent use, as Stops are. A [Decoder], a
+// Session and a StopMatcher belong to one goroutine. Slices and strings that are returned belong to the
 // caller. Rendering a template runs a goroutine, which may outlive its deadline
 // where it cannot be stopped.
 package text

@@ -16,6 +16,9 @@ var (
 	// ErrNoTemplate: the checkpoint has no chat template.
 	ErrNoTemplate = errors.New("the model has no chat template: give a plain prompt instead of messages")
 
+	// ErrStops: the stop strings cannot be looked for.
+	ErrStops = errors.New("bad stop strings")
+
 	// ErrTemplate: the chat template does not compile, took too long, or
 	// refused the messages; its own words follow.
 	ErrTemplate = errors.New("the chat template failed")

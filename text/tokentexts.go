@@ -1,10 +1,13 @@
 package text
 
+import "slices"
+
 // tokenTexts are the bytes that every token stands for.
 type tokenTexts struct {
 	bytes  []byte   // of all tokens, one after the other
 	ends   []uint32 // by id, where a token's bytes end
 	hidden []bool   // by id, not shown: special tokens and those that end a text
+	also   []int32  // ids that are not shown either, few
 }
 
 // newTokenTexts turns tokens from the byte-level alphabet into bytes. Added
@@ -42,7 +45,7 @@ func (t *tokenTexts) of(id int32) []byte {
 
 // shown is of, but nil for a token that is hidden.
 func (t *tokenTexts) shown(id int32) []byte {
-	if id < 0 || int(id) >= len(t.hidden) || t.hidden[id] {
+	if id < 0 || int(id) >= len(t.hidden) || t.hidden[id] || slices.Contains(t.also, id) {
 		return nil
 	}
 	return t.of(id)
@@ -53,4 +56,11 @@ func (t *tokenTexts) hide(id int32) {
 	if id >= 0 && int(id) < len(t.hidden) {
 		t.hidden[id] = true
 	}
+}
+
+// hiding is t without the text of some ids.
+func (t *tokenTexts) hiding(ids []int32) *tokenTexts {
+	less := *t
+	less.also = slices.Concat(t.also, ids)
+	return &less
 }

@@ -30,17 +30,18 @@ func (s *Store) Overwrite(base, version string, m Manifest) (*Overwrite, error) 
 	if m.Result.Kind != NoDigest {
 		return nil, fmt.Errorf("%w: that of the result cannot be checked in place", ErrDigest)
 	}
-	if _, err := s.newPass(&m); err != nil {
+	o := &Overwrite{store: s, base: s.current, version: version, manifest: m}
+	if _, err := o.newPass(); err != nil {
 		return nil, err
 	}
-	return &Overwrite{store: s, base: s.current, version: version, manifest: m}, nil
+	return o, nil
 }
 
 // Check makes all checks of an update, and takes no memory but a window. Its errors are
-// those of Update.Put and Update.Check. It touches nothing that serves, and may run on
-// another goroutine than the store's as long as no other update begins.
+// those of Update.Put and Update.Check. It touches neither the store nor what serves, and
+// may run on another goroutine than the store's.
 func (o *Overwrite) Check(send Send) error {
-	p, err := o.store.newPass(&o.manifest)
+	p, err := o.newPass()
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (o *Overwrite) Write(send Send) (*Set, error) {
 			return nil, fmt.Errorf("%w: the set %q of epoch %d is in use", ErrBusy, k.Version, k.Epoch)
 		}
 	}
-	p, err := s.newPass(&o.manifest)
+	p, err := o.newPass()
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +97,10 @@ type pass struct {
 // passKind is the digest that tells whether the second pass brought what the first did.
 const passKind = XXH3_128
 
-func (s *Store) newPass(m *Manifest) (*pass, error) {
-	p, err := plan(s.cfg, s.opt.Storage, s.current.Set, m)
+// newPass plans a pass. It looks at the types of the base alone, not at its bytes.
+func (o *Overwrite) newPass() (*pass, error) {
+	m := &o.manifest
+	p, err := plan(o.store.cfg, o.store.opt.Storage, o.base.Set, m)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (s *Store) newPass(m *Manifest) (*pass, error) {
 			return nil, fmt.Errorf("%w: %s cannot be sent in place; send each tensor whole, and no tied head", ErrDType, slot.entries[len(slot.entries)-1].Name)
 		}
 		for _, t := range slot.parts {
-			if live, _ := s.current.Tensor(t.Name); live.DType != t.DType {
+			if live, _ := o.base.Tensor(t.Name); live.DType != t.DType {
 				return nil, fmt.Errorf("%w: %s would be %s, and is %s; in place it must be the same", ErrDType, t.Name, t.DType, live.DType)
 			}
 		}
@@ -117,7 +120,7 @@ func (s *Store) newPass(m *Manifest) (*pass, error) {
 			e.sumOf(m.Digest.Kind)
 		}
 	}
-	return &pass{plan: p, manifest: *m, live: s.current.Set, scratch: make([]byte, 2*window)}, nil
+	return &pass{plan: p, manifest: *m, live: o.base.Set, scratch: make([]byte, 2*window)}, nil
 }
 
 func (p *pass) put(name, dtype string, shape []int, offset int, data []byte) error {

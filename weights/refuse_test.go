@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -140,17 +141,50 @@ func TestCastRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// Crumbs with gaps between them are bounded.
-func TestPutBoundsCrumbs(t *testing.T) {
+// bigEmbedding opens an update of one tensor, sent as F32 of shape [vocab, 64].
+func bigEmbedding(t *testing.T, vocab int, opt Options) *Update {
+	t.Helper()
 	c := tinyConfig()
-	c.Vocab = 3 * maxRanges
-	store := &Store{cfg: c, sets: map[uint32]*kept{}}
-	store.current = store.adopt(&Set{Epoch: 1, Version: "v1"})
-	u, err := store.Begin("v1", "v2", Manifest{Partial: true, Tensors: []Entry{{Name: embedding, DType: "F32", Shape: []int{c.Vocab, 64}}}})
+	c.Vocab = vocab
+	store := &Store{cfg: c, opt: opt, sets: map[uint32]*kept{}}
+	store.current = store.adopt(&Set{Epoch: 1, Version: "v1", tensors: map[string]held{}})
+	u, err := store.Begin("v1", "v2", Manifest{Partial: true, Tensors: []Entry{{Name: embedding, DType: "F32", Shape: []int{vocab, 64}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := func(i int) error { return u.Put(embedding, "F32", []int{c.Vocab, 64}, 8*i, make([]byte, 4)) }
+	return u
+}
+
+// A chunk of several windows, of which the first completes a tensor that is cast.
+func TestPutCompletesEarly(t *testing.T) {
+	const vocab = 3 * window / 256
+	data := numbers(model.F32, vocab*64, 1)
+	for _, spoil := range []bool{false, true} {
+		u := bigEmbedding(t, vocab, Options{Storage: model.BF16})
+		if err := u.Put(embedding, "F32", []int{vocab, 64}, 1000, data[1000:]); err != nil {
+			t.Fatal(err)
+		}
+		again := bytes.Clone(data)
+		if spoil {
+			again[len(again)-1] ^= 0x80
+		}
+		if err := u.Put(embedding, "F32", []int{vocab, 64}, 0, again); errors.Is(err, ErrTwice) != spoil || err != nil && !spoil {
+			t.Errorf("spoiled %v: got %v", spoil, err)
+		}
+		if u.staging.used != 0 {
+			t.Errorf("%d bytes of staging were taken for what is done", u.staging.used)
+		}
+		if _, err := u.Commit(); (err != nil) != spoil {
+			t.Errorf("spoiled %v: got %v", spoil, err)
+		}
+	}
+}
+
+// Crumbs with gaps between them are bounded.
+func TestPutBoundsCrumbs(t *testing.T) {
+	const vocab = 3 * maxRanges
+	u := bigEmbedding(t, vocab, Options{})
+	put := func(i int) error { return u.Put(embedding, "F32", []int{vocab, 64}, 8*i, make([]byte, 4)) }
 	for i := range maxRanges {
 		if err := put(i); err != nil {
 			t.Fatal(err)
@@ -162,10 +196,35 @@ func TestPutBoundsCrumbs(t *testing.T) {
 	if err := put(5); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if err := u.Put(embedding, "F32", []int{c.Vocab, 64}, 4, make([]byte, 4)); err != nil {
+	if err := u.Put(embedding, "F32", []int{vocab, 64}, 4, make([]byte, 4)); err != nil {
 		t.Errorf("filling a gap: %v", err)
 	}
 	if err := put(maxRanges + 1); err != nil {
 		t.Errorf("after a gap was filled: %v", err)
+	}
+}
+
+// What was cast is compared with what is sent again as it would be stored.
+func TestPutAgainAfterTheCast(t *testing.T) {
+	for _, from := range []model.DType{model.F32, model.F16, model.BF16} {
+		store, s := serving(t, model.BF16, Options{Storage: model.BF16}), trained(from, 1)
+		u, err := store.Begin("v1", "v2", s.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := s.send(u); err != nil {
+				t.Fatalf("%s: %v", from, err)
+			}
+		}
+		data, unit := s.data[embedding], from.RowBytes(1)
+		data[300*unit-1] ^= 0x80
+		err = u.Put(embedding, from.String(), []int{8, 64}, 17*unit, data[17*unit:])
+		if !errors.Is(err, ErrTwice) || !strings.Contains(err.Error(), embedding+"[4 43]") {
+			t.Errorf("%s: got %v", from, err)
+		}
+		if _, err := u.Commit(); !errors.Is(err, ErrTwice) {
+			t.Errorf("%s: committed: %v", from, err)
+		}
 	}
 }

@@ -107,6 +107,22 @@ func TestSparseResult(t *testing.T) {
 	}
 }
 
+// Indices ascend from one chunk to the next, too.
+func TestSparseIndicesInChunks(t *testing.T) {
+	store, s := serving(t, model.BF16, Options{}), patch(up, []int32{5, 4}, make([]byte, 4))
+	u, err := store.Begin("v1", "v2", s.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := up + ".indices"
+	if err := u.Put(name, "I32", []int{2}, 0, s.data[name][:4]); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Put(name, "I32", []int{2}, 4, s.data[name][4:]); !errors.Is(err, ErrIndex) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSparseRefuses(t *testing.T) {
 	one := []byte{0x80, 0x3f}
 	two := append(one, one...)

@@ -26,9 +26,6 @@ type Update struct {
 // which there is no way back any more; "": none.
 func (u *Update) Dropped() string { return u.dropped }
 
-// Version is what the set will be called.
-func (u *Update) Version() string { return u.version }
-
 // Put takes bytes of a tensor of the manifest, from offset on, little-endian and
 // row-major, whole numbers. Chunks may come in any order and any number of times,
 // as long as they do not contradict. data is the caller's again when Put returns.
@@ -51,10 +48,10 @@ func (u *Update) Put(name, dtype string, shape []int, offset int, data []byte) e
 		return err
 	}
 	lo := e.at + offset
-	if e.slot.raw == nil && e.slot.done {
-		return u.contradiction(e, e.slot.differsCast(lo, data))
-	}
 	for len(data) > 0 { // what is copied is checked while it is in the cache
+		if e.slot.raw == nil && e.slot.done {
+			return u.contradiction(e, e.slot.differsCast(lo, data))
+		}
 		n := min(window, len(data))
 		if err := u.write(e, lo, data[:n]); err != nil {
 			return err

@@ -21,7 +21,8 @@ context or the cache would cut short is refused, as the figures would be of othe
 ` + workloadFormat
 
 // workloadFormat says what a workload is, in the help of the commands that run one.
-const workloadFormat = `A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}. Without one the
+const workloadFormat = `A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}; with "priority":p,
+from -100 to 100, one of them goes earlier or later with --scheduler-type priority. Without a file the
 project's own workloads are used, whose ids are of SmolLM2's vocabulary: decode, mixed, shared, single.`
 
 // benchFlags are the flags of `cbactor bench`.
@@ -146,7 +147,7 @@ func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags, hints engine.Hints)
 func benchRequests(cases []bench.Case) []engine.Request {
 	list := make([]engine.Request, len(cases))
 	for i, one := range cases {
-		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true}
+		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true, Priority: one.Priority}
 	}
 	return list
 }

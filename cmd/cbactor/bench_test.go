@@ -1,9 +1,11 @@
 package main
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/bench"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -16,6 +18,15 @@ func TestMeasurementInWords(t *testing.T) {
 	m.Preemptions = 1
 	if s := m.String(); !strings.Contains(s, "; requests were given up 1 time for lack of cache") {
 		t.Errorf("told %q", s)
+	}
+}
+
+// A case is measured as it says.
+func TestRequestsOfCases(t *testing.T) {
+	got := benchRequests([]bench.Case{{Prompt: []int32{1}, MaxNew: 2, Priority: -3}})
+	want := []engine.Request{{ID: "case-0", PromptIDs: []int32{1}, MaxNewTokens: 2, Priority: -3, IgnoreEOS: true}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -21,6 +22,9 @@ func flagError(err error) error {
 	if field := (*engine.ValueError)(nil); errors.As(cause, &field) {
 		return fmt.Errorf("--%s is %.40q: %s", flag.Name, bad.GetValue(), field.Want)
 	}
+	if want := (*requests.WantError)(nil); errors.As(cause, &want) {
+		return fmt.Errorf("--%s is %.40q: %w", flag.Name, bad.GetValue(), want)
+	}
 	if errors.As(cause, new(*strconv.NumError)) {
 		return fmt.Errorf("--%s is %.40q: must be %s", flag.Name, bad.GetValue(), wantedOf(flag))
 	}
@@ -30,11 +34,8 @@ func flagError(err error) error {
 // wantedNote is the annotation of flags that say themselves what they take.
 const wantedNote = "cbactor_wanted"
 
-// wantedOf is what a flag takes, as exactly as its type says unless more is known.
+// wantedOf is what a flag takes, as exactly as its type says unless it says more.
 func wantedOf(flag *pflag.Flag) string {
-	if want, known := wanted[flag.Name]; known {
-		return want
-	}
 	if note := flag.Annotations[wantedNote]; len(note) > 0 {
 		return note[0]
 	}

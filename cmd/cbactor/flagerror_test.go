@@ -13,6 +13,14 @@ func TestFlagErrors(t *testing.T) {
 		"--temperature=hot":     `--temperature is "hot": must be a number from 0 to 2`,
 		"--top-k=1e3":           `--top-k is "1e3": must be a whole number from 0 up`,
 		"--top-k=99999999999":   `--top-k is "99999999999": must be a whole number from 0 up`,
+		"--temperature=NaN":     `--temperature is "NaN": must be a number from 0 to 2`,
+		"--top-p=1.5":           `--top-p is "1.5": must be a number from 0 to 1`,
+		"--max-new-tokens=0":    `--max-new-tokens is "0": must be a whole number from 1 up`,
+		"--logprobs=51":         `--logprobs is "51": must be a whole number from -1 to 50`,
+		"--timeout=30":          `--timeout is "30": must be a time above 0, such as "1.5s" or "2m"`,
+		"--timeout=-1s":         `--timeout is "-1s": must be a time above 0, such as "1.5s" or "2m"`,
+		"--logit-bias=5":        `--logit-bias "5": "5" is no id=value: give a token id and a number, separate several by commas`,
+		"--bad-words=":          `--bad-words is "": must be a list of texts and lists of token ids, none of them empty`,
 		"--ignore-eos=perhaps":  `--ignore-eos is "perhaps": must be true or false`,
 		"--seed=-1":             `--seed is "-1": must be a whole number from 0 to 2^64-1`,
 		"--seeds=-1":            `--seeds is "-1": must be a whole number from 0 to 2^64-1`,
@@ -32,7 +40,7 @@ func TestFlagErrors(t *testing.T) {
 		fs := cmd.Flags()
 		var f generateFlags
 		f.engine.add(cmd)
-		f.sampling.add(fs)
+		addSettings(cmd, &f.settings)
 		addPrompts(fs, &f.prompts)
 		fs.Uint64("seeds", 0, "")
 		fs.Float64("ratio", 0, "")

@@ -28,10 +28,15 @@ type engineFlags struct {
 	taken  []*os.File     // what the command reads and writes beside it
 }
 
-// add defines the flags on a command: one for each field of the configuration.
+// add defines the flags on a command.
 func (f *engineFlags) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
 	addModel(cmd, &f.model)
+	f.addFields(cmd)
+}
+
+// addFields defines one for each field of the configuration.
+func (f *engineFlags) addFields(cmd *cobra.Command) {
+	fs := cmd.Flags()
 	fs.Var(pathFlag{path: &f.file}, "config", "YAML file of the engine's configuration; CBACTOR_* variables go over it, flags over both")
 	for _, field := range engine.Fields() {
 		flag := fs.VarPF(fieldFlag{f, field.Name, field.Syntax()}, dashed(field.Name), "", usage(field))

@@ -52,11 +52,11 @@ func TestFlagsAreTheFields(t *testing.T) {
 func TestHintsOfTheCommand(t *testing.T) {
 	m := maker{model: &loaded{noCodec: errReported}}
 	words := "no tokenizer for this"
-	in := &input{total: 3, prompts: []requests.Prompt{{IDs: []int32{1, 2}}, {IDs: []int32{1}}, {Text: &words}}}
+	in := &input{each: 1, total: 3, prompts: []requests.Prompt{{IDs: []int32{1, 2}}, {IDs: []int32{1}}, {Text: &words}}}
 	if h := in.hints(m, 9); h != (engine.Hints{MaxPrompt: 2, MaxNew: 9, Requests: 3}) {
 		t.Errorf("hints of prompts: %+v", h)
 	}
-	if h := (&input{total: 7}).hints(m, 9); h != (engine.Hints{Requests: 7}) {
+	if h := (&input{each: 1, total: 7}).hints(m, 9); h != (engine.Hints{Requests: 7}) {
 		t.Errorf("hints of a file: %+v", h)
 	}
 	var f engineFlags

@@ -7,14 +7,12 @@ import (
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/text"
 )
 
-// follow turns the stream of a request into events, to its end. When ctx ends, it
-// has the engine cancel the request, so that the end comes.
-func (r *runner) follow(ctx context.Context, entry show.Entry, s *engine.Stream) {
+// follow turns the stream of a job's sequence into events, to its end. When ctx ends, it has the engine cancel the sequence, so that the end comes.
+func (r *runner) follow(ctx context.Context, j job, entry show.Entry, s *engine.Stream) {
 	defer context.AfterFunc(ctx, func() { r.model.engine.Cancel(s.ID()) })()
-	session := text.NewSession(r.model.codec)
+	session := j.texts.session()
 	var ids idList
 	for {
 		chunk, err := s.Recv(context.WithoutCancel(ctx))
@@ -27,10 +25,14 @@ func (r *runner) follow(ctx context.Context, entry show.Entry, s *engine.Stream)
 		}
 		if chunk.Final != nil {
 			e.Text += session.Finish()
-			e.Result = show.NewResult(*chunk.Final, session.Text())
+			e.Result = show.NewResult(*chunk.Final, session.Text(), j.request.Timestamps)
+			e.Result.Stop = session.Stopped()
 			if r.model.codec == nil {
 				e.Result.Shown = ids.String()
 			}
+		}
+		if e.Tokens == 0 && e.Result == nil { // of the prompt
+			continue
 		}
 		r.out <- news{event: e}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
@@ -25,32 +26,40 @@ what strangers have written.
 
 Texts go to standard output, without their prompts unless that is a terminal; progress and a summary go
 to standard error. With --json each request is a line of JSON on standard output when it ends:
-request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled or failed), usage, and
-error if it failed. token_ids include the end-of-sequence token that ended it, text does not.
+request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled, deadline or failed),
+usage, stop if a stop text ended it, and error if it failed. token_ids include the end-of-sequence token
+that ended it, or all of those that the stop text is in; text does not. What is told beside is in
+logprobs and prompt_logprobs, an entry for each token: id, raw (by the model alone), sampled (in the
+distribution it was drawn from), top and kept; -9999 stands for minus infinity; and in timing, in seconds.
 
 A file of requests has an object of JSON a line, at most 16 MiB of it: one of prompt, prompt_ids and
 messages ([{"role","content"}]; which roles there are is the chat template's), and as it likes
-request_id, max_new_tokens, temperature, top_k, top_p, seed, ignore_eos. The default of request_id is
-line-N, the number of the line; no two lines may have the same. The file may be of any length: it is
-read as requests end, and results come in the order in which they end. A bad line is a failed request;
-the others go on, and the exit status is 1.
+request_id, seed, and the settings that are flags here, as "max_new_tokens": 9; stop is a text or a list,
+bad_words a list of texts and lists of ids, logit_bias an object. Flags hold where a line says nothing.
+The default of request_id is line-N, the number of the line; no two lines may have the same. The file
+may be of any length: it is read as requests end, and results come in the order in which they end. With
+--scheduler-type priority, --max-queue-size says how far it is read ahead for one that goes first. A bad
+line is a failed request; the others go on, and the exit status is 1.
+
+With --n, the texts of a prompt have the ids ID, ID/1, ID/2 and so on.
 
 With --resume OUT, new results are appended to OUT, which need not exist, and with --json they are also
 written to standard output. Requests whose results stand in OUT are skipped: those with the same
-request_id and the same prompt; one with the request_id of another prompt's result fails. What failed
-or was cancelled runs again: of several lines of OUT with one request_id the last counts. A last line
-that was torn is dropped. One process at a time can use OUT.
+request_id and the same prompt; one with the request_id of another prompt's result fails. What failed,
+was cancelled or ran out of time runs again: of several lines of OUT with one request_id the last
+counts. A last line that was torn is dropped. One process at a time can use OUT.
 
 Ctrl-C cancels and prints what there is; a second one ends at once.`
 
 const generateExamples = `  cbactor generate --prompt "Once upon a time" --prompt "One day, a dog"
   cbactor generate --model smollm2 --chat "What is the capital of France?" --temperature 0
+  cbactor generate --json --seed 7 --temperature 0.8 --n 3 --stop "The end" --logprobs 5 --prompt "One day"
   cbactor generate --model smollm2 --requests in.jsonl --resume out.jsonl`
 
 // generateFlags are the flags of `cbactor generate`.
 type generateFlags struct {
 	engine   engineFlags
-	sampling sampleFlags
+	settings requests.Settings
 	prompts  []requests.Prompt
 	requests string
 	resume   string
@@ -68,18 +77,23 @@ func (c *cli) generateCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.generate(cmd, f) },
 	}
 	fs := cmd.Flags()
+	addModel(cmd, &f.engine.model)
 	addPrompts(fs, &f.prompts)
 	fs.StringVar(&f.requests, "requests", "", "file of requests as JSON lines; -: standard input")
 	fs.StringVar(&f.resume, "resume", "", "file of results: append to it, and skip the requests that are done there")
 	fs.BoolVar(&f.json, "json", false, "write results as JSON lines")
-	f.sampling.add(fs)
-	f.engine.add(cmd)
+	group(fs, "Model, prompts and results")
+	addSettings(cmd, &f.settings)
+	f.engine.addFields(cmd)
 	f.engine.addTrace(cmd)
+	group(fs, "The engine, see docs/configuration.md")
+	fs.SortFlags = false
+	cmd.SetUsageFunc(groupedUsage)
 	return cmd
 }
 
 // check refuses what is wrong before a model is read.
-func (f *generateFlags) check() error {
+func (f *generateFlags) check(fs *pflag.FlagSet) error {
 	if f.requests != "" && len(f.prompts) > 0 {
 		return badUsage("--requests cannot be combined with --prompt, --prompt-ids or --chat: put them into the file")
 	}
@@ -89,11 +103,11 @@ func (f *generateFlags) check() error {
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	return f.sampling.check()
+	return f.checkSettings(fs)
 }
 
 func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd.Flags()); err != nil {
 		return err
 	}
 	ctx, stop := c.interrupts(cmd.Context())
@@ -106,25 +120,36 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	f.engine.taken = []*os.File{in.file, in.out}
 	tally := show.NewTally(in.total, time.Now())
 	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) {
-		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.sampling.maxNew) })
+		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.maxNew()) })
 	})
 	if err != nil {
 		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
 	}
 	defer closeEngine(model.engine, &err)
-	defaults, err := f.sampling.defaults(cmd.Flags(), model.generation)
-	if err != nil {
+	m := maker{model: model, settings: f.settings}
+	if m.recommended, err = engine.Recommended(model.generation); err != nil {
 		return err
+	}
+	settled, _, err := m.settle(f.settings)
+	if err != nil {
+		return badUsage("%w", err)
 	}
 	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	info := model.engine.Info()
 	tally.Start(time.Now())
-	tally.Describe(drawn(defaults.Sampling, info.Seed, in.file != nil), limitOf(info))
-	limit := inFlight(info)
+	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
+	limit := inFlight(info, f.engine.config.SchedulerType)
 	sinks := c.sinks(f.json, in, limit, tally)
-	return c.present(ctx, newRunner(model, limit), in.jobs(maker{model, defaults}), tally, sinks)
+	return c.present(ctx, newRunner(model, limit), in.jobs(m), tally, sinks)
+}
+
+// maxNew is how many tokens a request generates at most that says nothing itself.
+func (f *generateFlags) maxNew() int {
+	n := defaultMaxNew
+	set(&n, f.settings.MaxNewTokens)
+	return n
 }
 
 // neverBegun presents prompts that were cancelled before there was a model, if they were.
@@ -157,5 +182,11 @@ func limitOf(info engine.Info) string {
 }
 
 // inFlight is how many requests are open at a time: twice as many as run, so that
-// one is ready when one ends.
-func inFlight(info engine.Info) int { return min(2*info.BatchRows, info.QueueSize) }
+// one is ready when one ends. By priority it is as many as the queue takes: who has
+// not come cannot go first.
+func inFlight(info engine.Info, policy string) int {
+	if policy == "priority" {
+		return info.QueueSize
+	}
+	return min(2*info.BatchRows, info.QueueSize)
+}

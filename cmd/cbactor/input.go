@@ -14,6 +14,7 @@ type input struct {
 	file    *os.File
 	name    string
 	total   int // requests; 0: not known
+	each    int // sequences of a request that does not say otherwise
 
 	done requests.Done // in the file of --resume
 	out  *os.File      // of --resume, to be appended to; nil: none
@@ -23,9 +24,9 @@ type input struct {
 func (c *cli) openInput(f *generateFlags) (*input, error) {
 	if f.requests == "" {
 		list, err := c.prompts(f.prompts, f.engine.model)
-		return &input{prompts: list, total: len(list)}, err
+		return &input{prompts: list, total: len(list), each: f.settings.Sequences()}, err
 	}
-	in := &input{file: c.stdin, name: "standard input"}
+	in := &input{file: c.stdin, name: "standard input", each: f.settings.Sequences()}
 	if err := c.openFiles(in, f); err != nil {
 		in.close(&err)
 		return nil, err
@@ -89,13 +90,13 @@ func (in *input) jobs(m maker) source {
 	if in.file == nil {
 		return m.fromPrompts(in.prompts)
 	}
-	return m.fromFile(requests.NewReader(in.file, in.name), &in.done)
+	return m.fromFile(requests.NewReader(in.file, in.name, m.settings), &in.done)
 }
 
 // hints are what a run will ask an engine for. A prompt that cannot be encoded will
 // be a failed request, in its turn.
 func (in *input) hints(m maker, maxNew int) engine.Hints {
-	h := engine.Hints{Requests: in.total}
+	h := engine.Hints{Requests: in.total * in.each}
 	for _, p := range in.prompts {
 		if ids, err := m.encode(p); err == nil {
 			h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(ids)), maxNew
@@ -104,15 +105,15 @@ func (in *input) hints(m maker, maxNew int) engine.Hints {
 	return h
 }
 
-// single says that there is one prompt.
-func (in *input) single() bool { return len(in.prompts) == 1 }
+// single says that there is one text to come.
+func (in *input) single() bool { return len(in.prompts) == 1 && in.each == 1 }
 
-// most is how many requests there can be.
+// most is how many texts there can be, about.
 func (in *input) most() int {
 	if in.total == 0 {
 		return maxPlaces
 	}
-	return in.total
+	return in.total * in.each
 }
 
 // close closes the files and adds what went wrong with that to err.

@@ -8,6 +8,7 @@ import (
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // maxLead is how much of a prompt is shown before the text that goes on with it,
@@ -17,6 +18,7 @@ const maxLead = 500
 // job is a request to run.
 type job struct {
 	request engine.Request
+	texts   decoding
 	lead    string // see show.Entry
 	bad     error  // why it cannot run; nil: it can
 	typed   bool   // by the user of this command: what it asks for wrongly is bad usage
@@ -28,17 +30,16 @@ type source func() (job, error)
 
 // maker makes jobs for a model.
 type maker struct {
-	model    *loaded
-	defaults engine.Request
+	model       *loaded
+	recommended sampling.Params   // by the model
+	settings    requests.Settings // of requests that do not say otherwise
 }
 
-// job makes the job of a prompt. line has its own settings; nil: none.
-func (m maker) job(id string, p requests.Prompt, line *requests.Request) job {
-	j := job{request: m.defaults}
+// job makes the job of a prompt.
+func (m maker) job(id string, p requests.Prompt, settings requests.Settings) job {
+	var j job
+	j.request, j.texts, j.bad = m.settle(settings)
 	j.request.ID = id
-	if line != nil {
-		j.bad = override(&j.request, *line)
-	}
 	if j.bad == nil {
 		j.request.PromptIDs, j.bad = m.encode(p)
 	}
@@ -79,7 +80,7 @@ func (m maker) fromPrompts(list []requests.Prompt) source {
 		}
 		p := list[next]
 		next++
-		j := m.job(promptID(next), p, nil)
+		j := m.job(promptID(next), p, m.settings)
 		j.typed = true
 		return j, nil
 	}
@@ -99,9 +100,9 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 		if err != nil {
 			return job{}, err
 		}
-		j := m.job(line.ID, line.Prompt, &line)
+		j := m.job(line.ID, line.Prompt, line.Settings)
 		if j.bad == nil {
-			j.skip, j.bad = done.Has(line.ID, j.request.PromptIDs)
+			j.skip, j.bad = j.done(done)
 		}
 		if j.bad != nil {
 			j.bad = r.Bad(line, j.bad)
@@ -109,6 +110,16 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 		j.lead = "" // of many texts only the generated part is of interest
 		return j, nil
 	}
+}
+
+// done says whether all sequences of the job are done.
+func (j job) done(in *requests.Done) (bool, error) {
+	for i := range j.request.N {
+		if is, err := in.Has(requests.SequenceID(j.request.ID, i), j.request.PromptIDs); !is || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // entry is how a job is shown.

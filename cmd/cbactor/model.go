@@ -101,6 +101,7 @@ type loaded struct {
 	codec      *text.Codec // nil: the model takes token ids only
 	noCodec    error       // why
 	generation checkpoint.Generation
+	eos        []int32 // ids that end a text
 }
 
 // load starts an engine and its tokenizer; hints says what it will be asked for.
@@ -110,7 +111,7 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(maker) engine.
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{generation: model.Generation}
+	l := &loaded{generation: model.Generation, eos: model.Config.EOS}
 	l.codec, l.noCodec = text.Load(model)
 	if l.noCodec != nil && !errors.Is(l.noCodec, text.ErrNoTokenizer) && !errors.Is(l.noCodec, text.ErrUnsupported) {
 		return nil, errors.Join(l.noCodec, model.Close())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -69,15 +68,8 @@ func parseIDs(s string) (requests.Prompt, error) {
 	if s == "" {
 		return requests.Prompt{}, errors.New("the prompt is empty: give token ids, separated by commas")
 	}
-	var p requests.Prompt
-	for word := range strings.SplitSeq(s, ",") {
-		id, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
-		if err != nil {
-			return p, fmt.Errorf("%.40q is no token id: give whole numbers below 2147483648, separated by commas", word)
-		}
-		p.IDs = append(p.IDs, int32(id))
-	}
-	return p, nil
+	ids, err := requests.ParseIDs(s)
+	return requests.Prompt{IDs: ids}, err
 }
 
 // prompts are those of the flags, else standard input as a whole, else, where

@@ -24,11 +24,11 @@ type news struct {
 type runner struct {
 	model  *loaded
 	out    chan news
-	places chan struct{} // one taken for each open request
+	places chan struct{} // one taken for each open sequence
 	open   sync.WaitGroup
 }
 
-// newRunner makes a runner that has at most limit requests open at a time.
+// newRunner makes a runner that has at most limit sequences open at a time, or those of one request.
 func newRunner(model *loaded, limit int) *runner {
 	return &runner{model: model, out: make(chan news), places: make(chan struct{}, limit)}
 }
@@ -86,10 +86,11 @@ func (r *runner) feed(ctx context.Context, jobs <-chan pulled) error {
 			<-r.places
 			continue
 		}
-		if err := r.begin(ctx, j, index); err != nil {
+		begun, err := r.begin(ctx, j, index)
+		if err != nil {
 			return err
 		}
-		index++
+		index += begun
 	}
 }
 
@@ -108,28 +109,60 @@ func (r *runner) next(ctx context.Context, jobs <-chan pulled) (job, error) {
 	}
 }
 
-// begin hands a job to the engine. An error means that it takes no further ones;
-// what is wrong with the job itself is the job's result.
-func (r *runner) begin(ctx context.Context, j job, index int) error {
+// begin hands a job to the engine and says how many sequences have begun, one when it
+// is refused. An error means that the engine takes no further ones; what is wrong with
+// the job itself is the job's result.
+func (r *runner) begin(ctx context.Context, j job, index int) (begun int, err error) {
 	entry := j.entry(index)
 	r.out <- news{event: show.Event{Entry: entry}}
+	places := r.take(ctx, j.request.N)
 	s, err := r.submit(ctx, j)
 	if err != nil {
 		if j.typed && badPrompt(err) {
 			err = usageError{error: err}
 		}
 		r.out <- news{event: show.Event{Entry: entry, Result: refused(j.request, err)}}
-		<-r.places
+		r.give(places)
 		if errors.Is(err, engine.ErrUnavailable) {
-			return fmt.Errorf("no further requests are taken: %w", err)
+			return 1, fmt.Errorf("no further requests are taken: %w", err)
 		}
-		return nil
+		return 1, nil
+	}
+	var sequences sync.WaitGroup
+	follow := func(entry show.Entry, s *engine.Stream) {
+		sequences.Go(func() { r.follow(ctx, j, entry, s) })
+	}
+	follow(entry, s)
+	for _, child := range s.Children() {
+		entry.Index++
+		entry.ID, entry.More = child.ID(), true
+		r.out <- news{event: show.Event{Entry: entry}}
+		follow(entry, child)
 	}
 	r.open.Go(func() {
-		r.follow(ctx, entry, s)
-		<-r.places
+		sequences.Wait()
+		r.give(places)
 	})
-	return nil
+	return 1 + len(s.Children()), nil
+}
+
+// take waits for places for n sequences beside the one that is taken, as far as there
+// are so many, and says how many it has. It stops when ctx ends.
+func (r *runner) take(ctx context.Context, n int) (taken int) {
+	for taken = 1; taken < min(n, cap(r.places)); taken++ {
+		select {
+		case r.places <- struct{}{}:
+		case <-ctx.Done():
+			return taken
+		}
+	}
+	return taken
+}
+
+func (r *runner) give(places int) {
+	for range places {
+		<-r.places
+	}
 }
 
 func (r *runner) submit(ctx context.Context, j job) (*engine.Stream, error) {
@@ -142,7 +175,7 @@ func (r *runner) submit(ctx context.Context, j job) (*engine.Stream, error) {
 // refused is the result of a request that never ran: because it is bad, or because
 // the run was cancelled first.
 func refused(r engine.Request, err error) *show.Result {
-	result := show.NewResult(engine.Refused(r, err), "")
+	result := show.NewResult(engine.Refused(r, err), "", false)
 	var line *requests.LineError
 	if errors.As(err, &line) {
 		result.Error = line.InFile() // whoever gets the results has the file by another name

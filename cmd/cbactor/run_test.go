@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,18 @@ func echoModel(t *testing.T, step time.Duration) *loaded {
 
 func numbered(i int, tokens int) job {
 	return job{request: engine.Request{ID: fmt.Sprint(i), PromptIDs: []int32{int32(i % 1000)}, MaxNewTokens: tokens, IgnoreEOS: true}}
+}
+
+// By priority as much is read ahead as the queue takes.
+func TestInFlight(t *testing.T) {
+	info := engine.Info{BatchRows: 4, QueueSize: 100}
+	if fifo, priority := inFlight(info, "fifo"), inFlight(info, "priority"); fifo != 8 || priority != 100 {
+		t.Errorf("%d in order and %d by priority", fifo, priority)
+	}
+	info.QueueSize = 5
+	if fifo := inFlight(info, "fifo"); fifo != 5 {
+		t.Errorf("%d with room for 5", fifo)
+	}
 }
 
 // A source is read only as far as there is room, while the news are not read and
@@ -89,6 +102,48 @@ func TestBadJobs(t *testing.T) {
 		if got[id] != result {
 			t.Errorf("%s: %q, want %q", id, got[id], result)
 		}
+	}
+}
+
+// A request of several sequences has an entry for each, one after the other, takes a
+// place for each, and more places than there are when it is alone.
+func TestSequencesOfARequest(t *testing.T) {
+	const limit = 4
+	var list []job
+	for i, n := range []int{3, 1, 6, 2} {
+		j := numbered(i, 3)
+		j.request.N = n
+		list = append(list, j)
+	}
+	list = append(list, job{request: engine.Request{ID: "bad", N: 3}, bad: errors.New("bad line")}, numbered(9, 3))
+	r := newRunner(echoModel(t, 0), limit)
+	ids, begun, ended := map[string]int{}, map[int]bool{}, 0
+	for n := range r.run(t.Context(), listed(list)) {
+		e := n.event
+		switch {
+		case n.err != nil:
+			t.Fatal(n.err)
+		case e.Begins():
+			ids[e.Entry.ID] = e.Entry.Index
+			begun[e.Entry.Index] = true
+			if more := strings.Contains(e.Entry.ID, "/"); e.Entry.More != more {
+				t.Errorf("%s: more is %t", e.Entry.ID, e.Entry.More)
+			}
+		case e.Result != nil:
+			ended++
+			if e.Result.RequestID != e.Entry.ID || ids[e.Entry.ID] != e.Entry.Index {
+				t.Errorf("%s ends as %s, %d", e.Entry.ID, e.Result.RequestID, e.Entry.Index)
+			}
+		}
+		if open := len(begun) - ended; open > max(limit, 6)+1 { // one has begun and waits for places
+			t.Errorf("%d are open", open)
+		}
+	}
+	if len(ids) != 14 || len(begun) != 14 || ended != 14 || !begun[0] || !begun[13] || ids["2/5"] != 9 || ids["9"] != 13 {
+		t.Errorf("entries %v, %d ended", ids, ended)
+	}
+	if len(r.places) != 1 {
+		t.Errorf("%d places are taken at the end, want that of a job to come", len(r.places))
 	}
 }
 

@@ -145,7 +145,7 @@ func (f *simFlags) load() ([]sim.Request, error) {
 	cases, _, err := readCases(f.workload, f.name)
 	load := make([]sim.Request, len(cases))
 	for i, k := range cases {
-		load[i] = sim.Request{Prompt: k.Prompt, MaxNew: k.MaxNew}
+		load[i] = sim.Request{Prompt: k.Prompt, MaxNew: k.MaxNew, Priority: k.Priority}
 	}
 	return load, err
 }

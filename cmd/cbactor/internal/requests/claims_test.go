@@ -48,7 +48,7 @@ func TestIDsOfAFileDiffer(t *testing.T) {
 
 // The result of a line with a taken id must not pass for the result of the other.
 func TestTakenIDIsNotPassedOn(t *testing.T) {
-	reader := requests.NewReader(strings.NewReader(`{"request_id":"a","prompt":"x"}`+"\n"+`{"request_id":"a","prompt":"y"}`), "f")
+	reader := requests.NewReader(strings.NewReader(`{"request_id":"a","prompt":"x"}`+"\n"+`{"request_id":"a","prompt":"y"}`), "f", requests.Settings{})
 	if _, err := reader.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,5 +56,25 @@ func TestTakenIDIsNotPassedOn(t *testing.T) {
 	var bad *requests.LineError
 	if !errors.As(err, &bad) || !errors.Is(err, requests.ErrTaken) || bad.ID != "line-2" {
 		t.Errorf("error is %+v", err)
+	}
+}
+
+// The sequences of a request have ids, too.
+func TestIDsOfSequencesDiffer(t *testing.T) {
+	_, bad := readAll(t, strings.NewReader(`{"request_id":"a","prompt":"x","n":3}
+{"request_id":"a/2","prompt":"x"}
+{"prompt":"x","n":2}
+{"request_id":"line-3/1","prompt":"x"}
+{"request_id":"b/1","prompt":"x"}
+{"request_id":"b","prompt":"x","n":2}
+{"request_id":"a/3","prompt":"x"}
+`))
+	want := []string{
+		`f:2: the request_id is taken: "a/2" is that of line 1`,
+		`f:4: the request_id is taken: "line-3/1" is that of line 3`,
+		`f:6: the request_id is taken: "b/1" is that of line 5`,
+	}
+	if !slices.Equal(bad, want) {
+		t.Errorf("bad lines %q, want %q", bad, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // maxLine bounds a line of a file of requests, in bytes.
@@ -12,14 +13,16 @@ const maxLine = 16 << 20
 
 // Reader reads a file of requests.
 type Reader struct {
-	lines *lines
-	file  string
-	ids   claims
+	lines    *lines
+	file     string
+	defaults Settings
+	ids      claims
 }
 
-// NewReader reads requests from r; file names it in errors.
-func NewReader(r io.Reader, file string) *Reader {
-	return &Reader{lines: newLines(r, maxLine), file: file, ids: newClaims()}
+// NewReader reads requests from r; file names it in errors. The defaults hold where a
+// line says nothing.
+func NewReader(r io.Reader, file string, defaults Settings) *Reader {
+	return &Reader{lines: newLines(r, maxLine), file: file, defaults: defaults, ids: newClaims()}
 }
 
 // Next gives the next request, passing over blank lines. One without an id gets
@@ -43,7 +46,7 @@ func (r *Reader) Next() (Request, error) {
 		if len(line) == 0 {
 			continue
 		}
-		var request Request
+		request := Request{Settings: r.defaults}
 		err = parse(line, &request)
 		if taken := r.name(&request); err == nil {
 			err = taken
@@ -62,17 +65,27 @@ func (r *Reader) bad(id string, err error) error {
 	return &LineError{File: r.file, Line: r.lines.number, ID: id, Err: err}
 }
 
-// name gives the request last read its id. One that asks for another's gets that of
-// its line, as its result must not be taken for the other's.
+// name gives the request last read its id. One that asks for another's, also for that
+// of one of its sequences, gets that of its line, as its result must not be taken for
+// the other's.
 func (r *Reader) name(request *Request) error {
 	own := defaultID(r.lines.number)
 	if request.ID == "" {
 		request.ID = own
-		return nil
 	}
-	err := r.ids.claim(request.ID, r.lines.number)
-	if err != nil {
-		request.ID = own
+	for i := range request.Settings.Sequences() {
+		if err := r.ids.claim(SequenceID(request.ID, i), r.lines.number); err != nil {
+			request.ID = own
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// SequenceID is the id of a request's sequence, from 0, as the engine names it.
+func SequenceID(id string, i int) string {
+	if i == 0 {
+		return id
+	}
+	return id + "/" + strconv.Itoa(i)
 }

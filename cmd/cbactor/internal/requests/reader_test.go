@@ -15,7 +15,7 @@ import (
 // readAll reads to the end: the requests, and the messages of the bad lines.
 func readAll(t *testing.T, r io.Reader) (got []requests.Request, bad []string) {
 	t.Helper()
-	reader := requests.NewReader(r, "f")
+	reader := requests.NewReader(r, "f", requests.Settings{})
 	for {
 		request, err := reader.Next()
 		switch {
@@ -32,7 +32,7 @@ func readAll(t *testing.T, r io.Reader) (got []requests.Request, bad []string) {
 }
 
 func TestReadFields(t *testing.T) {
-	prompt, n, temp, k, p, seed, yes := "hi \"é\"", 7, 0.5, int32(40), 0.9, uint64(1<<64-1), true
+	prompt, n, temp, k, p, seed, yes := "hi \"é\"", 7, 0.5, 40, 0.9, uint64(1<<64-1), true
 	got, bad := readAll(t, strings.NewReader(
 		`{"request_id":"a","prompt":"hi \"é\"","max_new_tokens":7,"temperature":0.5,"top_k":40,"top_p":0.9,"seed":18446744073709551615,"ignore_eos":true}`+"\n"+
 			"  \r\n"+
@@ -42,7 +42,7 @@ func TestReadFields(t *testing.T) {
 		t.Fatal(bad)
 	}
 	want := []requests.Request{
-		{ID: "a", Prompt: requests.Prompt{Text: &prompt}, MaxNewTokens: &n, Temperature: &temp, TopK: &k, TopP: &p, Seed: &seed, IgnoreEOS: &yes},
+		{ID: "a", Prompt: requests.Prompt{Text: &prompt}, Settings: requests.Settings{MaxNewTokens: &n, Temperature: &temp, TopK: &k, TopP: &p, Seed: &seed, IgnoreEOS: &yes}},
 		{ID: "line-3", Prompt: requests.Prompt{IDs: []int32{1, 2, 3}}},
 		{ID: "line-4", Prompt: requests.Prompt{Messages: []text.Message{{Role: "system"}, {Role: "user", Content: "x"}}}},
 	}
@@ -61,12 +61,12 @@ func TestBadLines(t *testing.T) {
 		`{"request_id":"a"}`:                                      `0 of prompt, prompt_ids and messages are given, must be one`,
 		`{"prompt":1}`:                                            `"prompt" must be text`,
 		`{"request_id":1,"prompt":"a"}`:                           `"request_id" must be text`,
-		`{"prompt":"a","temperature":"0.5"}`:                      `"temperature" must be a number`,
-		`{"prompt":"a","temperature":1e999}`:                      `"temperature" must be a number`,
+		`{"prompt":"a","temperature":"0.5"}`:                      `"temperature" must be a number from 0 to 2`,
+		`{"prompt":"a","temperature":1e999}`:                      `"temperature" must be a number from 0 to 2`,
 		`{"prompt":"a","temperature":NaN}`:                        `invalid character 'N' looking for beginning of value`,
-		`{"prompt":"a","max_new_tokens":1.5}`:                     `"max_new_tokens" must be a whole number`,
-		`{"prompt":"a","max_new_tokens":99999999999999999999}`:    `"max_new_tokens" must be a whole number`,
-		`{"prompt":"a","max_new_tokens":0}`:                       `max_new_tokens is 0, must be 1 or more`,
+		`{"prompt":"a","max_new_tokens":1.5}`:                     `"max_new_tokens" must be a whole number from 1 up`,
+		`{"prompt":"a","max_new_tokens":99999999999999999999}`:    `"max_new_tokens" must be a whole number from 1 up`,
+		`{"prompt":"a","max_new_tokens":0}`:                       `"max_new_tokens" must be a whole number from 1 up`,
 		`{"prompt":"a","seed":-1}`:                                `"seed" must be a whole number from 0 to 18446744073709551615`,
 		`{"prompt":"a","ignore_eos":1}`:                           `"ignore_eos" must be true or false`,
 		`{"prompt_ids":[1,null]}`:                                 `"prompt_ids" must be a list of token ids`,
@@ -95,7 +95,7 @@ func TestBadLines(t *testing.T) {
 }
 
 func TestBadLineKeepsItsID(t *testing.T) {
-	_, err := requests.NewReader(strings.NewReader(`{"request_id":"a","top":1}`), "f").Next()
+	_, err := requests.NewReader(strings.NewReader(`{"request_id":"a","top":1}`), "f", requests.Settings{}).Next()
 	var bad *requests.LineError
 	if !errors.As(err, &bad) || bad.ID != "a" {
 		t.Errorf("error is %+v", err)
@@ -129,7 +129,7 @@ func TestCount(t *testing.T) {
 
 func TestReadErrorsAreNotTheLines(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(`{"prompt":"a"}`+"\n"+`{"pro`), iotest.ErrReader(errors.New("disk on fire")))
-	reader := requests.NewReader(broken, "f")
+	reader := requests.NewReader(broken, "f", requests.Settings{})
 	if _, err := reader.Next(); err != nil {
 		t.Fatal(err)
 	}

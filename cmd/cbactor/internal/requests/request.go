@@ -17,46 +17,44 @@ type Prompt struct {
 	Messages []text.Message
 }
 
-// Request is a line of a file. Nil fields were not given.
+// Request is a line of a file, its settings over the defaults.
 type Request struct {
-	ID           string // "": not given
-	Prompt       Prompt
-	MaxNewTokens *int
-	Temperature  *float64
-	TopK         *int32
-	TopP         *float64
-	Seed         *uint64
-	IgnoreEOS    *bool
+	ID       string // "": not given
+	Prompt   Prompt
+	Settings Settings
 }
 
-// parse reads one line. The request is filled as far as it was read.
+// parse reads one line over what r has. It is filled as far as the line was read.
 func parse(line []byte, r *Request) error {
 	if err := checkUnicode(line); err != nil {
 		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
-	if err := object(dec, r.fields()); err != nil {
+	var own Settings
+	if err := object(dec, r.fields(&own)); err != nil {
 		return err
 	}
+	r.Settings.Over(own)
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("something follows the closing }")
 	}
 	return r.check()
 }
 
-func (r *Request) fields() map[string]field {
-	return map[string]field{
-		"request_id":     {value(&r.ID), "text"},
-		"prompt":         {value(&r.Prompt.Text), "text"},
-		"prompt_ids":     {r.readIDs, "a list of token ids"},
-		"messages":       {r.readMessages, "a list of messages, each with the texts role and content"},
-		"max_new_tokens": {value(&r.MaxNewTokens), "a whole number"},
-		"temperature":    {value(&r.Temperature), "a number"},
-		"top_k":          {value(&r.TopK), "a whole number"},
-		"top_p":          {value(&r.TopP), "a number"},
-		"seed":           {value(&r.Seed), "a whole number from 0 to 18446744073709551615"},
-		"ignore_eos":     {value(&r.IgnoreEOS), "true or false"},
+// fields are the keys of a line, whose settings go to own.
+func (r *Request) fields(own *Settings) map[string]field {
+	fields := map[string]field{
+		"request_id": {value(&r.ID), "text"},
+		"prompt":     {value(&r.Prompt.Text), "text"},
+		"prompt_ids": {r.readIDs, "a list of token ids"},
+		"messages":   {r.readMessages, "a list of messages, each with the texts role and content"},
 	}
+	for _, s := range table {
+		if s.Name != "" {
+			fields[s.Name] = field{func(dec *json.Decoder) error { return s.read(own, dec) }, s.Want}
+		}
+	}
+	return fields
 }
 
 func (r *Request) check() error {
@@ -72,25 +70,12 @@ func (r *Request) check() error {
 	if r.Prompt.Messages != nil && len(r.Prompt.Messages) == 0 {
 		return errors.New("messages is empty, must have one or more")
 	}
-	if r.MaxNewTokens != nil && *r.MaxNewTokens < 1 {
-		return fmt.Errorf("max_new_tokens is %d, must be 1 or more", *r.MaxNewTokens)
-	}
-	return nil
+	return r.Settings.Check()
 }
 
-// readIDs reads the list number by number: encoding/json would take null for 0.
-func (r *Request) readIDs(dec *json.Decoder) error {
-	return list(dec, func() error {
-		var id *int32
-		if err := dec.Decode(&id); err != nil {
-			return err
-		}
-		if id == nil {
-			return errType
-		}
-		r.Prompt.IDs = append(r.Prompt.IDs, *id)
-		return nil
-	}, func() { r.Prompt.IDs = []int32{} })
+func (r *Request) readIDs(dec *json.Decoder) (err error) {
+	r.Prompt.IDs, err = readIDs(dec)
+	return err
 }
 
 func (r *Request) readMessages(dec *json.Decoder) error {

@@ -24,7 +24,7 @@ type Done struct {
 }
 
 // ReadDone reads a file of results. The last result of a request counts, and one
-// that was cancelled or failed is not done. A last line without an end was torn and
+// that was cancelled, ran out of time or failed is not done. A last line without an end was torn and
 // does not count; any other bad line is a *LineError. file names it in errors.
 func ReadDone(r io.Reader, file string) (Done, error) {
 	done := Done{file: file, seed: maphash.MakeSeed(), prompts: map[string]uint64{}}
@@ -72,7 +72,7 @@ func (d *Done) add(line []byte) error {
 	if result.ID == "" || result.Prompt == nil || result.Reason == "" {
 		return errors.New("it has no request_id, no prompt_ids, or no finish_reason")
 	}
-	if result.Reason == "cancelled" || result.Reason == "failed" {
+	if result.Reason == "cancelled" || result.Reason == "failed" || result.Reason == "deadline" {
 		delete(d.prompts, result.ID)
 	} else {
 		d.prompts[result.ID] = d.hash(result.Prompt)

@@ -6,6 +6,7 @@ type Entry struct {
 	ID     string
 	Lead   string // the end of a prompt that the generated text goes on with; "": none
 	MaxNew int    // tokens it may generate
+	More   bool   // another sequence of the request before
 }
 
 // Event is what happened to a request: its first one says that it began, having

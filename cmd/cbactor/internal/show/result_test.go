@@ -23,8 +23,8 @@ func TestJSONLine(t *testing.T) {
 	for _, e := range []show.Event{
 		{Entry: entry},
 		{Entry: entry, Tokens: 1, Text: "<b> & \"é\"\u2028"},
-		{Entry: entry, Tokens: 1, Result: show.NewResult(out, "<b> & \"é\"\n")},
-		{Entry: entry, Result: show.NewResult(engine.Output{RequestID: "b", FinishReason: engine.FinishFailed, Err: errors.New("no room")}, "")},
+		{Entry: entry, Tokens: 1, Result: show.NewResult(out, "<b> & \"é\"\n", false)},
+		{Entry: entry, Result: show.NewResult(engine.Output{RequestID: "b", FinishReason: engine.FinishFailed, Err: errors.New("no room")}, "", false)},
 	} {
 		if err := j.Event(e); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestJSONLine(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got %s want %s", b.String(), want)
 	}
-	if r := show.NewResult(out, ""); r.FirstToken != time.Second {
+	if r := show.NewResult(out, "", false); r.FirstToken != time.Second {
 		t.Errorf("first token after %v", r.FirstToken)
 	}
 }

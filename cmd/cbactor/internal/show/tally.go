@@ -16,9 +16,9 @@ type Tally struct {
 
 	sampling, limit string // see Describe
 
-	begun, ended, failed, cancelled int
-	cut                             int // ended by the limit
-	preemptions                     int // times that requests were given up
+	begun, ended, failed, cancelled, late int
+	cut                                   int // ended by the limit
+	preemptions                           int // times that requests were given up
 
 	prompt, cached, generated int // tokens
 	mayGenerate               int // tokens, all that began
@@ -47,6 +47,9 @@ func (t *Tally) Event(e Event) {
 	t.openGenerated += e.Tokens
 	if e.Begins() {
 		t.begun++
+		if e.Entry.More && t.total > 0 {
+			t.total++
+		}
 		t.mayGenerate += e.Entry.MaxNew
 		t.openMay += e.Entry.MaxNew
 	}
@@ -67,6 +70,8 @@ func (t *Tally) end(entry Entry, r *Result) {
 		t.failed++
 	case engine.FinishCancelled:
 		t.cancelled++
+	case engine.FinishDeadline:
+		t.late++
 	case engine.FinishLength:
 		if r.Usage.CompletionTokens < entry.MaxNew {
 			t.cut++
@@ -171,7 +176,7 @@ func (t *Tally) counts(now time.Time) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.skipped, "skipped as done"}} {
+	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.late, "out of time"}, {t.skipped, "skipped as done"}} {
 		if part.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
 		}

@@ -55,6 +55,22 @@ func TestSummaryNamesTheLimit(t *testing.T) {
 	}
 }
 
+// More sequences of a request make the run longer; time that is up is counted.
+func TestSummaryOfSequences(t *testing.T) {
+	tally := NewTally(1, epoch)
+	for i := range 3 {
+		entry := Entry{Index: i, MaxNew: 60, More: i > 0}
+		tally.Event(Event{Entry: entry})
+		tally.Event(Event{Entry: entry, Tokens: 10, Result: ended(engine.FinishDeadline, 5, 10, 0)})
+	}
+	if got, want := tally.requests(), "3/3 requests"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := tally.counts(epoch.Add(time.Second)), "3 requests, 3 out of time; 15 prompt tokens (3 cached), 30 generated in 1.00 s: 30.0 tokens/s"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestNothingRanWhenAllIsRefused(t *testing.T) {
 	tally := NewTally(1, epoch)
 	tally.Event(Event{})

@@ -7,6 +7,8 @@ type Request struct {
 	Prompt []int32
 	MaxNew int
 	Arrive float64 // virtual seconds
+
+	Priority int // higher goes first, with that policy
 }
 
 // Shape describes a random load.

@@ -145,7 +145,7 @@ func (r *run) arrive() error {
 		q := &r.load[r.next]
 		r.next++
 		r.open++
-		if err := r.core.Submit(sched.Submit{Key: sched.Key(r.next), IDs: append([]int32(nil), q.Prompt...), MaxNew: int32(q.MaxNew)}); err != nil {
+		if err := r.core.Submit(sched.Submit{Key: sched.Key(r.next), IDs: append([]int32(nil), q.Prompt...), MaxNew: int32(q.MaxNew), Priority: int32(q.Priority)}); err != nil {
 			return err
 		}
 	}

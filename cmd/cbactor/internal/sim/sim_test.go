@@ -74,6 +74,19 @@ func TestSharingSavesWhatIsShared(t *testing.T) {
 	}
 }
 
+// A short request of high priority passes a long one that came first, with the policy
+// for it alone.
+func TestPriorityGoesFirst(t *testing.T) {
+	load := []Request{{Prompt: make([]int32, 200), MaxNew: 100}, {Prompt: make([]int32, 5), MaxNew: 8, Priority: 1}}
+	fifo, byPriority := config(64, 0), config(64, 0)
+	fifo.Sched.MaxSlots, byPriority.Sched.MaxSlots = 1, 1
+	byPriority.Sched.Policy = sched.Priority
+	a, b := simulate(t, fifo, load), simulate(t, byPriority, load)
+	if b.FirstMean >= a.FirstMean/2 {
+		t.Errorf("first tokens after %v s by priority, %v s in order", b.FirstMean, a.FirstMean)
+	}
+}
+
 func TestEqualSettingsGiveEqualReports(t *testing.T) {
 	shape := Shape{Count: 80, Seed: 9, Rate: 50, Shared: 0.5}
 	a, b := simulate(t, config(60, 30), Load(shape)), simulate(t, config(60, 30), Load(shape))
