@@ -16,14 +16,14 @@ import (
 // Errors wrap ErrNotFound, ErrFormat, model.ErrConfig or model.ErrUnsupported and
 // name the file. The caller closes the Checkpoint.
 func Open(path string) (*Checkpoint, error) {
-	c, err := open(path)
+	c, err := openAt(path)
 	if err == nil {
 		c.Path = path
 	}
 	return c, err
 }
 
-func open(path string) (*Checkpoint, error) {
+func openAt(path string) (*Checkpoint, error) {
 	if path == Embedded {
 		return openFolder(tiny.FS)
 	}

@@ -10,8 +10,15 @@ import (
 	"github.com/cbactor/cbactor/model"
 )
 
-// ErrTooLong means that the cache of a Player cannot hold a sequence.
-var ErrTooLong = errors.New("a sequence of the log does not fit")
+var (
+	// ErrTooLong means that the cache of a Player cannot hold a sequence.
+	ErrTooLong = errors.New("a sequence of the log does not fit")
+	// ErrOther means that a log was made with what is not here.
+	ErrOther = errors.New("the log cannot be replayed here")
+)
+
+// compute is the only type that the executor computes in.
+const compute = "f32"
 
 // Config says with what to compute.
 type Config struct {
@@ -44,9 +51,15 @@ type Player struct {
 	result executor.Result
 }
 
-// New makes an executor with the first weights of a log. Errors are those of
+// New makes an executor with the first weights of a log. Errors are ErrOther, those of
 // cpuexec.New, of the Source, and weights.ErrDigest.
 func New(cfg Config) (*Player, error) {
+	switch h := &cfg.Header; {
+	case h.Vocab != cfg.Model.Vocab:
+		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
+	case h.Compute != compute:
+		return nil, fmt.Errorf("%w: it was computed in %.40q, there is only %s", ErrOther, h.Compute, compute)
+	}
 	first, err := cfg.Source.Read(cfg.First)
 	if err != nil {
 		return nil, err

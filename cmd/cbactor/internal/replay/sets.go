@@ -41,7 +41,7 @@ func (s Source) Read(w replaylog.Weights) (*weights.Set, error) {
 		return nil, fmt.Errorf("weights %q: %w", w.Version, err)
 	}
 	if got := set.Digest(want.Kind); got != want {
-		return nil, fmt.Errorf("%w: the weights given as %q have %s, those of the log %s", weights.ErrDigest, w.Version, got, want)
+		return nil, fmt.Errorf("%w: the weights given as version %q have %s, those of the log %s: give the checkpoint of the run", weights.ErrDigest, w.Version, got, want)
 	}
 	return set, nil
 }
