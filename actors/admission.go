@@ -90,7 +90,7 @@ func (l Limits) admit(r *Submit, key sched.Key) (*sched.Submit, error) {
 	if err := params.CheckVocab(l.Vocab); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
-	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private,
+	return &sched.Submit{Key: key, N: int32(1 + len(r.Children)), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private, Urgent: r.Urgent,
 		EOS: r.EOS, Sampling: params, Seed: r.Seed, KV: r.KV, Version: r.Version, Commits: r.Commits}, nil
 }
 

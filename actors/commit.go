@@ -46,7 +46,7 @@ func (a *scheduler) commit(m *commit) {
 // committed passes on whom commits have ended, and answers those that are done.
 func (a *scheduler) committed(c actor.Context) {
 	if t := a.tokens.get(); a.core.Ended(t) {
-		c.Send(a.intake, t)
+		c.Send(a.intake, ahead[sched.Tokens]{t})
 	} else {
 		a.tokens.put(t)
 	}

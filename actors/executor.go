@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -19,8 +20,9 @@ type executorActor struct {
 	peers
 	ex      executor.Executor
 	results *resultPool
-	running bool          // the goroutine was started
-	ended   chan struct{} // closed when the goroutine has ended, or was never started
+	moves   *sync.WaitGroup // sleeps and wakes under way
+	running bool            // the goroutine was started
+	ended   chan struct{}   // closed when the goroutine has ended, or was never started
 }
 
 func (a *executorActor) Receive(c actor.Context) {
@@ -32,6 +34,8 @@ func (a *executorActor) Receive(c actor.Context) {
 		if err := a.ex.Start(m); err != nil {
 			c.Send(a.supervisor, &fatal{"executor", err})
 		}
+	case *nap:
+		a.nap(c, m)
 	case *actor.Stopped:
 		if !a.running {
 			close(a.ended)
@@ -56,6 +60,6 @@ func (a *executorActor) collect(root *actor.RootContext) {
 			}
 			return
 		}
-		root.Send(a.scheduler, r)
+		root.Send(a.scheduler, ahead[executor.Result]{r})
 	}
 }

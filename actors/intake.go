@@ -24,8 +24,8 @@ type intake struct {
 	alarm  alarm // at the nearest deadline or before
 	log    zerolog.Logger
 
-	number uint64 // of the last command obeyed
-	mode   messages.Mode
+	command *messages.SetMode // the last one obeyed
+	asked   sched.Key         // the last request that was there when it came
 }
 
 func (a *intake) Receive(c actor.Context) {
@@ -38,8 +38,8 @@ func (a *intake) Receive(c actor.Context) {
 		a.cancel(c, m)
 	case *begun:
 		a.start(m)
-	case *sched.Tokens:
-		a.deliver(c, m)
+	case ahead[sched.Tokens]:
+		a.deliver(c, m.it)
 		a.alarm.set(c, a.table.deadlines.next())
 		a.drained(c)
 	case ring:
@@ -51,20 +51,20 @@ func (a *intake) Receive(c actor.Context) {
 		a.alarm.stop()
 	case *messages.SetMode:
 		a.setMode(c, m)
-	case *messages.Halted:
-		a.halt(c, m)
+	case *messages.Still:
+		a.still(c, m)
 	}
 }
 
 // submit takes a request in, or says why not before anything is queued.
 func (a *intake) submit(c actor.Context, m *Submit) error {
-	if err := a.closed(); err != nil {
+	if err := a.closed(m); err != nil {
 		return err
 	}
 	if n := 1 + len(m.Children); n > a.limits.MaxOpen { // no waiting would help
 		return fmt.Errorf("%w: %d sequences are more than the queue of %d takes", ErrParams, n, a.limits.MaxOpen)
 	}
-	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen {
+	if n := len(a.table.byID); n+1+len(m.Children) > a.limits.MaxOpen && !m.Urgent {
 		return fmt.Errorf("%w: %d requests are open: try again when some have ended", ErrQueueFull, n)
 	}
 	for i := range 1 + len(m.Children) {
@@ -97,7 +97,7 @@ func (a *intake) open(m *Submit, s *sched.Submit, matchers []Matcher) {
 	}
 	enter := func(n int, sink Sink, parent *open) *open {
 		o := a.table.add(ChildID(m.ID, n), sink)
-		o.matcher = matchers[n]
+		o.matcher, o.urgent = matchers[n], m.Urgent
 		a.table.limit(o, after(m.FirstToken), after(m.Deadline))
 		a.table.trace.queued(o, s, parent)
 		return o
@@ -142,48 +142,4 @@ func (a *intake) expire(c actor.Context) {
 func (a *intake) cut(c actor.Context, o *open, reason Reason, err error) {
 	a.table.end(o, reason, err)
 	c.Send(a.scheduler, &cancelKey{o.key})
-}
-
-// stopping tells that nothing new is accepted.
-func (a *intake) stopping() bool {
-	return a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
-}
-
-// closed says why nothing new is accepted; nil: it is.
-func (a *intake) closed() error {
-	switch {
-	case a.stopping():
-		return ErrStopping
-	case a.mode == messages.Mode_MODE_STOPPED:
-		return ErrNotRunning
-	}
-	return nil
-}
-
-// halt fails what is open, once no step runs. The scheduler drops it, too: it may go
-// on in another session.
-func (a *intake) halt(c actor.Context, m *messages.Halted) {
-	if m.Number != a.number { // of a session that has ended
-		return
-	}
-	for key := range a.table.byKey {
-		c.Send(a.scheduler, &cancelKey{key})
-	}
-	a.table.failAll(ErrStopped)
-	a.drained(c)
-}
-
-func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
-	if m.Number <= a.number {
-		return
-	}
-	a.number, a.mode = m.Number, m.Mode
-	a.drained(c)
-}
-
-// drained tells the supervisor once nothing is open and nothing will be.
-func (a *intake) drained(c actor.Context) {
-	if a.stopping() && len(a.table.byKey) == 0 {
-		c.Send(a.supervisor, &messages.Drained{Number: a.number})
-	}
 }

@@ -17,7 +17,7 @@ const (
 	ReasonLength    Reason = "length"
 	ReasonCancelled Reason = "cancelled"
 	ReasonDeadline  Reason = "deadline"
-	ReasonAborted   Reason = "aborted" // by the policy of a commit
+	ReasonAborted   Reason = "aborted" // by a pause, or by the policy of a commit
 	ReasonStale     Reason = "stale"   // its weights became too old
 	ReasonFailed    Reason = "failed"
 )
@@ -41,6 +41,7 @@ type Submit struct {
 	Version    uint32         // of the weights that may compute it, at least, see sched.Commit
 	Commits    int32          // that end it, counted from its first token; 0: none do
 	Private    bool           // takes no shared cache blocks and leaves none
+	Urgent     bool           // of the holder of a pause: goes on in it, before all others
 	Stop       func() Matcher // makes the matcher of each sequence; nil: none
 	Deadline   time.Duration  // from now to the end; 0: none
 	FirstToken time.Duration  // from now to the first token; 0: none
@@ -118,6 +119,12 @@ type resumed struct {
 	ending  bool // no session will
 }
 
-func (*resume) ControlMessage() {}
-func (*peers) ControlMessage()  {}
-func (*fatal) ControlMessage()  {}
+// ahead carries what a step waits for, so that it does not wait behind requests that
+// queue, however many they are.
+type ahead[T any] struct{ it *T }
+
+func (ahead[T]) ControlMessage() {}
+func (*begun) ControlMessage()   {} // in order with tokens
+func (*resume) ControlMessage()  {}
+func (*peers) ControlMessage()   {}
+func (*fatal) ControlMessage()   {}

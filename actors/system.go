@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -45,6 +46,8 @@ type System struct {
 	limits    Limits
 	trace     *tracer
 	collected chan struct{}
+	moves     sync.WaitGroup // sleeps and wakes of the executor
+	state     atomic.Pointer[State]
 	done      chan struct{}
 	err       error // why, once done is closed
 	freeing   sync.Once
@@ -92,14 +95,14 @@ func Start(o Options) *System {
 		name := func(n string, a actor.Actor) *actor.PID {
 			return c.SpawnPrefix(props(a), n)
 		}
-		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected})
+		p.executor = name("executor", &executorActor{ex: o.Executor, results: results, ended: s.collected, moves: &s.moves})
 		p.blocks = name("blocks", &blocks{core: blockmgr.New(books)})
 		p.swap = name("swap", &swap{core: blockmgr.NewHost(hostOf)})
 		p.scheduler = name("scheduler", &scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace})
 		p.intake = name("intake", &intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log})
 		return p
 	}
-	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log,
+	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: spawn, table: open, log: o.Log, state: &s.state,
 		started: func(p peers) {
 			s.peers = p
 			close(started)
@@ -191,7 +194,7 @@ func (s *System) Free() error {
 		stuck := errors.Is(s.err, ErrStuck)
 		if !stuck {
 			select {
-			case <-s.collected:
+			case <-s.idle():
 			case <-time.After(closeTimeout): // a step that runs beside a crash
 				stuck = true
 			}
@@ -202,6 +205,17 @@ func (s *System) Free() error {
 		s.sys.Shutdown()
 	})
 	return s.freed
+}
+
+// idle is closed when nobody uses the executor any more, once it is closed.
+func (s *System) idle() <-chan struct{} {
+	idle := make(chan struct{})
+	go func() {
+		<-s.collected
+		s.moves.Wait()
+		close(idle)
+	}()
+	return idle
 }
 
 // Close frees the executor, and ends the trace. It is safe twice.

@@ -22,6 +22,7 @@ type open struct {
 	sink     Sink
 	matcher  Matcher // nil: none
 	children []*open // end with it when it is cancelled
+	urgent   bool
 
 	first, last time.Time // limits for its first token and its end, zero: none
 	due         time.Time // the nearer of them

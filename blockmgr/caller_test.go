@@ -81,6 +81,9 @@ func (c *caller) ask() *Reserve {
 		Reads: int32(max(0, c.pick(-20, 20, "reads"))), Taken: int32(c.pick(0, 1, "taken"))}
 	c.forks = nil
 	c.finish(r)
+	if c.done == c.step && len(r.Forks) == 0 && c.some(12, "empty") {
+		c.empty(r)
+	}
 	for i := range c.slots {
 		slot, s := Slot(i), &c.slots[i]
 		if s.open && c.some(8, "release") {
@@ -106,6 +109,17 @@ func (c *caller) recompute() {
 	for i := range c.slots {
 		if s := &c.slots[i]; s.hosted && c.some(2, "recompute") {
 			s.planned, s.hosted = 0, false
+		}
+	}
+}
+
+// empty gives up all that holds blocks, and what is published.
+func (c *caller) empty(r *Reserve) {
+	r.Empty = true
+	for i := range c.slots {
+		if s := &c.slots[i]; s.open && s.last > 0 {
+			r.Release = append(r.Release, Release{Slot: Slot(i), After: s.last})
+			*s = called{tenancy: s.tenancy}
 		}
 	}
 }
@@ -161,7 +175,7 @@ func (c *caller) candidates(r *Reserve) {
 			want = 0
 		}
 		r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: s.planned, Want: want, Room: s.prompt + int32(c.pick(0, 2, "room")),
-			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, Epoch: s.epoch, MayPreempt: s.last > 0 && !c.some(4, "peaceful"), Place: s.place})
+			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, Epoch: s.epoch, MayPreempt: (s.last > 0 || c.some(5, "urgent")) && !c.some(4, "peaceful"), Place: s.place})
 	}
 	for i := range c.slots {
 		if s := &c.slots[i]; s.open && s.last > 0 && !c.some(4, "spare") {

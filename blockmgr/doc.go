@@ -42,6 +42,9 @@
 //
 // Host is a second ledger, of the blocks in the host pool, with an owner of its own.
 //
+// Reserve.Empty makes the cache as new when nobody holds blocks of it: nothing that was
+// published is found.
+//
 // Ownership: Manager alone frees. Reserve and Reserved belong to whoever received
 // them last; slices inside a Reserved are valid until the next Reserve call.
 //

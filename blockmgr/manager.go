@@ -121,6 +121,11 @@ func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 			return err
 		}
 	}
+	if r.Empty {
+		if err := m.forgetAll(); err != nil {
+			return err
+		}
+	}
 	for _, o := range r.Open {
 		if err := m.open(o); err != nil {
 			return err

@@ -1,6 +1,9 @@
 package blockmgr
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // publishes tells that others may find what s computes.
 func (m *Manager) publishes(s *slot) bool { return m.sharing && !s.private && !s.barred }
@@ -146,4 +149,32 @@ func (m *Manager) unpublish(g int, b int32) {
 		n.blocks[g] = -1
 		m.tree.drop(n)
 	}
+}
+
+// forgetAll makes every idle block free, so that nothing published is found. No block
+// may be referenced.
+func (m *Manager) forgetAll() error {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.open && s.longest() > 0 {
+			return fmt.Errorf("%w: the cache is emptied while slot %d holds blocks", ErrProtocol, i)
+		}
+	}
+	if len(m.draining) > 0 {
+		return fmt.Errorf("%w: the cache is emptied while %d blocks drain", ErrProtocol, len(m.draining))
+	}
+	for g := range m.pools {
+		for p := &m.pools[g]; p.idle.count > 0; {
+			m.evict(g, p.idle.oldest())
+		}
+	}
+	return nil
+}
+
+// evict makes an idle block free.
+func (m *Manager) evict(g int, b int32) {
+	p := &m.pools[g]
+	m.unpublish(g, b)
+	p.idle.remove(b)
+	p.free.push(b)
+	p.count(b, 0, -1)
 }

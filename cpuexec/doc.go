@@ -20,6 +20,8 @@
 // and must not change. What is derived from it belongs to it: Load takes the memory
 // and Drop gives it back to the system. What is told of tokens is the Result's memory.
 //
+// Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
+//
 // Concurrency: Load packs beside steps, on its caller's goroutine, which rests most of
 // the time while there are any. A step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers

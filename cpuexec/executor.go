@@ -22,6 +22,8 @@ type Executor struct {
 
 	pool   *pool.Pool
 	areas  []*area // everything mapped, but for weights
+	kv     *area   // of them, the pool
+	host   *area   // likewise, the host pool
 	step   *step
 	failed error // a step that failed leaves sequences without their tokens: none runs after it
 
@@ -31,7 +33,10 @@ type Executor struct {
 	running  bool
 	closed   bool
 	released bool
-	places   []place
+
+	loading  sync.Mutex // held by who loads, drops, sleeps or wakes, beside steps
+	unpacked bool       // weights sleep
+	places   []place    // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

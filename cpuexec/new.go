@@ -73,7 +73,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 // allocate takes the memory and starts the threads.
 func (e *Executor) allocate(set *kernels.Set, first *weights.Set) error {
 	c, d := &e.config, dimsOf(e.config.Model)
-	w, err := pack(c, &d, first, e.memory.Weights, nil)
+	w, err := newPacked(c, &d, first, e.memory.Weights, nil)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,8 @@ func (e *Executor) allocate(set *kernels.Set, first *weights.Set) error {
 	}
 	e.pool = pool.New(c.Threads, c.Pin)
 	e.step = newStep(c, d, set, e.pool)
-	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
+	e.kv, e.host = parts[0], parts[3]
+	e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
 	e.info.CopyCost = copyCost(&d, w.count())

@@ -40,13 +40,22 @@ type packer struct {
 	stopped error        // its answer
 }
 
-// pack widens and packs a set, on all threads; with giveWay on this one, which asks
-// that between panels whether to go on. It takes the memory that Plan said.
-func pack(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error) (*packed, error) {
+// newPacked takes the memory that Plan said, and packs a set into it, see pack.
+func newPacked(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error) (*packed, error) {
 	a, err := newArea("weights", size, true)
 	if err != nil {
 		return nil, err
 	}
+	w, err := pack(c, d, set, a, giveWay)
+	if err != nil {
+		return nil, errors.Join(err, a.free())
+	}
+	return w, nil
+}
+
+// pack widens and packs a set that checkSet has seen, on all threads; with giveWay on
+// this one, which asks that between panels whether to go on.
+func pack(c *Config, d *dims, set *weights.Set, a *area, giveWay func() error) (*packed, error) {
 	p := &packer{set: set, area: a, dims: d, threads: c.Threads, giveWay: giveWay}
 	w := &packed{area: a, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.vector("model.norm.weight", d.hiddenWidth)
@@ -58,10 +67,7 @@ func pack(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error
 	for l := range d.layers {
 		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), c.Model))
 	}
-	if p.stopped != nil {
-		return nil, errors.Join(p.stopped, a.free())
-	}
-	return w, nil
+	return w, p.stopped
 }
 
 // checkSet makes sure that the set has the model's tensors in their shapes.

@@ -10,29 +10,32 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// place is where a weight set is ready to compute with; nil: it is free. Sets of
-// several epochs are there when they are the same memory.
+// place is where a weight set is ready to compute with. Sets of several epochs are
+// there when they are the same memory.
 type place struct {
-	packed *packed
-	set    *weights.Set // whose tensors were packed
+	set    *weights.Set // nil: it is free
+	packed *packed      // what is derived from it; nil: weights sleep
 	epochs []uint32
 }
 
 // Load implements executor.Loader. It packs on the caller's goroutine, which gives way
-// to steps: while there are any it rests two thirds of the time. Errors wrap
-// ErrConfig for a set that is not the model's, and ErrMemory.
+// to steps: while there are any it rests two thirds of the time. While weights sleep,
+// it leaves that to Wake. Errors wrap ErrConfig for a set that is not the model's, and
+// ErrMemory.
 func (e *Executor) Load(set *weights.Set) error {
 	if err := checkSet(e.config.Model, set); err != nil {
 		return err
 	}
+	e.loading.Lock()
+	defer e.loading.Unlock()
 	p, err := e.placeFor(set)
 	if err != nil {
 		return err
 	}
-	w, there := p.packed, p.packed != nil
-	if !there {
+	w, there := p.packed, p.set != nil
+	if !there && !e.unpacked {
 		d := dimsOf(e.config.Model)
-		if w, err = pack(&e.config, &d, set, e.memory.Weights, e.giveWay()); err != nil {
+		if w, err = newPacked(&e.config, &d, set, e.memory.Weights, e.giveWay()); err != nil {
 			return err
 		}
 	}
@@ -46,7 +49,7 @@ func (e *Executor) Load(set *weights.Set) error {
 	case err != nil && there:
 		return err
 	case err != nil:
-		return errors.Join(err, w.area.free())
+		return errors.Join(err, (&place{packed: w}).unpack())
 	}
 	p.packed, p.set, p.epochs = w, set, append(p.epochs, set.Epoch)
 	return nil
@@ -61,7 +64,7 @@ func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
 	}
 	for i := range e.places {
 		switch p := &e.places[i]; {
-		case p.packed == nil:
+		case p.set == nil:
 			free = p
 		case set.Same(p.set):
 			return p, nil
@@ -97,6 +100,8 @@ func (e *Executor) giveWay() func() error {
 
 // Drop implements executor.Loader.
 func (e *Executor) Drop(epoch uint32) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -118,14 +123,29 @@ func (e *Executor) Drop(epoch uint32) error {
 	return nil
 }
 
-// empty gives the memory of a place back.
+// empty gives a place up.
 func (p *place) empty() error {
-	w := p.packed
+	err := p.unpack()
 	*p = place{}
-	if w == nil {
+	return err
+}
+
+// unpack gives the memory of a place back, which stays the set's.
+func (p *place) unpack() error {
+	w := p.packed
+	if p.packed = nil; w == nil {
 		return nil
 	}
 	return w.area.free()
+}
+
+// packAgain takes the memory of a place again that unpack gave back.
+func (p *place) packAgain(e *Executor) (err error) {
+	if p.set != nil && p.packed == nil {
+		d := dimsOf(e.config.Model)
+		p.packed, err = newPacked(&e.config, &d, p.set, e.memory.Weights, nil)
+	}
+	return err
 }
 
 // weightsOf is what to compute with in an epoch, which is loaded.

@@ -101,7 +101,7 @@ func TestLoadEndsWithTheExecutor(t *testing.T) {
 		return errors.Join(e.Close(), asks())
 	}
 	d := dimsOf(m)
-	if _, err := pack(&e.config, &d, altered(t, "tiny", 2), e.memory.Weights, closing); !errors.Is(err, executor.ErrClosed) {
+	if _, err := newPacked(&e.config, &d, altered(t, "tiny", 2), e.memory.Weights, closing); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("packed: %v", err)
 	}
 	if err := e.Load(altered(t, "tiny", 2)); !errors.Is(err, executor.ErrClosed) {

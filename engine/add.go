@@ -69,7 +69,7 @@ func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 	}
 	m := e.submission(r, records)
 	m.Version = least
-	e.log.request(m, records)
+	e.recording.request(m, records)
 	return &entry{m, records, r.Handler}, nil
 }
 

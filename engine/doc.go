@@ -24,6 +24,14 @@
 // Spawn; another configuration needs another engine. A crash ends a session, too. Join
 // waits for the end, Close is for good.
 //
+// Weights change while requests run: Update stages others beside those that serve, its
+// Commit lets the next plan compute with them, Rollback goes back. Each token tells which
+// version sampled it, and which computed the cache that it came from.
+//
+// Pause stops generation between two steps, for one holder or several; who holds it may
+// compute with the model (Hold.Logits). Sleep gives the memory of cache or weights to
+// others, Wake takes it again. Both keep what is open.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
@@ -39,5 +47,6 @@
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of
-// requests, then that of a record; none is held while anything is waited for.
+// requests, then that of a record; the others are not held while anything is waited for,
+// and life only by who changes weights, who waits for steps that run.
 package engine

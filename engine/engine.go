@@ -21,9 +21,10 @@ type Engine struct {
 	logprobs bool            // are told where a request asks nothing else
 	sharing  bool
 
+	recording *recording // nil: none
+
 	requests *requests
 	versions *versions
-	log      *recording
 	life     chan struct{}  // room for one: who begins a session or ends one, or changes weights
 	store    *weights.Store // nil: not needed yet. It needs life
 	loaded   []uint32       // epochs of it that the session's executor has
@@ -63,7 +64,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	info := ex.Info()
 	e.info = r.info(info)
 	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
-	e.log = e.newRecording(&cfg)
+	e.recording = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil
 }
@@ -98,5 +99,5 @@ func (e *Engine) Close() error {
 	<-s.freed
 	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
 	e.requests.forget()
-	return errors.Join(err, e.log.close())
+	return errors.Join(err, e.recording.close())
 }

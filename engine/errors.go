@@ -33,6 +33,10 @@ var (
 	ErrStopping  = actors.ErrStopping
 	ErrClosed    = actors.ErrClosed
 
+	ErrPaused   = actors.ErrPaused
+	ErrAsleep   = actors.ErrAsleep
+	ErrHoldLost = actors.ErrHoldLost
+
 	// ErrNotRunning means that the engine was stopped, or with ErrCrashed that it has
 	// crashed: Start begins again.
 	ErrNotRunning = actors.ErrNotRunning

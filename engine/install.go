@@ -12,15 +12,15 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// changeWeights lets the caller alone change the weights, until release. Sessions
+// changeWeights lets the caller alone change the weights, until others. Sessions
 // neither begin nor end meanwhile, but for crashes.
 func (e *Engine) changeWeights(ctx context.Context) error {
-	err := e.hold(ctx)
+	err := e.alone(ctx)
 	if err != nil {
 		return err
 	}
 	if err = e.openStore(); err != nil {
-		e.release()
+		e.others()
 	}
 	return err
 }
@@ -39,20 +39,10 @@ func (e *Engine) openStore() (err error) {
 			return err
 		}
 	}
-	if e.session.Load().gone() {
+	if e.session.Load().ended() {
 		e.dropAll()
 	}
 	return nil
-}
-
-// gone tells that the session has no executor any more, or will have none in a moment.
-func (s *session) gone() bool {
-	select {
-	case <-s.system.Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // use notes that the executor has the set of an epoch.
@@ -67,7 +57,7 @@ func (e *Engine) use(epoch uint32) error {
 // dropAll notes that the executor has no sets.
 func (e *Engine) dropAll() {
 	for _, epoch := range e.loaded {
-		e.note(e.store.Done(epoch))
+		e.log(e.store.Done(epoch))
 	}
 	e.loaded = nil
 }
@@ -75,23 +65,34 @@ func (e *Engine) dropAll() {
 // install lets a set compute that the store has made current. An error means that
 // nothing computes with it.
 func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
-	rank := e.versions.name(set.Epoch, set.Version, again)
-	e.log.weights(set, "")
-	if s := e.session.Load(); !s.gone() {
-		if err := e.load(s, set); err != nil {
-			return err
+	e.recording.weights(set, "")
+	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version, again), KV: kv}
+	if s := e.session.Load(); !s.ended() {
+		err := e.load(s, set)
+		switch {
+		case errors.Is(err, executor.ErrFull):
+			err = e.replace(s, set, c)
+		case err == nil:
+			err = e.commit(s, c)
 		}
-		// It waits for steps that run, not for the caller's context: then it is known
-		// what computes. A session that ends meanwhile has no weights.
-		err := s.system.Commit(e.closing, sched.Commit{Epoch: set.Epoch, Version: rank, KV: kv})
-		if err != nil && !errors.Is(err, actors.ErrClosed) {
+		if err != nil {
 			return err
 		}
 	}
 	e.cpu.Weights = set
-	e.options.Sched.Epoch, e.options.Sched.Version = set.Epoch, rank
+	e.options.Sched.Epoch, e.options.Sched.Version = c.Epoch, c.Version
 	e.dropOld()
-	e.versions.serve(rank, set.Version, e.store.Retained())
+	e.versions.serve(c.Version, set.Version, e.store.Retained())
+	return nil
+}
+
+// commit lets a session plan with a set that is loaded. It waits for steps that run,
+// not for the caller's context: then it is known what computes. A session that ends
+// meanwhile has no weights.
+func (e *Engine) commit(s *session, c sched.Commit) error {
+	if err := s.system.Commit(e.closing, c); !errors.Is(err, actors.ErrClosed) {
+		return err
+	}
 	return nil
 }
 
@@ -111,6 +112,28 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 	return nil
 }
 
+// replace is load and commit where memory holds one set: weights sleep meanwhile, so
+// that nothing computes, and wake as the new ones, unless they slept before. Requests
+// keep their places and their cache. At rest nothing computes anyway.
+func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
+	slept := s.system.State().Weights
+	err := s.system.Sleep(e.closing, false, true)
+	if err != nil && !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	if err == nil && !slept {
+		defer func() { e.log(s.system.Wake(e.closing)) }() // what is committed stays so: Status tells that it sleeps, and Wake tries again
+	}
+	before := e.cpu.Weights
+	for _, epoch := range slices.Clone(e.loaded) {
+		e.drop(epoch)
+	}
+	if err := e.load(s, set); err != nil {
+		return errors.Join(err, e.load(s, before))
+	}
+	return e.commit(s, c)
+}
+
 // dropOld drops the sets that nobody computes with and that are not kept.
 func (e *Engine) dropOld() {
 	kept := e.store.Retained()
@@ -125,7 +148,7 @@ func (e *Engine) dropOld() {
 func (e *Engine) drop(epoch uint32) {
 	if loader, ok := e.session.Load().ex.(executor.Loader); ok {
 		if err := loader.Drop(epoch); !errors.Is(err, executor.ErrClosed) {
-			e.note(err)
+			e.log(err)
 		}
 	}
 	e.unuse(epoch)
@@ -134,11 +157,11 @@ func (e *Engine) drop(epoch uint32) {
 // unuse notes that the executor has a set no more.
 func (e *Engine) unuse(epoch uint32) {
 	e.loaded = slices.DeleteFunc(e.loaded, func(o uint32) bool { return o == epoch })
-	e.note(e.store.Done(epoch))
+	e.log(e.store.Done(epoch))
 }
 
-// note logs what cannot be mended and concerns nobody who could be told.
-func (e *Engine) note(err error) {
+// log notes what cannot be mended and concerns nobody who could be told.
+func (e *Engine) log(err error) {
 	if err != nil {
 		e.options.Log.Error().Err(err).Msg("weights")
 	}
@@ -154,5 +177,5 @@ func (e *Engine) forget() {
 // back makes a version current again in the store, whose successor could not compute.
 func (e *Engine) back(version string) {
 	_, err := e.store.Rollback(version)
-	e.note(err)
+	e.log(err)
 }

@@ -54,7 +54,7 @@ const (
 	FinishLength    = actors.ReasonLength    // MaxNewTokens or the context is reached
 	FinishCancelled = actors.ReasonCancelled // by Cancel, or by a context
 	FinishDeadline  = actors.ReasonDeadline  // Request.Deadline or Request.FirstToken has passed
-	FinishAborted   = actors.ReasonAborted   // an update of the weights ended it, by KVAbort
+	FinishAborted   = actors.ReasonAborted   // by a pause with PauseAbort, or an update of the weights with KVAbort
 	FinishStale     = actors.ReasonStale     // see Request.MinVersion and Request.MaxStaleness
 	FinishFailed    = actors.ReasonFailed    // see Output.Err
 )

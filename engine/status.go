@@ -31,6 +31,9 @@ var answers = []struct {
 	{ErrQueueFull, http.StatusTooManyRequests, "queue_full"},
 	{ErrStopping, http.StatusServiceUnavailable, "engine_stopping"},
 	{ErrClosed, http.StatusServiceUnavailable, "engine_closed"},
+	{ErrHoldLost, http.StatusConflict, "hold_lost"},
+	{ErrPaused, http.StatusServiceUnavailable, "engine_paused"},
+	{ErrAsleep, http.StatusServiceUnavailable, "engine_asleep"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
 	{ErrUnavailable, http.StatusServiceUnavailable, "engine_unavailable"},
 

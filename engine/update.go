@@ -54,7 +54,7 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
 	if err := e.changeWeights(ctx); err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	defer e.release()
+	defer e.others()
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
 	dropped := e.store.Retained()
 	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
@@ -109,7 +109,7 @@ func (u *Update) Commit(ctx context.Context) error {
 	if err := e.changeWeights(ctx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	defer e.release()
+	defer e.others()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -131,7 +131,7 @@ func (u *Update) Abort() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.engine.life <- struct{}{}
-	defer u.engine.release()
+	defer u.engine.others()
 	u.part.Abort()
 }
 
@@ -142,7 +142,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 	if err := e.changeWeights(ctx); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	defer e.release()
+	defer e.others()
 	before := e.store.Current().Version
 	set, err := e.store.Rollback(version)
 	if err != nil {

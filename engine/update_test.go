@@ -97,7 +97,12 @@ func (e *Engine) digest() weights.Digest { return e.store.Current().Digest(weigh
 // A way back gives the first version's bytes and tokens; each version is computed as
 // by an engine that has had no other, also by one that was made anew.
 func TestRollbackIsTheFirstVersion(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 2, WeightSets: 2})
+	for sets := 1; sets <= 2; sets++ {
+		t.Run(fmt.Sprint(sets), func(t *testing.T) { rollsBack(t, spawnTiny(t, Config{Threads: 2, WeightSets: sets})) })
+	}
+}
+
+func rollsBack(t *testing.T, e *Engine) {
 	first := greedy(t, e, text(20), 12)
 	v2 := newTrained(t, 1)
 	u := v2.begin(t, e, "v2", KVKeep)
@@ -168,8 +173,12 @@ func TestNoCacheAcrossVersions(t *testing.T) {
 // cache, in chunks and at the end; what is computed again goes on as the new weights
 // would behind the same tokens.
 func TestRequestsGoOnOverAnUpdate(t *testing.T) {
-	for kv, end := range map[KVPolicy]FinishReason{KVKeep: FinishLength, KVRecompute: FinishLength, KVAbort: FinishAborted} {
-		e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
+	for i, kv := range []KVPolicy{KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort} {
+		end := FinishLength
+		if kv == KVAbort {
+			end = FinishAborted
+		}
+		e := spawnTiny(t, Config{Threads: 1, WeightSets: 1 + i/3})
 		v2 := newTrained(t, 1)
 		u := v2.begin(t, e, "v2", kv)
 		if err := v2.send(u); err != nil {

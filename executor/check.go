@@ -34,6 +34,7 @@ type Checker struct {
 
 	done        atomic.Uint64 // last step finished
 	outstanding atomic.Int32
+	asleep      atomic.Bool
 }
 
 // slotCheck is what is known of one slot.
@@ -93,11 +94,23 @@ func (c *Checker) Done(step uint64) {
 	c.outstanding.Add(-1)
 }
 
+// Sleep says that the executor sleeps from now on, or is awake. It may not fall asleep
+// with steps unfinished.
+func (c *Checker) Sleep(asleep bool) error {
+	if n := c.outstanding.Load(); asleep && n > 0 {
+		return breach("%d steps are unfinished, finish them before it sleeps", n)
+	}
+	c.asleep.Store(asleep)
+	return nil
+}
+
 // check goes through b in the order in which it is run, changing staged only.
 func (c *Checker) check(b *Batch) error {
 	c.attempt++
 	c.touched = c.touched[:0]
 	switch {
+	case c.asleep.Load():
+		return breach("the executor sleeps, wake it before")
 	case b.Step <= c.step:
 		return breach("the step before was %d, must ascend from 1", c.step)
 	case b.Epoch < c.epoch:

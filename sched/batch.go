@@ -41,7 +41,7 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	}
 	s.refused(rd.Refused)
 	swaps := len(s.swap.Out)+len(s.swap.In) > 0
-	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
+	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || !s.goesOn() || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
 		s.fresh = s.fresh || s.unread != nil // whom it had to leave reads for did not run: another choice lets this one go first
 		return nil, nil
@@ -103,6 +103,7 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		s.queue = remove(s.queue, q)
 		s.active = insert(s.active, q)
 		q.state, q.found = started, g.Matched
+		s.begin(q)
 		if q.preemptions == 0 {
 			q.cached = g.Matched
 		}
@@ -154,7 +155,7 @@ func (s *Scheduler) Begun(b *executor.Batch, list []Key) []Key {
 	return list
 }
 
-// giveUp turns a victim back into a waiting request, once no step in flight names it.
+// giveUp turns a victim back into a waiting request.
 func (s *Scheduler) giveUp(p *blockmgr.Preempted) {
 	q := s.bySlot[p.Slot]
 	if q.state == ended { // cancelled since; blocks closed the slot already: no second release
@@ -167,7 +168,22 @@ func (s *Scheduler) giveUp(p *blockmgr.Preempted) {
 	} else {
 		q.planned = 0
 	}
-	s.sendBack(q)
+	s.leave(q)
+}
+
+// leave takes slot and cache from q, which waits again once no step in flight names it.
+func (s *Scheduler) leave(q *seq) {
+	s.drainUntil = max(s.drainUntil, q.lastStep)
+	s.active = remove(s.active, q)
+	s.retire = append(s.retire, q.slot)
+	q.slot, q.blocks = executor.NoSlot, 0
+	q.preemptions++
+	if q.lastStep > s.done {
+		q.state = leaving
+		s.leaving = insert(s.leaving, q)
+		return
+	}
+	s.wait(q)
 }
 
 func (s *Scheduler) wait(q *seq) {

@@ -3,9 +3,6 @@ package sched
 import (
 	"fmt"
 	"slices"
-
-	"github.com/cbactor/cbactor/blockmgr"
-	"github.com/cbactor/cbactor/executor"
 )
 
 // KV is a policy: what a commit does to a sequence that has cache of older weights,
@@ -98,7 +95,7 @@ func (s *Scheduler) meet(q *seq, c Commit) {
 	switch {
 	case c.Version < q.version || s.outdated(q):
 		s.finish(q, Stale)
-	case !q.begun():
+	case !q.has():
 	case policy == Abort:
 		s.finish(q, Aborted)
 	case policy == Recompute:
@@ -115,11 +112,9 @@ func (s *Scheduler) finish(q *seq, why Finish) {
 // recompute gives a sequence's cache up. It keeps its age and its tokens.
 func (s *Scheduler) recompute(q *seq) {
 	if q.state == started {
-		s.next.Release = append(s.next.Release, blockmgr.Release{Slot: int32(q.slot), After: q.lastStep})
-		q.planned = 0
-		s.sendBack(q)
+		s.evict(q)
 	} else if q.hosted > 0 {
-		s.leaveHost(q)
+		s.dropHosted(q)
 		q.planned = 0
 	}
 }
@@ -129,10 +124,10 @@ func (s *Scheduler) outdated(q *seq) bool {
 	return q.commits > 0 && q.first >= 0 && s.changes-q.first >= int(q.commits)
 }
 
-// begun tells that a sequence has cache or tokens; an unborn one has its parent's cache.
-func (q *seq) begun() bool {
+// has tells that a sequence has cache or tokens; an unborn one has its parent's cache.
+func (q *seq) has() bool {
 	if q.state == unborn {
-		return q.parent.begun()
+		return q.parent.has()
 	}
 	return q.planned > 0 || len(q.ids) > int(q.prompt) || q.pending > 0
 }
@@ -168,20 +163,4 @@ func (q *seq) epoch() uint32 {
 		return q.runs[0].Epoch
 	}
 	return 0
-}
-
-// sendBack makes a started sequence, whose blocks are given up, wait once no step in
-// flight names it.
-func (s *Scheduler) sendBack(q *seq) {
-	s.drainUntil = max(s.drainUntil, q.lastStep)
-	s.active = remove(s.active, q)
-	s.retire = append(s.retire, q.slot)
-	q.slot, q.blocks = executor.NoSlot, 0
-	q.preemptions++
-	if q.lastStep > s.done {
-		q.state = leaving
-		s.leaving = insert(s.leaving, q)
-		return
-	}
-	s.wait(q)
 }

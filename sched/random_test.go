@@ -77,7 +77,7 @@ type workload struct {
 
 // operate does one thing.
 func (w *workload) operate() {
-	switch op := w.pick(0, 20, "op"); {
+	switch op := w.pick(0, 21, "op"); {
 	case op < 4:
 		w.arrive()
 	case op < 17:
@@ -85,11 +85,15 @@ func (w *workload) operate() {
 	case op == 17:
 		w.cancel(Key(w.pick(1, int(w.next), "cancel")))
 	case op == 18:
-		w.pause()
+		w.news = true
+		[]func(){w.core.Pause, w.core.Finish, w.core.Shut, w.core.Pause}[w.pick(0, 3, "gate")]()
+		w.plan()
 	case op == 19:
-		w.resume()
-	case w.pick(0, 3, "new weights") == 0:
+		w.giveUpAll()
+	case op == 20 && w.pick(0, 3, "new weights") == 0:
 		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
+	default:
+		w.resume()
 	}
 }
 
@@ -122,6 +126,7 @@ func (w *workload) arrive() {
 	if w.pick(0, 1, "greedy") == 0 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(w.pick(0, 9, "seed"))
 	}
+	r.Urgent = w.pick(0, 9, "urgent") == 0 && r.N == 1
 	r.Private, r.Sampling.Tell.Prompt = w.pick(0, 7, "private") == 0, w.pick(0, 4, "told") == 0
 	switch w.pick(0, 15, "kind") {
 	case 0: // only scored
@@ -179,7 +184,7 @@ func TestHundredThousandOperations(t *testing.T) {
 	} {
 		w := workload{sim: resumedSim(t, c), pick: seeded(uint64(seed)), next: 1}
 		for range 17_000 {
-			if waiting, _ := w.core.Load(); waiting > 20 && !w.core.paused {
+			if waiting, _ := w.core.Load(); waiting > 20 && w.core.gate == running {
 				w.deliver()
 				continue
 			}

@@ -66,9 +66,12 @@ type Scheduler struct {
 	ends    []Item   // whom commits have ended
 	heard   uint32   // the epoch that blocks were last told
 
-	paused bool
-	step   uint64 // last step handed over
-	done   uint64 // last step done
+	gate gate
+	step uint64 // last step handed over
+	done uint64 // last step done
+
+	begun  int // sequences that were started and have not ended, and those to be forked from them
+	urgent int // sequences that are, and have not ended
 
 	byKey   map[Key]*seq
 	queue   []*seq // waiting, oldest first
@@ -114,10 +117,10 @@ type batch struct {
 	changes int // commits before it
 }
 
-// New makes an empty scheduler. It is born paused: nothing is planned before Resume.
+// New makes an empty scheduler. It is born shut: nothing is planned before Resume.
 func New(cfg Config) *Scheduler {
 	epoch := max(1, cfg.Epoch)
-	s := &Scheduler{cfg: cfg, serving: Commit{Epoch: epoch, Version: cfg.Version}, single: []Run{{Epoch: epoch}}, heard: epoch, paused: true, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
+	s := &Scheduler{cfg: cfg, serving: Commit{Epoch: epoch, Version: cfg.Version}, single: []Run{{Epoch: epoch}}, heard: epoch, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
 		byKey: map[Key]*seq{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
 	for i := cfg.MaxSlots - 1; i >= 0; i-- {
 		s.slots = append(s.slots, executor.Slot(i))
@@ -150,19 +153,28 @@ func (s *Scheduler) Submit(r Submit) error {
 // add makes sequence number child of a request.
 func (s *Scheduler) add(r Submit, child int32) *seq {
 	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, private: r.Private, sampling: r.Sampling, seed: r.Seed,
+		eos: r.EOS, private: r.Private, urgent: r.Urgent, sampling: r.Sampling, seed: r.Seed,
 		kv: r.KV, version: r.Version, commits: r.Commits, first: noToken, slot: executor.NoSlot}
 	s.byKey[q.key] = q
+	if q.urgent {
+		s.urgent++
+	}
 	return q
 }
 
 // rank is a request's place in line.
 func (s *Scheduler) rank(r Submit) int64 {
-	if s.cfg.Policy == Priority {
+	switch {
+	case r.Urgent:
+		return int64(r.Key) - beforeAll
+	case s.cfg.Policy == Priority:
 		return int64(r.Key) - int64(r.Priority)*AgePerLevel
 	}
 	return int64(r.Key)
 }
+
+// beforeAll is more than the ranks of any two requests that are not urgent differ by.
+const beforeAll = 1 << 62
 
 // Cancel drops a request wherever it is. An unknown key is harmless. Rows of it
 // that were handed over run; their tokens are not reported.
@@ -171,12 +183,6 @@ func (s *Scheduler) Cancel(k Key) {
 		s.end(q)
 	}
 }
-
-// Pause stops planning. A plan whose Reserve is out is handed over even so.
-func (s *Scheduler) Pause() { s.paused = true }
-
-// Resume lets planning go on.
-func (s *Scheduler) Resume() { s.paused, s.fresh = false, true }
 
 // Quiet tells that no Reserve is out and no batch in flight.
 func (s *Scheduler) Quiet() bool { return !s.out && s.held == nil && len(s.flight) == 0 }
@@ -202,9 +208,10 @@ func (s *Scheduler) end(q *seq) {
 		q.parent.children = slices.DeleteFunc(q.parent.children, func(c *seq) bool { return c == q })
 	}
 	delete(s.byKey, q.key)
+	s.uncount(q)
 	s.orphan(q)
 	if q.hosted > 0 {
-		s.leaveHost(q)
+		s.dropHosted(q)
 	}
 	if q.slot != executor.NoSlot {
 		s.gone = append(s.gone, q)

@@ -31,6 +31,7 @@ type Submit struct {
 	IDs      []int32 // the prompt, at least one
 	MaxNew   int32   // 0: the prompt is computed and nothing drawn, which is for one sequence only
 	Private  bool    // takes no shared blocks and leaves none
+	Urgent   bool    // goes before all others, also while they are paused, and takes their cache
 	EOS      []int32 // ids that end it
 	Sampling sampling.Params
 	Seed     uint64
@@ -64,6 +65,8 @@ type seq struct {
 	limit    int32 // most ids: prompt and new tokens
 	eos      []int32
 	private  bool // takes no shared blocks and leaves none
+	urgent   bool // goes before all others
+	begun    bool // was started, or is to be forked from one that was
 	sampling sampling.Params
 	seed     uint64
 	kv       KV     // at a commit

@@ -142,6 +142,21 @@ func (s *sim) pause() {
 	s.plan()
 }
 
+// giveUpAll empties the cache, if nothing is in flight.
+func (s *sim) giveUpAll() {
+	s.t.Helper()
+	if !s.core.Quiet() {
+		return
+	}
+	s.news = true
+	for _, k := range s.core.GiveUpAll(nil) {
+		if q := s.core.byKey[k]; q == nil || q.state != waiting && q.state != offered || q.planned != 0 {
+			s.t.Fatalf("request %d was given up with all others and is %+v", k, q)
+		}
+	}
+	s.plan()
+}
+
 func (s *sim) resume() {
 	s.news = true
 	s.core.Resume()

@@ -73,6 +73,15 @@ func (s *story) play(t *testing.T, line string) {
 		s.drop(w.subject(), w.text("as", "cancelled"))
 	case "pause":
 		s.pause()
+	case "finish":
+		s.core.Finish()
+		s.news = true
+		s.plan()
+	case "shut":
+		s.core.Shut()
+		s.plan()
+	case "empty":
+		s.giveUpAll()
 	case "resume":
 		s.resume()
 	case "commit":
@@ -90,6 +99,13 @@ func (s *story) play(t *testing.T, line string) {
 	case "step":
 		for range max(1, w.number("times", 1)) {
 			s.oneStep(true)
+		}
+	case "rest": // all arrives that is on the way, and what comes of it
+		for s.asked != nil || len(s.running) > 0 {
+			s.answers(true)
+			if len(s.running) > 0 {
+				s.result(true)
+			}
 		}
 	case "until":
 		s.until(w)
@@ -246,7 +262,7 @@ func (w words) submit(s *story, k Key) Submit {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
 	}
 	r.KV, r.Commits, r.Version = policies[w.text("kv", "")], int32(w.number("commits", 0)), uint32(w.number("version", 0))
-	r.Private, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("told")
+	r.Private, r.Urgent, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("urgent"), w.flag("told")
 	if w.flag("processor") {
 		r.Sampling.Processor, r.Sampling.Temperature = idle{}, 0
 	}

@@ -48,18 +48,18 @@ func (s *Scheduler) leaveForHost(q *seq, blocks []blockmgr.Added) {
 	s.swap.Out = append(s.swap.Out, moved(q, blocks))
 }
 
+// dropHosted notes that a sequence's cache in the host pool is not needed any more.
+func (s *Scheduler) dropHosted(q *seq) {
+	s.host += int(q.hosted)
+	s.swap.Drop = append(s.swap.Drop, uint64(q.key))
+	q.hosted = 0
+}
+
 // comeBack notes that a sequence's cache comes from the host pool.
 func (s *Scheduler) comeBack(q *seq, blocks []blockmgr.Added) {
 	s.host += int(q.hosted)
 	q.hosted = 0
 	s.swap.In = append(s.swap.In, moved(q, blocks))
-}
-
-// leaveHost drops what a sequence has in the host pool.
-func (s *Scheduler) leaveHost(q *seq) {
-	s.host += int(q.hosted)
-	s.swap.Drop = append(s.swap.Drop, uint64(q.key))
-	q.hosted = 0
 }
 
 // moved copies the list: it outlives the answer that it came with.

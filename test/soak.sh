@@ -138,6 +138,31 @@ report() {
 	cat "docs/reports/$1.md"
 }
 
+# Pauses and sleeps.
+pauses() {
+	echo '# Pauses and sleeps'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 200 storms of 1,000 requests with pauses, logits, sleeps, stops and starts, under the race detector'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -run 'TestPauseStorm' ./engine -pause-storms 200
+	echo '```'
+	echo
+	echo '## A pause behind 100,000 queued requests, and of an idle engine'
+	echo
+	echo '```'
+	own go test -count=5 -v -run 'TestPauseBehindAHundredThousand|TestReportS5' ./engine | grep -E 'median|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## Random cases with gates, urgent requests and emptied caches'
+	echo
+	echo '```'
+	go test -count=1 ./sched ./blockmgr -rapid.checks=20000
+	echo '```'
+}
+
 case $1 in
 first-light)
 	report first-light first_light
@@ -151,14 +176,18 @@ sampling)
 calls)
 	report calls calls
 	;;
+pauses)
+	report pauses pauses
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
+	"$0" pauses
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | all" >&2
 	exit 2
 	;;
 esac
