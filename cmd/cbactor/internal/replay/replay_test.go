@@ -21,7 +21,7 @@ type trial struct {
 // host pool, cancelled, sampled, penalised, and after a way back.
 func TestARunReplays(t *testing.T) {
 	for name, c := range map[string]trial{
-		"roomy":       {config: engine.Config{}},
+		"roomy":       {config: engine.Config{MaxBatchTokens: 24, MaxRequestsPerBatch: 20}},
 		"small cache": {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8}, how: `"how":"recompute"`},
 		"host pool":   {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8, CPUOffloadSpace: 0.02}, how: `"how":"host"`},
 	} {
@@ -44,8 +44,11 @@ func TestARunReplays(t *testing.T) {
 			if s.Sequences != len(outs) || s.Tokens != generated || s.Lost != 0 || s.Open != 0 || s.Torn {
 				t.Errorf("%d outputs with %d tokens: %+v", len(outs), generated, s)
 			}
-			again, kept := spans(t, log)
-			t.Logf("%d tokens of %d sequences, %d sampled by several versions, %d caches of several, %d computed again", s.Tokens, s.Sequences, several, kept, again)
+			again, kept, forked := spans(t, log)
+			t.Logf("%d tokens of %d sequences, %d sampled by several versions, %d caches of several, %d of them forked, %d computed again", s.Tokens, s.Sequences, several, kept, forked, again)
+			if c.config.NumBlocks == 0 && forked == 0 {
+				t.Error("no fork took over a cache of several versions")
+			}
 			if several < 5 || again < 3 || kept < 3 {
 				t.Errorf("only %d sequences were sampled by several versions, %d caches computed by several, %d computed again", several, kept, again)
 			}
@@ -102,11 +105,16 @@ func TestWhatIsChangedInALogIsFound(t *testing.T) {
 			return true
 		},
 		"a recompute": func(q *replaylog.Request, s *replaylog.Sequence) bool {
-			if s == nil || len(s.Caches) != 2 || len(s.Caches[1].Runs) != 1 || len(s.Tokens)-s.Caches[1].First < 10 {
+			if s == nil || len(s.Caches) < 2 {
 				return false
 			}
-			runs := append(s.Caches[0].Runs, replaylog.Run{Epoch: s.Caches[1].Runs[0].Epoch, Start: int32(s.Caches[1].First + promptLength - 1)})
-			s.Caches = []replaylog.Cache{{Runs: runs}}
+			kept, again := &s.Caches[len(s.Caches)-2], s.Caches[len(s.Caches)-1]
+			at := int32(again.First + promptLength - 1) // where the first token after it came from
+			if again.Runs[0].Epoch <= kept.Runs[len(kept.Runs)-1].Epoch || len(again.Runs) > 1 && again.Runs[1].Start <= at || len(s.Tokens)-again.First < 10 {
+				return false
+			}
+			kept.Runs = append(append(kept.Runs, replaylog.Run{Epoch: again.Runs[0].Epoch, Start: at}), again.Runs[1:]...)
+			s.Caches = s.Caches[:len(s.Caches)-1]
 			return true
 		},
 		"end": func(q *replaylog.Request, s *replaylog.Sequence) bool {
@@ -181,7 +189,7 @@ func TestHostileLogs(t *testing.T) {
 	from := func(w replaylog.Weights) (*weights.Set, error) { return cmp.Or(read[w.Version], read["v2"]), nil }
 	log := recorded.String()
 	outcomes := map[string]int{}
-	const tries = 300
+	const tries = 90
 	for i := range tries {
 		bad := []byte(log)
 		at, with := i*len(log)/tries, "0123456789-,{}[]\"e"[i%18]
@@ -192,7 +200,7 @@ func TestHostileLogs(t *testing.T) {
 		outcomes[outcome(t, string(bad), Config{Model: model, Source: from, Threads: 1, Slots: 2})]++
 	}
 	t.Log(outcomes)
-	if outcomes["refused"] < 20 || outcomes["differs"] < 5 || outcomes["equal"] < 5 {
+	if outcomes["refused"] < 20 || outcomes["differs"] < 4 || outcomes["equal"] < 4 {
 		t.Errorf("the outcomes are not all there: %v", outcomes)
 	}
 }

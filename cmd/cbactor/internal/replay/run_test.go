@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,14 @@ func spawn(t *testing.T, cfg engine.Config) *engine.Engine {
 // update lets a version serve.
 func update(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) {
 	t.Helper()
+	if err := staged(t, e, name, kv).Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// staged is an update that is ready for its Commit.
+func staged(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) *engine.Update {
+	t.Helper()
 	set := version(t, name)
 	o := engine.UpdateOptions{Version: name, KV: kv}
 	for tensor := range set.All() {
@@ -94,14 +103,13 @@ func update(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) {
 			t.Fatal(err)
 		}
 	}
-	if err := u.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	return u
 }
 
 const (
 	promptLength = 21
-	maxNew       = 110
+	maxNew       = 64
+	longPrompt   = 700 // computed in many chunks, while weights change
 )
 
 // prompt is one of promptLength ids, of which pairs share their beginnings.
@@ -117,6 +125,9 @@ func prompt(n int) []int32 {
 // request is the i-th of a run.
 func request(i int) engine.Request {
 	r := engine.Request{ID: fmt.Sprintf("r%d", i), PromptIDs: prompt(i), MaxNewTokens: maxNew, IgnoreEOS: i%5 != 0}
+	if i < 4 {
+		r.MaxNewTokens *= 2 // they live to see all versions
+	}
 	if i%4 == 1 {
 		r.N = 3
 	}
@@ -134,7 +145,7 @@ func request(i int) engine.Request {
 func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Output) {
 	t.Helper()
 	recorded, traced := &file{}, &file{}
-	cfg.Record, cfg.Trace, cfg.WeightSets, cfg.Threads = recorded, traced, 2, 2
+	cfg.Record, cfg.Trace, cfg.WeightSets, cfg.Threads, cfg.Seed = recorded, traced, 2, 2, 7
 	e := spawn(t, cfg)
 	var streams []*engine.Stream
 	add := func(from, to int) {
@@ -148,14 +159,29 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 	}
 	add(0, 8)
 	await(t, streams[1], 10)
-	update(t, e, "v2", engine.KVKeep)
-	await(t, streams[1], 30)
+	v2 := staged(t, e, "v2", engine.KVKeep)
+	if cfg.NumBlocks == 0 {
+		long := engine.Request{ID: "long", PromptIDs: slices.Repeat(prompt(40), longPrompt/promptLength), N: 3, MaxNewTokens: 8, IgnoreEOS: true, KV: engine.KVKeep}
+		s, err := e.AddRequest(t.Context(), long)
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(append(streams, s), s.Children()...)
+	}
+	if err := v2.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, streams[1], 22)
+	resume := pause(t, e)
 	update(t, e, "v3", engine.KVRecompute)
+	resume()
 	add(8, 11)
-	await(t, streams[1], 60)
+	await(t, streams[1], 36)
+	resume = pause(t, e)
 	if err := e.Rollback(t.Context(), "v2", engine.KVKeep); err != nil {
 		t.Fatal(err)
 	}
+	resume()
 	e.Cancel("r6")
 	add(11, 12)
 	for _, s := range streams {
@@ -165,6 +191,20 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 		t.Fatal(err)
 	}
 	return recorded.String(), traced.String(), outs
+}
+
+// pause pauses, so that nobody ends while weights are sent.
+func pause(t *testing.T, e *engine.Engine) (resume func()) {
+	t.Helper()
+	h, err := e.Pause(t.Context(), engine.PauseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := h.Release(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // await reads a stream until n tokens are there, or it has ended.
@@ -262,14 +302,15 @@ func number(l *replaylog.Line) uint64 {
 	return 0
 }
 
-// spans counts caches that were computed again and those that several weights computed.
-func spans(t *testing.T, log string) (again, several int) {
+// spans counts caches that were computed again, those that several weights computed,
+// and of these the ones that forks took over.
+func spans(t *testing.T, log string) (again, several, forked int) {
 	t.Helper()
 	in, _ := begin(t, log)
 	for {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			return again, several
+			return again, several, forked
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -281,6 +322,9 @@ func spans(t *testing.T, log string) (again, several int) {
 		for _, c := range e.Sequence.Caches {
 			if len(c.Runs) > 1 {
 				several++
+			}
+			if len(c.Runs) > 1 && e.Sequence.Child > 0 && int(c.Runs[1].Start) < len(e.Request.Prompt) {
+				forked++
 			}
 		}
 	}
