@@ -220,7 +220,6 @@ func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	if c.FromHost {
 		epoch = c.Epoch
 	}
-	s.barred = epoch != w.r.Epoch
 	if s.epoch != epoch {
 		s.epoch, s.chain = epoch, s.chain[:0]
 	}

@@ -164,7 +164,6 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 	if c.FromHost {
 		s.epoch = c.Epoch
 	}
-	s.barred = s.epoch != w.r.Epoch
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
 		most := (s.prompt - 1) / w.page

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -185,7 +187,8 @@ func TestRequestsGoOnOverAnUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 		const n = 400
-		s := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: n, IgnoreEOS: true})
+		slow := new(unhurried)
+		s := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: n, IgnoreEOS: true, Sampling: sampling.Params{Processor: slow}})
 		var told, tokens []VersionSpan
 		var out Output
 		for committed := false; out.RequestID == ""; {
@@ -204,6 +207,7 @@ func TestRequestsGoOnOverAnUpdate(t *testing.T) {
 				if err := u.Commit(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				slow.over.Store(true)
 			}
 			if c.Final != nil {
 				out = *c.Final
@@ -231,6 +235,16 @@ func TestRequestsGoOnOverAnUpdate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unhurried lets a request take its time, until that is over.
+type unhurried struct{ over atomic.Bool }
+
+func (u *unhurried) Process([]int32, int, []float32) error {
+	if !u.over.Load() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil
 }
 
 // covers wants spans to cover n without a gap, each of another version than the one before.

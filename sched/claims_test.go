@@ -135,7 +135,7 @@ func (c *claims) mayEnd(f Finish) error {
 // perPosition is the epoch of each position of a context.
 func perPosition(runs []Run, context int32) (epochs []uint32, err error) {
 	for i, r := range runs {
-		if i == 0 && r.Start != 0 || i > 0 && (r.Start <= runs[i-1].Start || r.Epoch <= runs[i-1].Epoch) {
+		if i == 0 && r.Start != 0 || i > 0 && (r.Start <= runs[i-1].Start || r.Epoch <= runs[i-1].Epoch || r.Start >= context) {
 			return nil, fmt.Errorf("is told of cache of %v", runs)
 		}
 		end := context

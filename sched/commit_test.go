@@ -34,6 +34,11 @@ func (s *sim) ended() []Item {
 			s.t.Fatal(err)
 		}
 	}
+	for _, b := range s.running {
+		if b.Epoch < s.loaded {
+			s.t.Fatalf("step %d runs in epoch %d, which is dropped", b.Step, b.Epoch)
+		}
+	}
 	var t Tokens
 	s.core.Ended(&t)
 	return t.Items
