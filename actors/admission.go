@@ -84,7 +84,7 @@ func (l Limits) admit(r *Submit) (*sched.Submit, error) {
 	if room := min(l.MaxContext, l.CacheTokens+1) - n; !r.Score && (maxNew == 0 || maxNew > room) {
 		maxNew = room
 	}
-	params, eos := r.params()
+	params, eos := r.Params()
 	if len(eos) > maxEOS {
 		return nil, fmt.Errorf("%w: eos and ends have %d ids, at most %d may end a request", ErrParams, len(eos), maxEOS)
 	}
@@ -131,9 +131,9 @@ func (r *Submit) check() error {
 	return nil
 }
 
-// params are the sampling parameters, and the ids that end the request: its EOS and its
+// Params are the sampling parameters, and the ids that end the request: its EOS and its
 // Ends. With MinNew the parameters have all of them.
-func (r *Submit) params() (p sampling.Params, eos []int32) {
+func (r *Submit) Params() (p sampling.Params, eos []int32) {
 	p, eos = r.Sampling, r.EOS
 	if len(p.Ends) > 0 {
 		eos = slices.Clone(eos)

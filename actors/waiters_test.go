@@ -94,7 +94,7 @@ func TestWhoWaitsIsCancelled(t *testing.T) {
 // Who waits is not accepted when its context has ended, though its cancel is yet to come.
 func TestWhoWaitsNoLongerIsNotAccepted(t *testing.T) {
 	full(t, func(r *rig) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(context.Background())
 		reply := make(chan error, 1)
 		r.Submit(&Submit{ID: "a", IDs: promptOf(5, 1), MaxNew: 2, Sink: newRecord(t), Reply: reply, Wait: ctx})
 		r.after(0)

@@ -12,6 +12,8 @@ import (
 // Checkpoint is an opened model: its configuration, what text needs, and its
 // tensors, which are read from the file when asked for. It is a weights.Source.
 type Checkpoint struct {
+	Path string // that Open was given
+
 	Config     *model.Config
 	Generation Generation
 

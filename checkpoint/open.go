@@ -16,6 +16,14 @@ import (
 // Errors wrap ErrNotFound, ErrFormat, model.ErrConfig or model.ErrUnsupported and
 // name the file. The caller closes the Checkpoint.
 func Open(path string) (*Checkpoint, error) {
+	c, err := openAt(path)
+	if err == nil {
+		c.Path = path
+	}
+	return c, err
+}
+
+func openAt(path string) (*Checkpoint, error) {
 	if path == Embedded {
 		return openFolder(tiny.FS)
 	}

@@ -78,6 +78,7 @@ func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 		e.requests.withdraw(records, err)
 		return nil, err
 	}
+	e.recording.request(n.submit, records)
 	return n, nil
 }
 

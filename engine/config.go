@@ -27,6 +27,11 @@ type Config struct {
 	// it: what it is too slow for is counted there, and an error ends the trace alone.
 	Trace io.WriteCloser
 
+	// Record, if set, is written the log of the run, from which `cbactor replay` computes
+	// the same tokens again, and closed as Trace is. It needs weights that the engine
+	// knows: with an Executor it is refused.
+	Record io.WriteCloser
+
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated
 	MaxQueueSize              int // requests open at a time, queued and running

@@ -47,6 +47,10 @@
 // Spawn. A sequence's record (record.go) is written by intake and read by any number
 // of Streams; it is entered in requests (requests.go) while its id is in use.
 //
+// With Config.Record an engine writes the log of its run (recording.go): intake's
+// goroutine notes a request with its first news and a sequence with its end, whoever
+// changes the weights their digest before anything is computed with them.
+//
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of

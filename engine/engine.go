@@ -23,6 +23,8 @@ type Engine struct {
 	logprobs bool            // are told where a request asks nothing else
 	sharing  bool
 
+	recording *recording // nil: none
+
 	requests *requests
 	versions *versions
 	life     chan struct{}  // room for one: who begins a session or ends one, or changes weights
@@ -67,6 +69,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	info := ex.Info()
 	e.info = r.info(info)
 	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
+	e.recording = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil
 }
@@ -108,5 +111,5 @@ func (e *Engine) Close() error {
 	}
 	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
 	e.requests.forget()
-	return err
+	return errors.Join(err, e.recording.close())
 }

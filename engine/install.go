@@ -65,6 +65,7 @@ func (e *Engine) dropAll() {
 // install lets a set compute that the store has made current. An error means that
 // nothing computes with it.
 func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
+	e.recording.weights(set, "")
 	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version, again), KV: kv}
 	if s := e.session.Load(); !s.ended() {
 		err := e.load(s, set)

@@ -24,6 +24,7 @@ type record struct {
 	streaming bool        // handlers and ResultsOf get news as it comes
 	requests  *requests   // where it is entered
 	versions  *versions   // of weights
+	log       *logged     // its place in the replay log
 	cancel    func()      // tells intake; set when it is submitted
 	unbind    func() bool // lets go of the request's context
 	onEnd     func()      // called once it has ended, on intake's goroutine; nil: nobody asks
@@ -56,6 +57,7 @@ func (r *record) Started() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timing.Started = time.Now()
+	r.log.begun()
 }
 
 // Tokens implements actors.Sink.
@@ -69,6 +71,7 @@ func (r *record) Tokens(news actors.News) {
 		return
 	}
 	r.cache = news.Cache
+	r.log.sampled(&news, len(r.tokens))
 	now := time.Now()
 	if r.tokens == nil {
 		r.tokens, r.timing.First = make([]int32, 0, firstTokens), now
@@ -105,6 +108,7 @@ func (r *record) End(e actors.End) {
 		e.Reason, e.Err = FinishFailed, r.fault
 	}
 	r.end = &e
+	r.log.ended(r.tokens, e)
 	r.notify()
 	r.mu.Unlock()
 	r.unbind()

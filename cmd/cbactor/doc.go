@@ -15,5 +15,5 @@
 // file, one feeds them to the engine, as many at a time as there is room for, one
 // for each open request follows its stream, and the main one counts the events
 // and presents them. Package requests reads files of requests, package show
-// presents.
+// presents, package replay computes a recorded run again.
 package main

@@ -25,6 +25,7 @@ type engineFlags struct {
 	given  []engine.Given // by flags, in their order
 	config engine.Config  // by check: file, environment and flags
 	trace  string         // file, "": none
+	record string         // likewise
 	taken  []*os.File     // what the command reads and writes beside it
 }
 

@@ -90,6 +90,7 @@ func (c *cli) generateCommand() *cobra.Command {
 	addSettings(cmd, &f.settings)
 	f.engine.addFields(cmd)
 	f.engine.addTrace(cmd)
+	f.engine.addRecord(cmd)
 	group(fs, "The engine, see docs/configuration.md")
 	fs.SortFlags = false
 	cmd.SetUsageFunc(groupedUsage)

@@ -48,13 +48,13 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	cfg := f.config
 	cfg.Checkpoint = model
 	cfg.Log = c.log()
-	closeTrace, err := c.openTrace(f, &cfg)
+	closeLogs, err := c.openLogs(f, &cfg)
 	if err != nil {
 		return nil, err
 	}
 	e, err := engine.Spawn(cmd.Context(), cfg)
 	if err != nil {
-		err = errors.Join(err, closeTrace())
+		err = errors.Join(err, closeLogs())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
 	if cfg.Compute == "" { // given, it is a notice

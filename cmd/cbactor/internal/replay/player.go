@@ -1,0 +1,190 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/replaylog"
+	"github.com/cbactor/cbactor/model"
+)
+
+var (
+	// ErrTooLong means that the cache of a Player cannot hold a sequence.
+	ErrTooLong = errors.New("a sequence of the log does not fit")
+	// ErrOther means that a log was made with what is not here.
+	ErrOther = errors.New("the log cannot be replayed here")
+)
+
+// compute is the only type that the executor computes in.
+const compute = "f32"
+
+// Config says with what to compute.
+type Config struct {
+	Model   *model.Config
+	Header  replaylog.Header
+	First   replaylog.Weights
+	Source  Source
+	Threads int    // 0: as many CPUs as the process may use
+	Kernels string // instruction set; "": as cpuexec.Config
+	Slots   int    // sequences side by side; 0: 16
+}
+
+// defaultSlots is how many sequences go side by side.
+const defaultSlots = 16
+
+// Player computes sequences again.
+type Player struct {
+	ex     executor.Executor
+	info   executor.Info
+	sets   sets
+	slots  []executor.Slot // free
+	blocks []int32         // free
+
+	waiting []*play
+	active  []*play
+	retire  []place // the next batch retires them
+	sum     Summary
+
+	batch  executor.Batch
+	result executor.Result
+}
+
+// New makes an executor with the first weights of a log. Errors are ErrOther, those of
+// cpuexec.New, of the Source, and weights.ErrDigest.
+func New(cfg Config) (*Player, error) {
+	switch h := &cfg.Header; {
+	case h.Vocab != cfg.Model.Vocab:
+		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
+	case h.Compute != compute:
+		return nil, fmt.Errorf("%w: it was computed in %.40q, there is only %s", ErrOther, h.Compute, compute)
+	}
+	first, err := cfg.Source.Read(cfg.First)
+	if err != nil {
+		return nil, err
+	}
+	set := *first
+	set.Epoch = 1
+	slots := cfg.Slots
+	if slots == 0 {
+		slots = defaultSlots
+	}
+	ex, err := cpuexec.New(cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, PageSize: cfg.Header.PageSize, MaxSlots: slots,
+		WeightSets: maxLoaded, Attention: cpuexec.Attention(cfg.Header.Attention), Kernels: cfg.Kernels})
+	if err != nil {
+		return nil, err
+	}
+	p := &Player{ex: ex, info: ex.Info(), sets: sets{loader: ex, source: cfg.Source, epoch: 1,
+		named: map[uint32]replaylog.Weights{}, loaded: []loadedSet{{cfg.First.Digest, set}}}}
+	p.Weights(cfg.First)
+	for i := range p.info.MaxSlots {
+		p.slots = append(p.slots, executor.Slot(i))
+	}
+	for i := range p.info.Groups[0].Blocks {
+		p.blocks = append(p.blocks, int32(i))
+	}
+	return p, nil
+}
+
+// Name is the executor's.
+func (p *Player) Name() string { return p.info.Name }
+
+// Close frees the executor.
+func (p *Player) Close() error { return p.ex.Close() }
+
+// Weights says what a later epoch of the log is.
+func (p *Player) Weights(w replaylog.Weights) { p.sets.named[w.Epoch] = w }
+
+// fits refuses a sequence that the executor cannot hold.
+func (p *Player) fits(c *play) error {
+	if n, blocks := c.length(), p.info.Groups[0].Blocks; n >= p.info.MaxContext || p.blocksFor(n) > blocks {
+		return fmt.Errorf("%w: request %.60q has %d tokens, the model takes %d and the cache %d", ErrTooLong, c.request.ID, n+1, p.info.MaxContext, blocks*p.info.PageSize)
+	}
+	return nil
+}
+
+func (p *Player) blocksFor(tokens int) int { return (tokens + p.info.PageSize - 1) / p.info.PageSize }
+
+// step computes a batch. It does nothing when no sequence is left.
+func (p *Player) step() error {
+	b := &p.batch
+	p.begin(b)
+	if len(p.active)+len(p.retire) == 0 {
+		return nil
+	}
+	if err := p.addRows(b); err != nil {
+		return err
+	}
+	retired := p.retire
+	p.retire = nil
+	if err := p.do(b); err != nil {
+		return err
+	}
+	for _, at := range retired {
+		p.slots, p.blocks = append(p.slots, at.slot), append(p.blocks, at.blocks...)
+	}
+	p.compare()
+	return nil
+}
+
+// addRows appends the rows of those whose next positions are of the oldest weights, so
+// that sets are changed seldom.
+func (p *Player) addRows(b *executor.Batch) error {
+	if len(p.active) > 0 {
+		oldest, _ := p.active[0].run()
+		for _, c := range p.active {
+			epoch, _ := c.run()
+			oldest = min(oldest, epoch)
+		}
+		if err := p.sets.use(oldest); err != nil {
+			return err
+		}
+		budget := int32(p.info.MaxTokens)
+		for _, c := range p.active {
+			c.row.at = -1
+			if epoch, _ := c.run(); epoch == oldest && budget > 0 {
+				c.addRow(b, budget)
+				budget -= b.Rows[c.row.at].Count
+			}
+		}
+	}
+	b.Step, b.Epoch = b.Step+1, p.sets.epoch
+	return nil
+}
+
+// begin starts a batch with those that leave and those for whom there is room.
+func (p *Player) begin(b *executor.Batch) {
+	step := b.Step
+	b.Reset()
+	b.Step = step
+	for _, at := range p.retire {
+		b.Retire = append(b.Retire, at.slot)
+	}
+	for len(p.waiting) > 0 && len(p.slots) > 0 {
+		c := p.waiting[0]
+		n := p.blocksFor(c.length())
+		if n > len(p.blocks) {
+			return
+		}
+		c.slot, p.slots = p.slots[len(p.slots)-1], p.slots[:len(p.slots)-1]
+		at := len(p.blocks) - n
+		c.blocks, p.blocks = p.blocks[at:len(p.blocks):len(p.blocks)], p.blocks[:at:at]
+		p.waiting = p.waiting[1:]
+		p.active = append(p.active, c)
+		b.Admit = append(b.Admit, c.admission())
+		b.Tables = append(b.Tables, executor.Table{Slot: c.slot, Blocks: c.blocks})
+	}
+}
+
+// do runs a batch.
+func (p *Player) do(b *executor.Batch) error {
+	if err := p.ex.Start(b); err != nil {
+		return err
+	}
+	p.result.Reset()
+	if err := p.ex.Finish(&p.result); err != nil {
+		return err
+	}
+	return p.result.Err
+}

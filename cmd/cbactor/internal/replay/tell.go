@@ -1,0 +1,41 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Tell says what came of a replay, in lines.
+func (s *Summary) Tell() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, %s equal: ", counted(int64(s.Requests), "request"), counted(int64(s.Sequences), "sequence"), counted(int64(s.Tokens), "token"))
+	if s.First == nil {
+		b.WriteString("nothing differs\n")
+	} else {
+		fmt.Fprintf(&b, "sequences that differ: %d; found first: %s\n", s.Differ, s.First)
+	}
+	for _, n := range []struct {
+		count       int64
+		thing, what string
+	}{
+		{int64(s.Skipped), "sequence", "not replayed: drawn with code of the program's or with an adapter"},
+		{int64(s.Open), "request", "not ended, with all their sequences, when the log did"},
+		{s.Lost, "line", "missing: the writer of the log was too slow"},
+	} {
+		if n.count > 0 {
+			fmt.Fprintf(&b, "%s %s\n", counted(n.count, n.thing), n.what)
+		}
+	}
+	if s.Torn {
+		b.WriteString("the last line was cut, and is left out\n")
+	}
+	return b.String()
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/replaylog"
+	"github.com/cbactor/cbactor/sched"
+)
+
+// A log is of weights that the engine knows.
+func TestRecordNeedsWeights(t *testing.T) {
+	if _, err := Spawn(t.Context(), Config{Executor: executor.NewEcho(executor.EchoConfig{}), Record: &traceFile{}}); !errors.Is(err, ErrConfig) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A log goes through all sessions of an engine and is whole, and closed once, when that
+// is closed: each sequence has its end in it, one in the queue, too, and who was refused
+// is not there.
+func TestALogIsWholeWhenTheEngineIsClosed(t *testing.T) {
+	f := &traceFile{}
+	e := spawnTiny(t, Config{Record: f, MaxRequestsPerBatch: 2})
+	if _, err := e.AddRequest(t.Context(), Request{ID: "refused"}); err == nil {
+		t.Fatal("a request without a prompt is taken")
+	}
+	mustAdd(t, e, Request{ID: "a", PromptIDs: text(9), MaxNewTokens: 5, N: 2}).Wait(t.Context())
+	if err := errors.Join(e.Stop(t.Context(), StopOptions{}), e.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"b", "c", "d", "e"} {
+		mustAdd(t, e, Request{ID: id, PromptIDs: text(9), IgnoreEOS: true})
+	}
+	if err := errors.Join(e.Close(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	in, err := replaylog.NewReader(&f.Buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]int{}
+	for {
+		entry, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Sequence != nil {
+			ends[entry.Request.ID]++
+		}
+	}
+	if ends["a"] != 2 || ends["b"] != 1 || ends["e"] != 1 || len(ends) != 5 || in.Open() != 0 || f.closed != 1 {
+		t.Errorf("%v, %d open, closed %d times", ends, in.Open(), f.closed)
+	}
+}
+
+// A cache that grows is one; one that was computed again is another, also by weights
+// that had computed a part of it.
+func TestCachesOfASequence(t *testing.T) {
+	runs := func(epochAndStart ...int) (r []sched.Run) {
+		for i := 0; i < len(epochAndStart); i += 2 {
+			r = append(r, sched.Run{Epoch: uint32(epochAndStart[i]), Start: int32(epochAndStart[i+1])})
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		news []actors.Cache
+		want []cached
+	}{
+		"one":                  {[]actors.Cache{{Runs: runs(1, 0), Context: 9}, {Runs: runs(1, 0), Context: 10}}, []cached{{0, runs(1, 0)}}},
+		"kept":                 {[]actors.Cache{{Runs: runs(1, 0), Context: 9}, {Runs: runs(1, 0, 2, 9), Context: 10}}, []cached{{0, runs(1, 0, 2, 9)}}},
+		"planned already":      {[]actors.Cache{{Runs: runs(1, 0, 2, 9), Context: 9}}, []cached{{0, runs(1, 0)}}},
+		"computed again":       {[]actors.Cache{{Runs: runs(1, 0), Context: 9}, {Runs: runs(2, 0), Context: 10}}, []cached{{0, runs(1, 0)}, {1, runs(2, 0)}}},
+		"again, partly as was": {[]actors.Cache{{Runs: runs(1, 0), Context: 9}, {Runs: runs(1, 0, 2, 8), Context: 10}}, []cached{{0, runs(1, 0)}, {1, runs(1, 0, 2, 8)}}},
+		"again, by the last":   {[]actors.Cache{{Runs: runs(1, 0, 2, 8), Context: 9}, {Runs: runs(2, 0), Context: 10}}, []cached{{0, runs(1, 0, 2, 8)}, {1, runs(2, 0)}}},
+	} {
+		l := &logged{}
+		for i, cache := range c.news {
+			l.sampled(&actors.News{IDs: []int32{1}, Epoch: 1, Cache: cache}, i)
+		}
+		if !slices.EqualFunc(l.caches, c.want, func(a, b cached) bool { return a.first == b.first && slices.Equal(a.runs, b.runs) }) {
+			t.Errorf("%s: %v, want %v", name, l.caches, c.want)
+		}
+	}
+}
