@@ -91,6 +91,21 @@ func TestWhoWaitsIsCancelled(t *testing.T) {
 	})
 }
 
+// Who waits is not accepted when its context has ended, though its cancel is yet to come.
+func TestWhoWaitsNoLongerIsNotAccepted(t *testing.T) {
+	full(t, func(r *rig) {
+		ctx, cancel := context.WithCancel(context.Background())
+		reply := make(chan error, 1)
+		r.Submit(&Submit{ID: "a", IDs: promptOf(5, 1), MaxNew: 2, Sink: newRecord(t), Reply: reply, Wait: ctx})
+		r.after(0)
+		cancel()
+		r.Cancel("0", nil)
+		if err := <-reply; !errors.Is(err, ErrCancelled) {
+			t.Errorf("accepted: %v", err)
+		}
+	})
+}
+
 // A stop answers all who wait.
 func TestAStopAnswersWhoWaits(t *testing.T) {
 	full(t, func(r *rig) {
@@ -134,6 +149,9 @@ func TestACancelReachesTheChildrenOfWhatHasEnded(t *testing.T) {
 			}
 			if again {
 				r.ended("who has the name", other, ReasonCancelled, -1)
+				r.Cancel("a", nil) // nobody's any more
+				r.after(2 * stepTime)
+				r.open("a child", all[1])
 				r.Cancel("a/1", nil)
 				r.Cancel("a/2", nil)
 				r.after(2 * stepTime)

@@ -34,7 +34,7 @@ func TestNobodyWhoWaitsIsOvertaken(t *testing.T) {
 	}
 	all.Wait()
 	for at, i := range order {
-		if at-i > 20 { // goroutines begin and go on in some order of their own
+		if at-i > 10 { // goroutines begin and go on in some order of their own
 			t.Errorf("number %d came in as number %d", i, at)
 		}
 	}
