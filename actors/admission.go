@@ -98,7 +98,7 @@ func (l Limits) admit(r *Submit) (*sched.Submit, error) {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
 	return &sched.Submit{N: int32(r.sequences()), Priority: r.Priority, IDs: r.IDs, MaxNew: int32(maxNew), Private: r.Private, Adapter: r.Adapter, Salt: r.Salt,
-		EOS: eos, Sampling: params, Seed: r.Seed}, nil
+		EOS: eos, Sampling: params, Seed: r.Seed, KV: r.KV, Version: r.Version, Commits: r.Commits}, nil
 }
 
 // check refuses fields out of their range, and those that do not go together.

@@ -25,6 +25,6 @@ func (a *blocks) Receive(c actor.Context) {
 			c.Send(a.supervisor, &fatal{"blocks", err})
 			return
 		}
-		c.Respond(&a.answer)
+		c.Respond(ahead[blockmgr.Reserved]{&a.answer})
 	}
 }

@@ -35,12 +35,15 @@ func (a *intake) deliver(c actor.Context, m *sched.Tokens) {
 // if this was the last.
 func (a *intake) item(c actor.Context, o *open, it *sched.Item) {
 	o.cached, o.preemptions = int(it.Cached), int(it.Preemptions)
+	if it.Context > 0 {
+		o.cache = Cache{Runs: it.Runs, Context: int(it.Context)}
+	}
 	n, err := o.match(it.IDs)
 	o.matched = n >= 0
 	if !o.matched {
 		n = len(it.IDs)
 	}
-	a.give(o, News{IDs: it.IDs[:n], Drawn: it.Drawn[:min(n, len(it.Drawn))], Prompt: it.Prompt})
+	a.give(o, News{IDs: it.IDs[:n], Drawn: it.Drawn[:min(n, len(it.Drawn))], Prompt: it.Prompt, Epoch: it.Epoch, Cache: o.cache})
 	switch {
 	case err != nil:
 		a.log.Warn().Str("request", o.id).Err(err).Msg("request failed")
@@ -51,6 +54,10 @@ func (a *intake) item(c actor.Context, o *open, it *sched.Item) {
 		a.table.end(o, ReasonStop, nil)
 	case it.Finish == sched.Length:
 		a.table.end(o, ReasonLength, nil)
+	case it.Finish == sched.Aborted:
+		a.table.end(o, ReasonAborted, nil)
+	case it.Finish == sched.Stale:
+		a.table.end(o, ReasonStale, nil)
 	case it.Finish == sched.Failed:
 		a.log.Warn().Str("request", o.id).Err(it.Err).Msg("request failed")
 		a.table.end(o, ReasonFailed, fmt.Errorf("%w: %w", ErrFailed, it.Err))

@@ -13,6 +13,13 @@
 // scheduler → intake → its Sink. Control (mode, stop) travels on the control lane,
 // ahead of any backlog, with a command number.
 //
+// A pause has holders: each is told when no step runs and all tokens of the last one were
+// given out, which the scheduler says to intake and that to the supervisor. Generation
+// goes on when the last has left, by Release, the end of its lease or of its context. A
+// sleep is a pause that holds until Wake; the executor gives memory back meanwhile, on a
+// goroutine of its own. What a step waits for (results, grants, tokens) overtakes
+// requests that queue, so no pause waits for them.
+//
 // A System runs one session after another: a stop that keeps leaves the actors and
 // their cores as they are, with nothing open, until Resume. Any other stop ends them.
 //

@@ -32,6 +32,10 @@ var (
 	ErrStopping  = fmt.Errorf("%w: it is stopping", ErrUnavailable)
 	ErrClosed    = fmt.Errorf("%w: it is closed", ErrUnavailable)
 
+	ErrPaused   = fmt.Errorf("%w: it is paused", ErrUnavailable)
+	ErrAsleep   = fmt.Errorf("%w: it sleeps: wake it", ErrUnavailable)
+	ErrHoldLost = fmt.Errorf("%w: the pause is not held any more", ErrUnavailable)
+
 	// ErrNotRunning means that the engine was stopped, or crashed, and may be started again.
 	ErrNotRunning = fmt.Errorf("%w: it does not run", ErrUnavailable)
 

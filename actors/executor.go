@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -19,8 +20,9 @@ type executorActor struct {
 	peers
 	ex      executor.Executor
 	results *resultPool
-	running bool          // the goroutine was started
-	ended   chan struct{} // closed when the goroutine has ended, or was never started
+	moves   *sync.WaitGroup // sleeps and wakes under way
+	running bool            // the goroutine was started
+	ended   chan struct{}   // closed when the goroutine has ended, or was never started
 }
 
 func (a *executorActor) Receive(c actor.Context) {
@@ -34,6 +36,8 @@ func (a *executorActor) Receive(c actor.Context) {
 		}
 	case *UnloadAdapter:
 		m.Done(a.unload(m.Name))
+	case *nap:
+		a.nap(c, m)
 	case *actor.Stopped:
 		if !a.running {
 			close(a.ended)
@@ -66,6 +70,6 @@ func (a *executorActor) collect(root *actor.RootContext) {
 			}
 			return
 		}
-		root.Send(a.scheduler, r)
+		root.Send(a.scheduler, ahead[executor.Result]{r})
 	}
 }

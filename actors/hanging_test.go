@@ -41,7 +41,7 @@ func TestCloseDoesNotWaitForAMatcher(t *testing.T) {
 	}
 	close(h.until)
 	<-s.Done()
-	if e := r.wait(); e.Reason != ReasonFailed || !errors.Is(e.Err, ErrStuck) {
+	if e := r.wait(); e.Reason != ReasonFailed || !errors.Is(e.Err, ErrStuck) && !errors.Is(e.Err, ErrStopped) {
 		t.Errorf("ended %+v", e)
 	}
 }

@@ -25,8 +25,8 @@ type intake struct {
 	alarm  alarm // at the nearest deadline or before
 	log    zerolog.Logger
 
-	number uint64 // of the last command obeyed
-	mode   messages.Mode
+	command *messages.SetMode // the last one obeyed
+	asked   sched.Key         // the last request that was there when it came
 }
 
 func (a *intake) Receive(c actor.Context) {
@@ -42,8 +42,8 @@ func (a *intake) Receive(c actor.Context) {
 		c.Send(a.scheduler, m) // behind all requests that have it
 	case *begun:
 		a.start(m)
-	case *sched.Tokens:
-		a.deliver(c, m)
+	case ahead[sched.Tokens]:
+		a.deliver(c, m.it)
 		a.alarm.set(c, a.table.deadlines.next())
 		a.drained(c)
 	case ring:
@@ -55,8 +55,8 @@ func (a *intake) Receive(c actor.Context) {
 		a.alarm.stop()
 	case *messages.SetMode:
 		a.setMode(c, m)
-	case *messages.Halted:
-		a.halt(c, m)
+	case *messages.Still:
+		a.still(c, m)
 	}
 	a.seat(c) // somebody may have ended, or the mode changed
 }
@@ -64,7 +64,7 @@ func (a *intake) Receive(c actor.Context) {
 // admit takes in a request that is checked and has room.
 func (a *intake) admit(c actor.Context, m *Submit) {
 	s := m.form
-	s.Key = a.table.lastKey + 1
+	s.Key, s.Urgent = a.table.lastKey+1, m.Urgent
 	a.open(m, s)
 	a.alarm.set(c, a.table.deadlines.next())
 	c.Send(a.scheduler, s)
@@ -81,7 +81,7 @@ func (a *intake) open(m *Submit, s *sched.Submit) {
 	}
 	enter := func(n int, sink Sink, parent *open) *open {
 		o := a.table.add(ChildID(m.ID, n), sink)
-		o.matcher = m.matchers[n]
+		o.matcher, o.urgent = m.matchers[n], m.Urgent
 		a.table.limit(o, after(m.FirstToken), after(m.Deadline))
 		a.table.trace.queued(o, s, parent)
 		return o
@@ -130,48 +130,4 @@ func (a *intake) expire(c actor.Context) {
 func (a *intake) cut(c actor.Context, o *open, reason Reason, err error) {
 	a.table.end(o, reason, err)
 	c.Send(a.scheduler, &cancelKey{o.key})
-}
-
-// stopping tells that nothing new is accepted.
-func (a *intake) stopping() bool {
-	return a.mode == messages.Mode_MODE_DRAINING || a.mode == messages.Mode_MODE_HALTING
-}
-
-// closed says why nothing new is accepted; nil: it is.
-func (a *intake) closed() error {
-	switch {
-	case a.stopping():
-		return ErrStopping
-	case a.mode == messages.Mode_MODE_STOPPED:
-		return ErrNotRunning
-	}
-	return nil
-}
-
-// halt fails what is open, once no step runs. The scheduler drops it, too: it may go
-// on in another session.
-func (a *intake) halt(c actor.Context, m *messages.Halted) {
-	if m.Number != a.number { // of a session that has ended
-		return
-	}
-	for key := range a.table.byKey {
-		c.Send(a.scheduler, &cancelKey{key})
-	}
-	a.table.failAll(ErrStopped)
-	a.drained(c)
-}
-
-func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
-	if m.Number <= a.number {
-		return
-	}
-	a.number, a.mode = m.Number, m.Mode
-	a.drained(c)
-}
-
-// drained tells the supervisor once nothing is open and nothing will be.
-func (a *intake) drained(c actor.Context) {
-	if a.stopping() && len(a.table.byKey) == 0 {
-		c.Send(a.supervisor, &messages.Drained{Number: a.number})
-	}
 }

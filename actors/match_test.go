@@ -95,7 +95,7 @@ func TestAMatchWithinAStep(t *testing.T) {
 			for _, id := range item.IDs {
 				item.Drawn = append(item.Drawn, sampling.Drawn{Logprob: sampling.Logprob{ID: id}})
 			}
-			r.sys.Root.Send(r.intake, &sched.Tokens{Step: 1, Items: []sched.Item{item}, Result: new(executor.Result)})
+			r.sys.Root.Send(r.intake, ahead[sched.Tokens]{&sched.Tokens{Step: 1, Items: []sched.Item{item}, Result: new(executor.Result)}})
 			r.after(20 * stepTime)
 			r.ended(name, rec, c.reason, c.tokens)
 			r.ended(name+": its mate", mate, ReasonLength, 9)

@@ -18,6 +18,8 @@ const (
 	ReasonLength    Reason = "length"
 	ReasonCancelled Reason = "cancelled"
 	ReasonDeadline  Reason = "deadline"
+	ReasonAborted   Reason = "aborted" // by a pause, or by the policy of a commit
+	ReasonStale     Reason = "stale"   // its weights became too old
 	ReasonFailed    Reason = "failed"
 )
 
@@ -39,7 +41,11 @@ type Submit struct {
 	Salt     uint64          // shares cache blocks only with requests of the same
 
 	Score      bool           // MaxNew is 0 and means it: the prompt is computed, nothing is drawn
+	KV         sched.KV       // what becomes of it at a commit
+	Version    uint32         // of the weights that may compute it, at least, see sched.Commit
+	Commits    int32          // that end it, counted from its first token; 0: none do
 	Private    bool           // takes no shared cache blocks and leaves none
+	Urgent     bool           // of the holder of a pause: goes on in it, before all others
 	Stop       func() Matcher // makes the matcher of each sequence; nil: none
 	Deadline   time.Duration  // from now to the end; 0: none
 	FirstToken time.Duration  // from now to the first token; 0: none
@@ -88,6 +94,15 @@ type News struct {
 	IDs    []int32
 	Drawn  []sampling.Drawn // one per id, where asked for
 	Prompt []sampling.Drawn // of the prompt's next ids, from the second on, where asked for
+	Epoch  uint32           // of the weights that sampled IDs
+	Cache  Cache            // that they came from
+}
+
+// Cache says which weights computed Context positions of a sequence. Its runs are never
+// written to: they may be kept.
+type Cache struct {
+	Runs    []sched.Run
+	Context int
 }
 
 // End is a request's last word.
@@ -97,6 +112,7 @@ type End struct {
 	Matched     bool  // the request's Matcher ended it
 	Cached      int   // prompt tokens taken from shared blocks
 	Preemptions int
+	Cache       Cache // as far as it is known
 }
 
 // peers tells a child who the others are, before anything else.
@@ -122,6 +138,12 @@ type resumed struct {
 	ending  bool // no session will
 }
 
-func (*resume) ControlMessage() {}
-func (*peers) ControlMessage()  {}
-func (*fatal) ControlMessage()  {}
+// ahead carries what a step waits for, so that it does not wait behind requests that
+// queue, however many they are.
+type ahead[T any] struct{ it *T }
+
+func (ahead[T]) ControlMessage() {}
+func (*begun) ControlMessage()   {} // in order with tokens
+func (*resume) ControlMessage()  {}
+func (*peers) ControlMessage()   {}
+func (*fatal) ControlMessage()   {}

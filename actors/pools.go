@@ -23,7 +23,9 @@ func (p *tokenPool) get() *sched.Tokens {
 }
 
 func (p *tokenPool) put(t *sched.Tokens) {
-	p.results.put(t.Result)
+	if t.Result != nil {
+		p.results.put(t.Result)
+	}
 	t.Reset()
 	p.p.Put(t)
 }

@@ -77,7 +77,7 @@ func TestALateEndOfASessionIsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.sys.Root.Send(s.supervisor, &messages.Drained{Number: 2})
-	s.sys.Root.Send(s.intake, &messages.Halted{Number: 2})
+	s.sys.Root.Send(s.intake, &messages.Still{Number: 2})
 	if e := r.wait(); e.Reason != ReasonLength {
 		t.Errorf("ended %+v", e)
 	}

@@ -16,8 +16,30 @@ import (
 // rig is a System over an ECHO executor in virtual time, whose steps take stepTime.
 type rig struct {
 	*System
-	t     *testing.T
-	count atomic.Int64 // of steps run
+	t      *testing.T
+	count  atomic.Int64 // of steps run
+	inside atomic.Bool  // a step runs
+	mood   atomic.Pointer[error]
+}
+
+// moody is an ECHO whose Sleep and Wake fail when its rig says so.
+type moody struct {
+	*executor.Echo
+	mood *atomic.Pointer[error]
+}
+
+func (m moody) Sleep(kv, weights bool) error {
+	if err := m.mood.Load(); err != nil {
+		return *err
+	}
+	return m.Echo.Sleep(kv, weights)
+}
+
+func (m moody) Wake() error {
+	if err := m.mood.Load(); err != nil {
+		return *err
+	}
+	return m.Echo.Wake()
 }
 
 const stepTime = 10 * time.Millisecond
@@ -30,12 +52,14 @@ func inVirtualTime(t *testing.T, ec executor.EchoConfig, depth int, play func(*r
 		r := &rig{t: t}
 		ec.Delay = func(*executor.Batch) {
 			r.count.Add(1)
+			r.inside.Store(true)
 			time.Sleep(stepTime)
+			r.inside.Store(false)
 		}
 		ec.Outstanding, ec.Context = depth, 2048
 		ex := executor.NewEcho(ec)
 		info := ex.Info()
-		r.System = Start(Options{Executor: ex, Log: zerolog.Nop(),
+		r.System = Start(Options{Executor: moody{ex, &r.mood}, Log: zerolog.Nop(),
 			Sched:  sched.Config{MaxTokens: info.MaxTokens, MaxSlots: info.MaxSlots, PageSize: info.PageSize, Blocks: info.Groups[0].Blocks, Depth: depth, Sharing: true},
 			Limits: Limits{Vocab: info.Vocab, MaxContext: info.MaxContext, CacheTokens: CacheTokens(info, info.MaxTokens), MaxOpen: 1000}})
 		defer func() {

@@ -22,9 +22,10 @@ type scheduler struct {
 
 	unloads []*UnloadAdapter // that wait for the last user
 
-	number uint64 // of the last command obeyed
-	mode   messages.Mode
-	halted bool // said so
+	command *messages.SetMode // the last one obeyed
+	still   bool              // said so
+	emptied bool              // the cache was given up
+	commits []*commit         // taken in, not answered
 }
 
 func (a *scheduler) Receive(c actor.Context) {
@@ -37,14 +38,16 @@ func (a *scheduler) Receive(c actor.Context) {
 		err = a.core.Submit(*m)
 	case *cancelKey:
 		a.core.Cancel(m.key)
-	case *blockmgr.Reserved:
-		err = a.reserved(c, m)
-	case *blockmgr.Swapped:
-		err = a.swapped(c, m)
-	case *executor.Result:
-		err = a.stepDone(c, m)
+	case ahead[blockmgr.Reserved]:
+		err = a.reserved(c, m.it)
+	case ahead[blockmgr.Swapped]:
+		err = a.swapped(c, m.it)
+	case ahead[executor.Result]:
+		err = a.stepDone(c, m.it)
 	case *UnloadAdapter:
 		a.unloads = append(a.unloads, m)
+	case *commit:
+		a.commit(m)
 	case *messages.SetMode:
 		a.setMode(m)
 	default:
@@ -57,8 +60,13 @@ func (a *scheduler) Receive(c actor.Context) {
 	a.advance(c)
 }
 
-// advance asks for copies and for the next plan, and reports when a halt has come to rest.
+// advance asks for copies and for the next plan, and reports when nothing goes on as
+// the last command wants it. Before that it gives up the cache, if that is wanted.
 func (a *scheduler) advance(c actor.Context) {
+	if a.command.GetEmpty() && !a.emptied && a.core.Still() {
+		a.emptied = true
+		a.trace.gaveUp(a.core.GiveUpAll(nil), a.core.Step())
+	}
 	if m := a.core.Swap(); m != nil {
 		c.Request(a.swap, m)
 	}
@@ -66,9 +74,10 @@ func (a *scheduler) advance(c actor.Context) {
 		c.Request(a.blocks, r)
 	}
 	a.unload(c)
-	if a.mode == messages.Mode_MODE_HALTING && !a.halted && a.core.Quiet() {
-		a.halted = true
-		c.Send(a.intake, &messages.Halted{Number: a.number}) // behind the last step's tokens
+	a.committed(c)
+	if !a.still && a.core.Still() {
+		a.still = true
+		c.Send(a.intake, &messages.Still{Number: a.command.GetNumber(), Begun: a.core.Unfinished()}) // behind the last step's tokens
 	}
 }
 
@@ -117,7 +126,7 @@ func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 	}
 	a.trace.tokens(t)
 	if len(t.Items) > 0 {
-		c.Send(a.intake, t)
+		c.Send(a.intake, ahead[sched.Tokens]{t})
 	} else {
 		a.tokens.put(t)
 	}
@@ -126,15 +135,21 @@ func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 
 // setMode obeys the supervisor's newest command. Draining goes on as running does.
 func (a *scheduler) setMode(m *messages.SetMode) {
-	if m.Number <= a.number {
+	if m.Number <= a.command.GetNumber() {
 		return
 	}
-	a.number, a.mode, a.halted = m.Number, m.Mode, false
-	a.trace.mode(m.Mode)
-	switch m.Mode {
-	case messages.Mode_MODE_RUNNING, messages.Mode_MODE_DRAINING:
+	if m.Mode != a.command.GetMode() || m.Shut != a.command.GetShut() {
+		a.trace.mode(m)
+	}
+	a.command, a.still, a.emptied = m, false, false
+	switch {
+	case m.Mode == messages.Mode_MODE_RUNNING, m.Mode == messages.Mode_MODE_DRAINING:
 		a.core.Resume()
-	default:
+	case m.Mode == messages.Mode_MODE_FINISHING:
+		a.core.Finish()
+	case m.Mode == messages.Mode_MODE_PAUSED && !m.Shut:
 		a.core.Pause()
+	default:
+		a.core.Shut()
 	}
 }

@@ -1,7 +1,9 @@
 package actors
 
 import (
+	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -22,11 +24,19 @@ type supervisor struct {
 	rest    func(bool)  // called when a session has ended and is kept, and when the next one begins
 	closing func(error) // called last, with why; nil: it was asked to stop
 
-	number uint64 // of the last command
-	mode   messages.Mode
-	err    error
-	keep   bool // what stops is kept for another session
-	going  bool // its own stop is on the way
+	number  uint64        // of the last command
+	mode    messages.Mode // of it
+	session messages.Mode // running, draining, halting or stopped: the mode but for pauses
+	err     error
+	keep    bool // what stops is kept for another session
+	going   bool // its own stop is on the way
+
+	holders holders // of a pause
+	still   bool    // no step runs for the last command, but for holders
+	alarm   alarm   // when a lease ends
+	naps    []*nap  // asked for, the oldest under way
+	asleep  sleeps
+	state   *atomic.Pointer[State] // for others to see
 }
 
 func (a *supervisor) Receive(c actor.Context) {
@@ -42,6 +52,22 @@ func (a *supervisor) Receive(c actor.Context) {
 		a.stop(c, m.Hard, m.Keep)
 	case *messages.Drained:
 		a.drained(c, m)
+	case *takeHold:
+		a.take(c, m)
+	case *leaveHold:
+		a.release(c, m)
+	case *renewHold:
+		a.renew(c, m)
+	case ring:
+		a.expire(c)
+	case *messages.Paused:
+		a.paused(c, m)
+	case *nap:
+		a.nap(c, m)
+	case *abandon:
+		m.nap.abandoned = true
+	case *rested:
+		a.rested(c, m.err)
 	case *resume:
 		m.answer <- a.resume(c) // has room for one: never waits
 	case *fatal:
@@ -49,11 +75,10 @@ func (a *supervisor) Receive(c actor.Context) {
 	case *actor.Terminated:
 		a.fail(c, &fatal{m.Who.Id, fmt.Errorf("it ended unasked")})
 	case *actor.Stopped: // the children are dead, so the table is ours
-		if a.err != nil {
-			a.table.failAll(a.err)
-		} else {
-			a.table.failAll(ErrStopped)
-		}
+		why := cmp.Or(a.err, ErrStopped)
+		a.table.failAll(why)
+		a.alarm.stop()
+		a.dropAll(why)
 		a.closing(a.err)
 	}
 }
@@ -66,35 +91,48 @@ func (a *supervisor) start(c actor.Context) {
 	for _, child := range c.Children() {
 		c.Send(child, &p)
 	}
-	a.command(c, messages.Mode_MODE_RUNNING)
+	a.session = messages.Mode_MODE_RUNNING
+	a.command(c)
 	a.started(p)
 }
 
-// command sets the mode and tells intake and scheduler on the control lane.
-func (a *supervisor) command(c actor.Context, mode messages.Mode) {
-	a.number++
-	a.mode = mode
-	a.log.Info().Stringer("mode", mode).Uint64("command", a.number).Msg("mode")
-	for _, child := range []*actor.PID{a.intake, a.scheduler} {
-		c.Send(child, &messages.SetMode{Number: a.number, Mode: mode})
+// command tells intake and scheduler, on the control lane, what is in force now.
+func (a *supervisor) command(c actor.Context) {
+	m := &messages.SetMode{Mode: a.session}
+	if a.session == messages.Mode_MODE_RUNNING || a.session == messages.Mode_MODE_DRAINING {
+		a.holders.order(m)
+		m.Empty = m.Shut && len(a.naps) > 0 && a.naps[0].kv // what sleeps already stays empty
 	}
+	a.number++
+	m.Number = a.number
+	a.still, a.mode = false, m.Mode
+	a.log.Info().Stringer("mode", a.mode).Uint64("command", a.number).Msg("mode")
+	for _, child := range []*actor.PID{a.intake, a.scheduler} {
+		c.Send(child, m)
+	}
+	a.publish()
 }
 
-// stop drains, or halts; a hard stop may follow a soft one. The cache is kept if all
-// stops of a session want it.
+// stop drains, or halts; a hard stop may follow a soft one. One that drains waits for
+// the end of a pause, one that halts ends it. The cache is kept if all stops of a
+// session want it.
 func (a *supervisor) stop(c actor.Context, hard, keep bool) {
-	if a.mode == messages.Mode_MODE_STOPPED {
+	if a.session == messages.Mode_MODE_STOPPED {
 		if !keep {
 			a.leave(c)
 		}
 		return
 	}
-	a.keep = keep && (a.keep || a.mode < messages.Mode_MODE_DRAINING)
+	a.keep = keep && (a.keep || a.session == messages.Mode_MODE_RUNNING)
 	switch {
-	case hard && a.mode != messages.Mode_MODE_HALTING:
-		a.command(c, messages.Mode_MODE_HALTING)
-	case !hard && a.mode < messages.Mode_MODE_DRAINING:
-		a.command(c, messages.Mode_MODE_DRAINING)
+	case hard && a.session != messages.Mode_MODE_HALTING:
+		a.session = messages.Mode_MODE_HALTING
+		a.dropAll(ErrStopped)
+		a.cancelNaps()
+		a.command(c)
+	case !hard && a.session == messages.Mode_MODE_RUNNING:
+		a.session = messages.Mode_MODE_DRAINING
+		a.command(c)
 	}
 }
 
@@ -103,20 +141,23 @@ func (a *supervisor) drained(c actor.Context, m *messages.Drained) {
 	switch {
 	case m.Number != a.number || a.going: // of a session before, or of no more interest
 	case a.keep:
-		a.command(c, messages.Mode_MODE_STOPPED)
+		a.session = messages.Mode_MODE_STOPPED
+		a.command(c)
 		a.rest(true)
 	default:
 		a.leave(c)
 	}
 }
 
-// resume begins another session if the last one has ended, and tells how it is.
+// resume begins another session if the last one has ended, and tells how it is. One
+// that was asleep is so still.
 func (a *supervisor) resume(c actor.Context) resumed {
-	if a.mode == messages.Mode_MODE_STOPPED && !a.going {
+	if a.session == messages.Mode_MODE_STOPPED && !a.going {
 		a.rest(false)
-		a.command(c, messages.Mode_MODE_RUNNING)
+		a.session = messages.Mode_MODE_RUNNING
+		a.command(c)
 	}
-	return resumed{running: a.mode == messages.Mode_MODE_RUNNING && !a.going, ending: a.going}
+	return resumed{running: a.session == messages.Mode_MODE_RUNNING && !a.going, ending: a.going}
 }
 
 func (a *supervisor) fail(c actor.Context, f *fatal) {

@@ -27,7 +27,7 @@ func (a *swap) Receive(c actor.Context) {
 			return
 		}
 		if len(m.Out)+len(m.In) > 0 {
-			c.Respond(answer)
+			c.Respond(ahead[blockmgr.Swapped]{answer})
 		}
 	}
 }

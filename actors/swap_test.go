@@ -20,7 +20,7 @@ func TestADropLeavesTheAnswerBeforeItAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return answer.(*blockmgr.Swapped)
+		return answer.(ahead[blockmgr.Swapped]).it
 	}
 	out(101, 3)
 	answer := out(102, 1, 2)

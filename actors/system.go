@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -45,6 +46,8 @@ type System struct {
 	limits    Limits
 	trace     *tracer
 	collected chan struct{}
+	moves     sync.WaitGroup // sleeps and wakes of the executor
+	state     atomic.Pointer[State]
 	done      chan struct{}
 	err       error // why, once done is closed
 	freeing   sync.Once
@@ -73,7 +76,7 @@ func Start(o Options) *System {
 		s.trace = newTracer(o)
 	}
 	open, started := newTable(s.trace), make(chan struct{})
-	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: s.children(o, open), table: open, log: o.Log,
+	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: s.children(o, open), table: open, log: o.Log, state: &s.state,
 		started: func(p peers) {
 			s.peers = p
 			close(started)
@@ -99,7 +102,7 @@ func (s *System) children(o Options, open *table) func(actor.Context) peers {
 	results := new(resultPool)
 	tokens := &tokenPool{results: results}
 	return func(c actor.Context) (p peers) {
-		p.executor = c.SpawnPrefix(props(&executorActor{ex: o.Executor, results: results, ended: s.collected}), "executor")
+		p.executor = c.SpawnPrefix(props(&executorActor{ex: o.Executor, results: results, ended: s.collected, moves: &s.moves}), "executor")
 		p.blocks = c.SpawnPrefix(props(&blocks{core: blockmgr.New(books)}), "blocks")
 		p.swap = c.SpawnPrefix(props(&swap{core: blockmgr.NewHost(hostOf)}), "swap")
 		p.scheduler = c.SpawnPrefix(props(&scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace}), "scheduler")
@@ -230,7 +233,7 @@ func (s *System) free(ended bool) error {
 	stuck := errors.Is(s.err, ErrStuck)
 	if !stuck {
 		select {
-		case <-s.collected:
+		case <-s.idle():
 		case <-time.After(closeTimeout): // a step that runs beside a crash
 			stuck = true
 		}
@@ -240,6 +243,17 @@ func (s *System) free(ended bool) error {
 	}
 	s.sys.Shutdown()
 	return err
+}
+
+// idle is closed when nobody uses the executor any more, once it is closed.
+func (s *System) idle() <-chan struct{} {
+	idle := make(chan struct{})
+	go func() {
+		<-s.collected
+		s.moves.Wait()
+		close(idle)
+	}()
+	return idle
 }
 
 // Close frees the executor, and ends the trace. It is safe twice.

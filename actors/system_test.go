@@ -26,6 +26,7 @@ type record struct {
 	t       *testing.T
 	mu      sync.Mutex
 	tokens  []int32
+	epochs  []uint32 // one per token
 	drawn   []sampling.Drawn
 	prompt  []sampling.Drawn
 	started bool
@@ -52,6 +53,9 @@ func (r *record) Tokens(n News) {
 	}
 	if len(n.IDs)+len(n.Prompt) == 0 {
 		r.t.Error("news of nothing")
+	}
+	for range n.IDs {
+		r.epochs = append(r.epochs, n.Epoch)
 	}
 	r.tokens = append(r.tokens, n.IDs...)
 	for _, d := range n.Drawn {
@@ -135,12 +139,14 @@ func TestAnyCrashFailsEveryOpenRequest(t *testing.T) {
 		"blocks": func(s *System, r *actor.RootContext) {
 			r.Send(s.blocks, &blockmgr.Reserve{Release: []blockmgr.Release{{Slot: 7}}})
 		},
-		"scheduler":        func(s *System, r *actor.RootContext) { r.Send(s.scheduler, &blockmgr.Reserved{Step: 999}) },
+		"scheduler": func(s *System, r *actor.RootContext) {
+			r.Send(s.scheduler, ahead[blockmgr.Reserved]{&blockmgr.Reserved{Step: 999}})
+		},
 		"scheduler panics": func(s *System, r *actor.RootContext) { r.Send(s.scheduler, (*sched.Submit)(nil)) },
 		"executor": func(s *System, r *actor.RootContext) {
 			r.Send(s.executor, &executor.Batch{Step: 999, Rows: []executor.Row{{Slot: 7, Count: 1}}})
 		},
-		"intake panics": func(s *System, r *actor.RootContext) { r.Send(s.intake, (*sched.Tokens)(nil)) },
+		"intake panics": func(s *System, r *actor.RootContext) { r.Send(s.intake, ahead[sched.Tokens]{}) },
 		"supervisor panics": func(s *System, r *actor.RootContext) {
 			r.Send(s.supervisor, (*messages.Stop)(nil))
 			r.Send(s.supervisor, (*fatal)(nil))

@@ -25,6 +25,7 @@ type open struct {
 	parent   *open   // nil: it has none
 	children []*open // end with it when it is cancelled
 	living   int     // of children: open ones
+	urgent   bool
 
 	first, last time.Time // limits for its first token and its end, zero: none
 	due         time.Time // the nearer of them
@@ -34,6 +35,7 @@ type open struct {
 	matched     bool
 	cached      int
 	preemptions int
+	cache       Cache
 }
 
 func newTable(trace *tracer) *table {
@@ -80,7 +82,7 @@ func (t *table) end(o *open, reason Reason, err error) {
 	t.orphan(o)
 	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
-	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions})
+	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions, Cache: o.cache})
 }
 
 // orphan notes the end of a request for the sake of its family.

@@ -124,10 +124,15 @@ func (t *tracer) ended(o *open, reason Reason, err error) {
 }
 
 // mode notes a mode that the scheduler obeys.
-func (t *tracer) mode(m messages.Mode) {
-	if t != nil {
-		t.rec.Add(trace.Event{Kind: trace.Mode, Mode: strings.ToLower(strings.TrimPrefix(m.String(), "MODE_"))})
+func (t *tracer) mode(m *messages.SetMode) {
+	if t == nil {
+		return
 	}
+	name := strings.ToLower(strings.TrimPrefix(m.Mode.String(), "MODE_"))
+	if m.Shut {
+		name = "sleeping"
+	}
+	t.rec.Add(trace.Event{Kind: trace.Mode, Mode: name})
 }
 
 // finish lets the trace end.

@@ -53,6 +53,27 @@ func (t *tracer) preempted(victim, by sched.Key, step uint64, p *blockmgr.Preemp
 	t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, For: t.name(by), How: how, Blocks: int(p.Had)})
 }
 
+// gaveUp notes whom the whole cache was taken from, behind a step.
+func (t *tracer) gaveUp(keys []sched.Key, step uint64) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range keys {
+		r := t.open[k]
+		if r == nil {
+			continue
+		}
+		if !r.waiting {
+			r.waiting = true
+			t.waiting++
+		}
+		r.wait = sched.Wait{}
+		t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, Why: trace.Emptied, How: trace.Recompute})
+	}
+}
+
 // whys are the names of the reasons.
 var whys = [...]trace.Why{sched.NoSlot: trace.NoSlot, sched.NoRoom: trace.NoRoom, sched.Behind: trace.Behind, sched.Page: trace.Page, sched.Budget: trace.Budget}
 

@@ -3,6 +3,7 @@ package actors
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
@@ -272,6 +273,46 @@ func TestTraceOfAPause(t *testing.T) {
 		chunk step=2 count=5 blocks=2 rows=1 tokens=5
 		first step=2
 		ended tokens=1 reason=length`)
+}
+
+// A sleep takes the cache from all, which each of them is told.
+func TestTraceOfASleep(t *testing.T) {
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	r := startTraced(t, executor.EchoConfig{Blocks: 64, Delay: func(b *executor.Batch) {
+		if b.Step == 3 {
+			close(reached)
+			<-goOn
+		}
+	}}, sched.Config{})
+	r.add("a", prompt(5, 1), 3, 1)
+	r.settle()
+	close(r.release)
+	<-reached
+	asleep := make(chan error)
+	go func() { asleep <- r.Sleep(t.Context(), true, false) }()
+	for r.State().Mode != "pausing" {
+		time.Sleep(time.Millisecond)
+	}
+	close(goOn)
+	if err := errors.Join(<-asleep, r.Wake(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	events := r.end()
+	expect(t, events, "", `
+		mode mode=running
+		mode mode=sleeping
+		mode mode=running
+		mode mode=draining`)
+	expect(t, events, "a", `
+		queued prompt=5 max=3
+		started step=2
+		chunk step=2 count=5 blocks=2 rows=1 tokens=5
+		first step=2
+		chunk step=3 start=5 count=1 rows=1 tokens=1
+		preempted why=emptied step=3 how=recompute
+		back step=4
+		chunk step=4 count=7 blocks=2 rows=1 tokens=7
+		ended tokens=3 given-up=1 reason=length`)
 }
 
 // An engine that crashes ends every request in its trace, too.

@@ -89,10 +89,10 @@ func (l *waiters) refuse(adapter string) {
 
 // submit takes a request in, has it wait for room if it wants to, or says why neither.
 func (a *intake) submit(c actor.Context, m *Submit) {
-	err := cmp.Or(a.closed(), a.taken(m))
+	err := cmp.Or(a.closed(m), a.taken(m))
 	switch {
 	case err != nil:
-	case a.line.first() == nil && a.room(m):
+	case m.Urgent || a.line.first() == nil && a.room(m):
 		a.admit(c, m)
 	case m.Wait != nil:
 		a.line.join(m)
@@ -123,7 +123,7 @@ func (a *intake) room(m *Submit) bool {
 // nothing is accepted any more.
 func (a *intake) seat(c actor.Context) {
 	for m := a.line.first(); m != nil; m = a.line.first() {
-		err := a.closed()
+		err := a.closed(m)
 		switch {
 		case err != nil:
 		case m.Wait.Err() != nil: // its cancel is on the way

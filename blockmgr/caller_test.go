@@ -74,12 +74,16 @@ func (c *caller) some(n int, what string) bool { return c.pick(1, n, what) == n 
 func (c *caller) ask() *Reserve {
 	if c.some(30, "new weights") {
 		c.epoch++
+		c.recompute()
 	}
 	r := &Reserve{Step: c.step + 1, Epoch: c.epoch, Forks: c.forks, Margin: max(0, float64(c.pick(-3, 4, "margin"))/10)}
 	r.Budget = Budget{Tokens: int32(c.pick(1, 16, "tokens")), Rows: int32(c.pick(1, c.config.Slots, "rows")),
 		Reads: int32(max(0, c.pick(-20, 20, "reads"))), Taken: int32(c.pick(0, 1, "taken"))}
 	c.forks = nil
 	c.finish(r)
+	if c.done == c.step && len(r.Forks) == 0 && c.some(12, "empty") {
+		c.empty(r)
+	}
 	for i := range c.slots {
 		slot, s := Slot(i), &c.slots[i]
 		if s.open && c.some(8, "release") {
@@ -98,6 +102,26 @@ func (c *caller) ask() *Reserve {
 	}
 	c.candidates(r)
 	return r
+}
+
+// recompute lets what lies in the host pool be computed again, at times.
+func (c *caller) recompute() {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.hosted && c.some(2, "recompute") {
+			s.planned, s.hosted = 0, false
+		}
+	}
+}
+
+// empty gives up all that holds blocks, and what is published.
+func (c *caller) empty(r *Reserve) {
+	r.Empty = true
+	for i := range c.slots {
+		if s := &c.slots[i]; s.open && s.last > 0 {
+			r.Release = append(r.Release, Release{Slot: Slot(i), After: s.last})
+			*s = called{tenancy: s.tenancy}
+		}
+	}
 }
 
 // finish reports steps as done, so that at most one is left in flight.
@@ -151,7 +175,7 @@ func (c *caller) candidates(r *Reserve) {
 			want = 0
 		}
 		r.Candidates = append(r.Candidates, Candidate{Slot: slot, Position: s.planned, Want: want, Room: s.prompt + int32(c.pick(0, 2, "room")),
-			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, Epoch: s.epoch, MayPreempt: s.last > 0 && !c.some(4, "peaceful"), Place: s.place})
+			MayMatch: !c.some(6, "alone"), FromHost: s.hosted, Epoch: s.epoch, MayPreempt: (s.last > 0 || c.some(5, "urgent")) && !c.some(4, "peaceful"), Place: s.place})
 	}
 	for i := range c.slots {
 		if s := &c.slots[i]; s.open && s.last > 0 && !c.some(4, "spare") {

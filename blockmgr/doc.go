@@ -34,10 +34,16 @@
 // its last window in the others, and no more is taken. When the page that it needs
 // next is just being computed by another sequence, it waits for that one instead of
 // computing it too. A private sequence publishes nothing, and nobody waits for it.
-// Cache that comes back from the host pool is published under the epoch that computed
-// it; a sequence whose cache two epochs wrote publishes nothing more.
+//
+// A block belongs to the epoch of the step that wrote it. A sequence of whose cache two
+// epochs wrote parts publishes nothing more from there on, and what an older epoch has
+// written, and comes back from the host pool, is not published at all. Pages of older
+// epochs are not found any more, and go as they fall out of use.
 //
 // Host is a second ledger, of the blocks in the host pool, with an owner of its own.
+//
+// Reserve.Empty makes the cache as new when nobody holds blocks of it: nothing that was
+// published is found.
 //
 // Ownership: Manager alone frees. Reserve and Reserved belong to whoever received
 // them last; slices inside a Reserved are valid until the next Reserve call.

@@ -16,7 +16,7 @@ func (m *Manager) fork(f Fork) error {
 		return err
 	}
 	s := &m.slots[f.Slot]
-	s.started, s.room, s.epoch, s.barred = true, p.room, p.epoch, p.barred
+	s.started, s.room, s.epoch, s.private, s.barred = true, p.room, p.epoch, p.private, p.barred
 	s.forked = true
 	s.tail = int32(len(f.IDs))%m.page != 0
 	for g := range m.pools {

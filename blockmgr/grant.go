@@ -42,7 +42,9 @@ func (m *Manager) grantAll(r *Reserve, out *Reserved) error {
 				return err
 			}
 		default:
-			w.start(s, c)
+			if err := w.start(s, c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -78,6 +80,18 @@ func (w *round) ask(s *slot, n int32) []int32 {
 	return w.need
 }
 
+// wants is what s needs to write up to n tokens, and if it is not started for all that
+// it is promised then, beside what others wait for and were promised.
+func (w *round) wants(s *slot, c *Candidate, n int32) []int32 {
+	want := w.ask(s, n)
+	if !s.started {
+		for g := range want {
+			want[g] = max(want[g], w.willLack(s, g, c.Room)+w.held[g]) + w.promised[g]
+		}
+	}
+	return want
+}
+
 // goOn serves a sequence that is started, if need be at the cost of others.
 func (w *round) goOn(s *slot, c *Candidate) error {
 	w.recede(s, c.Position, w.r.Step-1)
@@ -107,7 +121,7 @@ func (w *round) goOn(s *slot, c *Candidate) error {
 // takeVictims gives others up until s can write up to n tokens, now or when the
 // steps in flight end.
 func (w *round) takeVictims(c *Candidate, s *slot, n int32) error {
-	for !w.fits(w.ask(s, n), w.later()) {
+	for !w.fits(w.wants(s, c, n), w.later()) {
 		v, err := w.victimBehind(c)
 		if v == nil || err != nil {
 			return err
@@ -150,22 +164,22 @@ func (w *round) victimBehind(c *Candidate) (*Victim, error) {
 
 // start lets a new sequence in: with the published beginning of its tokens, if all
 // that it was to be promised fits beside what the others were.
-func (w *round) start(s *slot, c *Candidate) {
-	if w.full {
+func (w *round) start(s *slot, c *Candidate) error {
+	if w.full && !c.MayPreempt {
 		w.refuse(c, 0)
-		return
+		return nil
 	}
 	if w.clean {
 		w.empty()
 	}
 	if on := w.beginning(s, c); on >= 0 {
 		w.out.Waits = append(w.out.Waits, Wait{Slot: c.Slot, On: on})
-		return
+		return nil
 	}
 	matched := int32(len(w.found)) * w.page
 	if matched > 0 && w.left.lacks(matched) {
 		w.outOfBudget(s, c)
-		return
+		return nil
 	}
 	position := c.Position + matched
 	for g := range s.base {
@@ -174,26 +188,28 @@ func (w *round) start(s *slot, c *Candidate) {
 	w.adopt(s)
 	count := min(c.Want-matched, w.left.Tokens, w.chunk)
 	running := w.promises()
-	want := w.ask(s, position+count)
-	for g := range want {
-		want[g] = max(want[g], w.willLack(s, g, c.Room)+w.held[g]) + w.promised[g]
+	if c.MayPreempt {
+		clear(w.promised) // who was promised something may be given up
+		if err := w.takeVictims(c, s, position+count); err != nil {
+			return err
+		}
 	}
-	if !w.fits(want, w.now()) {
+	if want := w.wants(s, c, position+count); !w.fits(want, w.now()) {
 		short := w.short(want)
 		w.abandon(s)
 		if w.sectors != nil && matched > 0 && !running && !w.clean { // what it found may lie in its way
 			w.clean = true
-			w.start(s, c)
-			return
+			return w.start(s, c)
 		}
 		w.refuse(c, short)
 		w.full = true
-		return
+		return nil
 	}
 	s.started, s.room, s.solo = true, c.Room, w.clean
-	w.full, w.clean = w.clean, false
+	w.full, w.clean = w.full || w.clean, false
 	w.grant(s, c, matched, count)
 	w.announce(s)
+	return nil
 }
 
 // beginning finds the published beginning of s, as far as it may be taken, or says
@@ -202,7 +218,7 @@ func (w *round) start(s *slot, c *Candidate) {
 func (w *round) beginning(s *slot, c *Candidate) (on Slot) {
 	epoch := w.r.Epoch
 	if c.FromHost {
-		epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
+		epoch = c.Epoch
 	}
 	if s.epoch != epoch {
 		s.epoch, s.chain = epoch, s.chain[:0]

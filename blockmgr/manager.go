@@ -121,6 +121,11 @@ func (m *Manager) Reserve(r *Reserve, out *Reserved) error {
 			return err
 		}
 	}
+	if r.Empty {
+		if err := m.forgetAll(); err != nil {
+			return err
+		}
+	}
 	for _, o := range r.Open {
 		if err := m.open(o); err != nil {
 			return err
@@ -178,7 +183,7 @@ func (m *Manager) open(o Open) error {
 	if s.open {
 		return fmt.Errorf("%w: slot %d is opened twice", ErrProtocol, o.Slot)
 	}
-	*s = slot{number: s.number, open: true, salt: o.Salt, barred: o.Private, ids: s.ids[:0], prompt: int32(len(o.IDs)), chain: s.chain[:0], path: s.path, tables: s.tables, base: s.base, behind: s.behind}
+	*s = slot{number: s.number, open: true, salt: o.Salt, private: o.Private, ids: s.ids[:0], prompt: int32(len(o.IDs)), chain: s.chain[:0], path: s.path, tables: s.tables, base: s.base, behind: s.behind}
 	clear(s.base)
 	s.forget()
 	if m.sharing {

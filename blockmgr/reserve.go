@@ -4,7 +4,7 @@ package blockmgr
 type Slot = int32
 
 // Reserve is what the scheduler asks once a step. Manager applies it in this
-// order: Forks, Done, Release, Open, Candidates (which may take Victims).
+// order: Forks, Done, Release, Empty, Open, Candidates (which may take Victims).
 type Reserve struct {
 	Step       uint64  // the step being planned
 	Epoch      uint32  // weight epoch the step will compute with
@@ -15,6 +15,7 @@ type Reserve struct {
 	Open       []Open
 	Done       []Done
 	Release    []Release
+	Empty      bool        // nothing published is found any more; no slot may hold blocks
 	Candidates []Candidate // in order of precedence
 	Victims    []Victim    // in order of sacrifice: the first that stands behind a candidate in line goes for it
 }

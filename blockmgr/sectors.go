@@ -105,10 +105,7 @@ func (m *Manager) vacate(i int32) {
 	p := &m.pools[g]
 	for b := i * p.per; b < (i+1)*p.per; b++ {
 		if p.node[b] != nil {
-			m.unpublish(g, b)
-			p.idle.remove(b)
-			p.free.push(b)
-			p.count(b, 0, -1)
+			m.evict(g, b)
 		}
 	}
 }

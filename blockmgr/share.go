@@ -1,12 +1,18 @@
 package blockmgr
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
+
+// publishes tells that others may find what s computes.
+func (m *Manager) publishes(s *slot) bool { return m.sharing && !s.private && !s.barred }
 
 // publish puts the pages that s has filled up to written positions into the tree.
 // A page that is there already, computed by another sequence at the same time,
 // keeps its block; this one's own stays private.
 func (m *Manager) publish(s *slot, written int32) {
-	if !m.sharing || s.barred {
+	if !m.publishes(s) {
 		return
 	}
 	full := s.pages(m.page, written/m.page, m.tree.root(s.salt, s.epoch))
@@ -103,7 +109,7 @@ func (m *Manager) leavePath(s *slot) {
 // finds the pages before it published.
 func (m *Manager) announce(s *slot) {
 	next := int32(len(s.path))
-	if !m.sharing || s.barred || next >= s.prompt/m.page {
+	if !m.publishes(s) || next >= s.prompt/m.page {
 		return
 	}
 	s.pages(m.page, next+1, m.tree.root(s.salt, s.epoch))
@@ -143,4 +149,32 @@ func (m *Manager) unpublish(g int, b int32) {
 		n.blocks[g] = -1
 		m.tree.drop(n)
 	}
+}
+
+// forgetAll makes every idle block free, so that nothing published is found. No block
+// may be referenced.
+func (m *Manager) forgetAll() error {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.open && s.longest() > 0 {
+			return fmt.Errorf("%w: the cache is emptied while slot %d holds blocks", ErrProtocol, i)
+		}
+	}
+	if len(m.draining) > 0 {
+		return fmt.Errorf("%w: the cache is emptied while %d blocks drain", ErrProtocol, len(m.draining))
+	}
+	for g := range m.pools {
+		for p := &m.pools[g]; p.idle.count > 0; {
+			m.evict(g, p.idle.oldest())
+		}
+	}
+	return nil
+}
+
+// evict makes an idle block free.
+func (m *Manager) evict(g int, b int32) {
+	p := &m.pools[g]
+	m.unpublish(g, b)
+	p.idle.remove(b)
+	p.free.push(b)
+	p.count(b, 0, -1)
 }

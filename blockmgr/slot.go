@@ -20,7 +20,8 @@ type slot struct {
 	prompt   int32    // of which were known when it opened
 	chain    []uint64 // per full page of ids: the hash up to its end
 	path     []*node  // per leading page that is published: what as
-	barred   bool     // private, or blocks were written by two weight epochs: nothing more is published
+	private  bool     // nothing is published
+	barred   bool     // nor is any more, since blocks were written by two weight epochs
 	frontier uint64   // chain of the page that it computes next, while registered as such
 	ahead    bool     // registered
 }

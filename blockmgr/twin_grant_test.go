@@ -14,8 +14,11 @@ func (t *twin) reserve(r *Reserve) *Reserved {
 	for _, rel := range r.Release {
 		t.close(rel.Slot, rel.After)
 	}
+	if r.Empty {
+		clear(t.idle)
+	}
 	for _, o := range r.Open {
-		t.open(o.Slot, o.IDs, o.Salt).barred = o.Private
+		t.open(o.Slot, o.IDs, o.Salt).private = o.Private
 	}
 	w := twinRound{twin: t, r: r, out: &Reserved{Step: r.Step}, left: r.Budget, kept: make([]int32, len(t.blocks))}
 	for _, c := range r.Candidates {
@@ -74,19 +77,7 @@ func (w *twinRound) goOn(s *twinSlot, c Candidate) {
 		}
 		return most
 	}
-	for _, v := range w.r.Victims {
-		if !c.MayPreempt || lacks(true) == 0 {
-			break
-		}
-		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step && v.Place > c.Place {
-			had := int32(0)
-			for _, table := range o.tables {
-				had = max(had, owned(table))
-			}
-			w.close(v.Slot, v.After)
-			w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: had})
-		}
-	}
+	w.victims(c, lacks)
 	if short := lacks(false); short > 0 {
 		w.refuse(c, short)
 		for g := range w.blocks {
@@ -97,6 +88,23 @@ func (w *twinRound) goOn(s *twinSlot, c Candidate) {
 		return
 	}
 	w.grant(s, c, 0, count)
+}
+
+// victims gives others up for c, as long as it lacks blocks.
+func (w *twinRound) victims(c Candidate, lacks func(later bool) int32) {
+	for _, v := range w.r.Victims {
+		if !c.MayPreempt || lacks(true) <= 0 {
+			return
+		}
+		if o := w.slots[v.Slot]; o != nil && o.granted != w.r.Step && v.Place > c.Place {
+			had := int32(0)
+			for _, table := range o.tables {
+				had = max(had, owned(table))
+			}
+			w.close(v.Slot, v.After)
+			w.out.Preempted = append(w.out.Preempted, Preempted{Slot: v.Slot, For: c.Slot, How: v.How, Had: had})
+		}
+	}
 }
 
 // toCome is how many blocks of a group will have room when all drains end.
@@ -145,15 +153,16 @@ func owned(table []*twinBlock) (n int32) {
 	return n
 }
 
-// start lets a new sequence in, with the longest published beginning of its tokens.
+// start lets a new sequence in, with the longest published beginning of its tokens. One
+// that may take victims heeds nobody's promises.
 func (w *twinRound) start(s *twinSlot, c Candidate) {
-	if w.full {
+	if w.full && !c.MayPreempt {
 		w.refuse(c, 0)
 		return
 	}
 	s.epoch = w.r.Epoch
 	if c.FromHost {
-		s.epoch, s.barred = c.Epoch, s.barred || c.Epoch == 0
+		s.epoch = c.Epoch
 	}
 	found := int32(0)
 	if w.sharing && c.MayMatch && !c.FromHost {
@@ -190,15 +199,24 @@ func (w *twinRound) start(s *twinSlot, c Candidate) {
 		}
 	}
 	count := min(c.Want-found*w.page, w.left.Tokens, w.chunk)
-	short := int32(0)
-	for g := range w.blocks {
-		want := max(w.missing(s, g, position+count), w.willMiss(s, g, c.Room)) + w.promised(g)
-		if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
-			want += int32(w.r.Margin * float64(w.blocks[g]))
+	lacks := func(later bool) (most int32) {
+		for g := range w.blocks {
+			want := max(w.missing(s, g, position+count), w.willMiss(s, g, c.Room))
+			if !c.MayPreempt {
+				want += w.promised(g)
+				if slices.ContainsFunc(w.slots, func(o *twinSlot) bool { return o != nil && o.started }) {
+					want += int32(w.r.Margin * float64(w.blocks[g]))
+				}
+			}
+			if later {
+				want -= w.toCome(g)
+			}
+			most = max(most, want+w.kept[g]-w.room(g))
 		}
-		short = max(short, want+w.kept[g]-w.room(g))
+		return most
 	}
-	if short > 0 {
+	w.victims(c, lacks)
+	if short := lacks(false); short > 0 {
 		for g, table := range s.tables { // what it found counts as just used
 			s.tables[g] = nil
 			w.dropped(g, table)

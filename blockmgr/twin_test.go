@@ -49,6 +49,7 @@ type twinSlot struct {
 	published int32          // pages
 	ahead     bool           // others wait for the page behind those
 	barred    bool
+	private   bool
 	started   bool
 	unheard   bool // the executor does not know the tables
 	tail      bool
@@ -159,7 +160,7 @@ func (t *twin) open(slot Slot, ids []int32, salt uint64) *twinSlot {
 func (t *twin) fork(f Fork) {
 	p := t.slots[f.Parent]
 	s := t.open(f.Slot, f.IDs, p.salt)
-	s.started, s.unheard, s.room, s.epoch, s.barred = true, true, p.room, p.epoch, p.barred
+	s.started, s.unheard, s.room, s.epoch, s.private, s.barred = true, true, p.room, p.epoch, p.private, p.barred
 	s.tail = s.prompt%t.page != 0
 	s.published = min(p.published, s.prompt/t.page)
 	for g := range t.blocks {
@@ -216,7 +217,7 @@ func (t *twin) publish(s *twinSlot, d Done) {
 	if s.epoch != d.Epoch {
 		s.barred, s.ahead = true, false
 	}
-	if s.barred || d.Written/t.page <= s.published {
+	if s.private || s.barred || d.Written/t.page <= s.published {
 		return
 	}
 	for ; s.published < d.Written/t.page; s.published++ {
@@ -232,7 +233,7 @@ func (t *twin) publish(s *twinSlot, d Done) {
 // announce lets others wait for the page of its prompt that s computes next, unless
 // they wait for somebody's already.
 func (t *twin) announce(s *twinSlot) {
-	s.ahead = t.sharing && !s.barred && s.published < s.prompt/t.page && t.computing(s, s.published) == nil
+	s.ahead = t.sharing && !s.private && !s.barred && s.published < s.prompt/t.page && t.computing(s, s.published) == nil
 }
 
 // computing is who computes page n of s, nil: nobody.

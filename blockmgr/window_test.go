@@ -157,11 +157,11 @@ func TestTheHostKeepsTheWindow(t *testing.T) {
 
 func TestComingBackFromTheHostStartsAtTheWindow(t *testing.T) {
 	b := &books{t: t, Manager: New(mixed(6))}
-	out := b.reserve(Reserve{Step: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 19)}}, Candidates: []Candidate{{Slot: 0, Position: 18, Want: 1, Room: 20, FromHost: true, Epoch: 1}}})
+	out := b.reserve(Reserve{Step: 1, Epoch: 1, Open: []Open{{Slot: 0, IDs: textOf(1, 19)}}, Candidates: []Candidate{{Slot: 0, Position: 18, Want: 1, Room: 20, FromHost: true, Epoch: 1}}})
 	if a := out.Grants[0].group(1); a.Index != 3 || len(a.Blocks) != 2 {
 		t.Errorf("%+v, want the blocks from index 3 on", a)
 	}
-	b.reserve(Reserve{Step: 2, DoneStep: 1, Done: []Done{{Slot: 0, Epoch: 1, Written: 19}}})
+	b.reserve(Reserve{Step: 2, Epoch: 1, DoneStep: 1, Done: []Done{{Slot: 0, Epoch: 1, Written: 19}}})
 	if g, s := b.pools[0].node[b.slots[0].tables[0][0]], b.slots[0].path[0]; g != s || s.blocks[1] != -1 {
 		t.Errorf("page 0 is published as %+v, want the full group's block alone", s)
 	}

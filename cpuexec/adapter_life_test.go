@@ -94,7 +94,7 @@ func TestCloseWhileAdaptersLoad(t *testing.T) {
 		}
 		for begun := false; !begun; {
 			e.mu.Lock()
-			begun = e.loading > 0 || e.adapters.places[0].taken
+			begun = e.packing > 0 || e.adapters.places[0].taken
 			e.mu.Unlock()
 		}
 		if err := e.Close(); err != nil {

@@ -62,7 +62,7 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.loading--
+	e.packing--
 	if e.closed {
 		return errors.Join(executor.ErrClosed, e.release())
 	}
@@ -80,7 +80,7 @@ func (e *Executor) place(name string) (*adapter, error) {
 	if err := e.check.LoadAdapter(name); err != nil {
 		return nil, err
 	}
-	e.loading++
+	e.packing++
 	i := slices.IndexFunc(e.adapters.places, func(p *adapter) bool { return !p.taken }) // as many as the Checker has names
 	p := e.adapters.places[i]
 	p.taken = true

@@ -8,6 +8,9 @@ import (
 // area is memory outside the Go heap, zero and untouched when new, out of which
 // arrays are cut. It begins at a page of the system.
 type area struct {
+	what string
+	size int64
+	huge bool
 	mem  []byte
 	used int
 }
@@ -15,14 +18,22 @@ type area struct {
 // newArea maps size bytes, which may be 0. huge asks for huge pages, where the
 // system has them: for memory that is used whole.
 func newArea(what string, size int64, huge bool) (*area, error) {
-	if size == 0 {
-		return new(area), nil // systems refuse to map nothing
+	a := &area{what: what, size: size, huge: huge}
+	return a, a.take()
+}
+
+// take maps the memory, which was not or was given back: zero and untouched, to be cut
+// anew.
+func (a *area) take() error {
+	if a.size == 0 || a.mem != nil {
+		return nil // systems refuse to map nothing
 	}
-	mem, err := mapMemory(int(size), huge)
+	mem, err := mapMemory(int(a.size), a.huge)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %d bytes for %s: %w", ErrMemory, size, what, err)
+		return fmt.Errorf("%w: %d bytes for %s: %w", ErrMemory, a.size, a.what, err)
 	}
-	return &area{mem: mem}, nil
+	a.mem, a.used = mem, 0
+	return nil
 }
 
 // cut takes the next n elements of 4 bytes, rounded up to cache lines. Asking for

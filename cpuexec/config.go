@@ -32,6 +32,10 @@ type Config struct {
 	MaxTokens  int // tokens of a step; 512
 	MaxContext int // tokens of a sequence; Model.MaxPosition
 
+	// WeightSets is how many sets can be loaded at a time, 1 or 2; 1. With 2 another
+	// set is packed while steps go on.
+	WeightSets int
+
 	// HostBlocks is the size of the host pool, where blocks of sequences that had
 	// to give way wait for their return. 0: none.
 	HostBlocks int
@@ -102,6 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxTokens", &c.MaxTokens, 512, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
 		{"MaxAdapterRank", &c.MaxAdapterRank, 32, 1024},
+		{"WeightSets", &c.WeightSets, 1, 2},
 		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
 	} {
 		if *n.value == 0 {

@@ -20,11 +20,15 @@
 //
 // Memory: Plan says before anything is taken what New takes: packed weights, the
 // KV pool, the host pool, the sequences' state, work space, places of adapters. All of
-// it is mapped, and untouched until used. The host pool is memory like the pool's, beside it. The
-// weight set stays the caller's, is read while the executor lives (rows of the
-// embedding) and must not change. What is told of tokens is the Result's memory.
+// it is mapped, and untouched until used. The host pool is memory like the pool's, beside it. A
+// weight set stays the caller's, is read while it is loaded (rows of the embedding)
+// and must not change. What is derived from it belongs to it: Load takes the memory
+// and Drop gives it back to the system. What is told of tokens is the Result's memory.
 //
-// Concurrency: a step runs on all threads from end to end, on the goroutine that
+// Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
+//
+// Concurrency: Load packs beside steps, on its caller's goroutine, which rests most of
+// the time while there are any. A step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers
 // (package pool). Give GOMAXPROCS two more than threads: New does unless the
 // environment sets it. The goroutine that calls Finish is best locked to its

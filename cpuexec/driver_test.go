@@ -36,6 +36,7 @@ type driver struct {
 	chunk int  // most prompt tokens of a row
 	keep  bool // logits and what is told
 	step  uint64
+	epoch uint32
 	free  []int32
 	seqs  map[executor.Slot]*sequence
 }
@@ -44,7 +45,7 @@ type driver struct {
 // keep is set.
 func newDriver(t testing.TB, cfg Config, chunk int, keep bool) *driver {
 	t.Helper()
-	d := &driver{t: t, chunk: chunk, keep: keep, seqs: map[executor.Slot]*sequence{}}
+	d := &driver{t: t, chunk: chunk, keep: keep, epoch: 1, seqs: map[executor.Slot]*sequence{}}
 	if keep {
 		cfg.KeepLogits = func(slot, pos int, logits []float32) {
 			s := d.seqs[executor.Slot(slot)]
@@ -66,7 +67,7 @@ func (d *driver) run(seqs ...*sequence) {
 	for live := slices.Clone(seqs); len(live) > 0; {
 		b.Reset()
 		d.step++
-		b.Step, b.Epoch = d.step, 1
+		b.Step, b.Epoch = d.step, d.epoch
 		budget := d.e.Info().MaxTokens
 		for i, s := range live {
 			if s.next == 0 {
@@ -79,7 +80,7 @@ func (d *driver) run(seqs ...*sequence) {
 	}
 	b.Reset()
 	d.step++
-	b.Step, b.Epoch = d.step, 1
+	b.Step, b.Epoch = d.step, d.epoch
 	for _, s := range seqs {
 		b.Retire = append(b.Retire, s.slot)
 	}

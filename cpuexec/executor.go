@@ -1,7 +1,6 @@
 package cpuexec
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,13 +10,10 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// ErrEpoch means that a Batch names a weight epoch that is not the set's.
-var ErrEpoch = errors.New("cpuexec: weight epoch is not loaded")
-
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
-// Executor computes a model on CPUs. It is an executor.Executor.
+// Executor computes a model on CPUs. It is an executor.Loader.
 type Executor struct {
 	config Config
 	memory Memory
@@ -25,7 +21,9 @@ type Executor struct {
 	check  *executor.Checker
 
 	pool     *pool.Pool
-	areas    []*area // everything mapped
+	areas    []*area // everything mapped, but for weights
+	kv       *area   // of them, the pool
+	host     *area   // likewise, the host pool
 	adapters *adapters
 	step     *step
 	failed   error // a step that failed leaves sequences without their tokens: none runs after it
@@ -34,9 +32,13 @@ type Executor struct {
 	changed  sync.Cond // queue or closed
 	queue    []*executor.Batch
 	running  bool
-	loading  int // adapters that are being packed
+	packing  int // adapters that are being packed
 	closed   bool
 	released bool
+
+	loading  sync.Mutex // held by who loads, drops, sleeps or wakes, beside steps
+	unpacked bool       // weights sleep
+	places   []place    // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.
@@ -46,16 +48,12 @@ func (e *Executor) Info() executor.Info { return e.info }
 func (e *Executor) Memory() Memory { return e.memory }
 
 // Start implements executor.Executor. A refused Batch is an error of class
-// executor.ErrContract (with ErrEpoch for a weight epoch that is not loaded) or
-// executor.ErrUnsupported.
+// executor.ErrContract or executor.ErrUnsupported.
 func (e *Executor) Start(b *executor.Batch) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return executor.ErrClosed
-	}
-	if epoch := e.config.Weights.Epoch; b.Epoch != epoch {
-		return fmt.Errorf("step %d: %w: %w: epoch %d, loaded is %d", b.Step, executor.ErrContract, ErrEpoch, b.Epoch, epoch)
 	}
 	if err := e.check.Check(b); err != nil {
 		return err
@@ -98,6 +96,7 @@ func (e *Executor) run(b *executor.Batch, r *executor.Result) (err error) {
 			err = fmt.Errorf("%w: %v", pool.ErrPanic, cause)
 		}
 	}()
+	e.step.weights = e.weightsOf(b.Epoch)
 	return e.step.run(b, r)
 }
 
@@ -137,11 +136,11 @@ func (e *Executor) Close() error {
 
 // release frees threads and memory once, when closed and idle.
 func (e *Executor) release() error {
-	if !e.closed || e.running || e.loading > 0 || len(e.queue) > 0 || e.released {
+	if !e.closed || e.running || e.packing > 0 || len(e.queue) > 0 || e.released {
 		return nil
 	}
 	e.released = true
 	e.pool.Close()
-	e.step, e.adapters, e.config.Weights = nil, nil, nil // so that an executor that is kept keeps no memory
+	e.step, e.adapters = nil, nil // so that an executor that is kept keeps no memory
 	return e.freeAreas()
 }

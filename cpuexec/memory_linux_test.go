@@ -37,6 +37,26 @@ func TestPoolIsNotTouched(t *testing.T) {
 	}
 }
 
+// TestDropGivesMemoryBack loads a second set and drops it: the system has its memory
+// again.
+func TestDropGivesMemoryBack(t *testing.T) {
+	m, set := loadModel(t, "tiny")
+	e := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64, WeightSets: 2})
+	second := altered(t, "tiny", 2)
+	before := resident(t)
+	if err := e.Load(second); err != nil {
+		t.Fatal(err)
+	}
+	with := resident(t)
+	if err := e.Drop(2); err != nil {
+		t.Fatal(err)
+	}
+	after, size := resident(t), int(e.Memory().Weights)
+	if with-before < size*9/10 || with-after < size*9/10 {
+		t.Errorf("%d bytes before, %d with a set of %d, %d without it", before, with, size, after)
+	}
+}
+
 // TestGroupLimit reads control groups of both versions from a made tree.
 func TestGroupLimit(t *testing.T) {
 	root := t.TempDir()

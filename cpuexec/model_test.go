@@ -39,6 +39,14 @@ func loadModel(t testing.TB, path string) (*model.Config, *weights.Set) {
 	return c.Config, set
 }
 
+// loaded is the set of a model as another epoch, in other memory.
+func loaded(t testing.TB, path string, epoch uint32) *weights.Set {
+	t.Helper()
+	_, set := loadModel(t, path)
+	set.Epoch = epoch
+	return set
+}
+
 // start makes an executor that the test closes.
 func start(t testing.TB, cfg Config) *Executor {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/cpuexec/pool"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // New packs the weights and makes an executor ready for its first step. It takes
@@ -24,6 +25,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	set, err := cfg.kernels()
 	if err != nil {
+		return nil, err
+	}
+	if err := checkSet(cfg.Model, cfg.Weights); err != nil {
 		return nil, err
 	}
 	memory, err := cfg.plan()
@@ -44,8 +48,9 @@ func New(cfg Config) (*Executor, error) {
 		MaxAdapters:    cfg.MaxAdapters,
 		MaxAdapterRank: cfg.MaxAdapterRank,
 	}
-	e.check = executor.NewChecker(e.info)
-	if err := e.allocate(set); err != nil {
+	e.check = executor.NewChecker(e.info, cfg.Weights.Epoch)
+	e.config.Weights = nil // kept as long as it is loaded, and no longer
+	if err := e.allocate(set, cfg.Weights); err != nil {
 		return nil, errors.Join(err, e.freeAreas())
 	}
 	return e, nil
@@ -68,13 +73,14 @@ func (c Config) kernels() (*kernels.Set, error) {
 }
 
 // allocate takes the memory and starts the threads.
-func (e *Executor) allocate(set *kernels.Set) error {
+func (e *Executor) allocate(set *kernels.Set, first *weights.Set) error {
 	c, d := &e.config, dimsOf(e.config.Model)
-	w, err := pack(c, &d, e.memory.Weights)
+	w, err := newPacked(c, &d, first, e.memory.Weights, nil)
 	if err != nil {
 		return err
 	}
-	e.areas = append(e.areas, w.area)
+	e.places = make([]place, c.WeightSets)
+	e.places[0] = place{packed: w, set: first, epochs: []uint32{first.Epoch}}
 	var parts [5]*area
 	for i, p := range []struct {
 		name string
@@ -89,8 +95,9 @@ func (e *Executor) allocate(set *kernels.Set) error {
 		runtime.GOMAXPROCS(c.Threads + 2) // threads that spin would hold every P
 	}
 	e.pool = pool.New(c.Threads, c.Pin)
-	e.step = newStep(c, d, set, w, e.pool)
-	e.step.cache = newCache(parts[0], parts[3], c, &d, e.memory.Blocks)
+	e.step = newStep(c, d, set, e.pool)
+	e.kv, e.host = parts[0], parts[3]
+	e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
 	e.step.cutWork(parts[2])
 	e.adapters = newAdapters(parts[4], c, &d)
@@ -103,6 +110,9 @@ func (e *Executor) freeAreas() error {
 	var errs []error
 	for _, a := range e.areas {
 		errs = append(errs, a.free())
+	}
+	for i := range e.places {
+		errs = append(errs, e.places[i].empty())
 	}
 	return errors.Join(errs...)
 }

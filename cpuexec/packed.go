@@ -1,9 +1,11 @@
 package cpuexec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -34,18 +36,27 @@ type packer struct {
 	area    *area
 	dims    *dims
 	threads int
+	giveWay func() error // nil: go on
+	stopped error        // its answer
 }
 
-// pack widens and packs a set. It takes the memory that Plan said.
-func pack(c *Config, d *dims, size int64) (*packed, error) {
-	if err := checkSet(c.Model, c.Weights); err != nil {
-		return nil, err
-	}
+// newPacked takes the memory that Plan said, and packs a set into it, see pack.
+func newPacked(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error) (*packed, error) {
 	a, err := newArea("weights", size, true)
 	if err != nil {
 		return nil, err
 	}
-	p := &packer{set: c.Weights, area: a, dims: d, threads: c.Threads}
+	w, err := pack(c, d, set, a, giveWay)
+	if err != nil {
+		return nil, errors.Join(err, a.free())
+	}
+	return w, nil
+}
+
+// pack widens and packs a set that checkSet has seen, on all threads; with giveWay on
+// this one, which asks that between panels whether to go on.
+func pack(c *Config, d *dims, set *weights.Set, a *area, giveWay func() error) (*packed, error) {
+	p := &packer{set: set, area: a, dims: d, threads: c.Threads, giveWay: giveWay}
 	w := &packed{area: a, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.vector("model.norm.weight", d.hiddenWidth)
 	head := "lm_head.weight"
@@ -56,7 +67,7 @@ func pack(c *Config, d *dims, size int64) (*packed, error) {
 	for l := range d.layers {
 		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), c.Model))
 	}
-	return w, nil
+	return w, p.stopped
 }
 
 // checkSet makes sure that the set has the model's tensors in their shapes.
@@ -107,7 +118,15 @@ func (p *packer) tensor(name string) weights.Tensor {
 
 func (p *packer) matrix(from columns, k, width int) matrix {
 	m := matrix{panels: cut[float32](p.area, k*width), k: k}
-	m.pack(from, p.threads)
+	if p.giveWay == nil {
+		m.pack(from, p.threads)
+		return m
+	}
+	row := make([]float32, k)
+	for n := 0; n < m.count() && p.stopped == nil; n++ {
+		packPanel(m.panel(n), n*kernels.Panel, from, row)
+		p.stopped = p.giveWay()
+	}
 	return m
 }
 

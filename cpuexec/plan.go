@@ -15,6 +15,7 @@ type Memory struct {
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
 	Weights  int64 // packed as float32
+	NextSet  int64 // the same for another set: with two sets, and taken while they are there
 	KV       int64 // the pool
 	Host     int64 // the host pool
 	Slots    int64 // ids and block tables of sequences
@@ -25,7 +26,7 @@ type Memory struct {
 
 // Total is the sum.
 func (m Memory) Total() int64 {
-	return m.Weights + m.KV + m.Host + m.Slots + m.Work + m.Sampling + m.Adapters
+	return m.Weights + m.NextSet + m.KV + m.Host + m.Slots + m.Work + m.Sampling + m.Adapters
 }
 
 // Bound is what decides the size of a pool.
@@ -58,6 +59,7 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
+//	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
 //	           + with adapters: the padded ranks of the modules of a matrix)
@@ -87,6 +89,7 @@ func (c *Config) plan() (Memory, error) {
 		Adapters:   int64(c.MaxAdapters) * adapterBytes(c, &d),
 		Sampling:   sampling.Bytes(d.vocab) * int64(c.Threads),
 	}
+	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	blocks := m.size(c)
 	if blocks < 1 {
 		return m, c.noBlock(m)

@@ -16,7 +16,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 		m, set := loadModel(t, path)
 		for _, cfg := range []Config{
 			{Threads: 1, PageSize: 5, MaxSlots: 3, MaxTokens: 7, MaxContext: 33},
-			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9, HostBlocks: 5},
+			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9, HostBlocks: 5, WeightSets: 2},
 			{Threads: 1, PageSize: 3, MaxContext: 33, HostBlocks: 1},
 			{Threads: 2, MaxSlots: 2, MaxTokens: 70, MaxContext: 33, MaxAdapters: 3, MaxAdapterRank: 11},
 			{Threads: 3, MaxSlots: 2, MaxContext: 501, Attention: Plain},
@@ -27,11 +27,21 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := start(t, cfg)
+			if cfg.WeightSets == 2 {
+				again := loaded(t, path, 2)
+				if err := e.Load(again); err != nil {
+					t.Fatal(err)
+				}
+			}
 			taken := int64(0)
 			for i := range e.step.workers {
 				taken += scratch(reflect.ValueOf(e.step.workers[i].sampler).Elem())
 			}
-			for _, a := range e.areas {
+			areas := e.areas
+			for _, p := range e.places {
+				areas = append(areas, p.packed.area)
+			}
+			for _, a := range areas {
 				taken += int64(len(a.mem))
 				if left := len(a.mem) - a.used; left < 0 || left >= cacheLine {
 					t.Errorf("%s: %d of %d bytes are used", path, a.used, len(a.mem))

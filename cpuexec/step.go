@@ -19,7 +19,7 @@ type step struct {
 	dims
 	config  *Config
 	kernels *kernels.Set
-	weights *packed
+	weights *packed // of the batch's epoch
 	pool    *pool.Pool
 	compute func(id int) // s.work, made once
 	copy    func(id int) // s.copyParts, likewise
@@ -87,9 +87,9 @@ type worker struct {
 	sampler *sampling.Sampler
 }
 
-func newStep(c *Config, d dims, set *kernels.Set, w *packed, p *pool.Pool) *step {
+func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	s := &step{
-		dims: d, config: c, kernels: set, weights: w, pool: p,
+		dims: d, config: c, kernels: set, pool: p,
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
 		order:    make([]int32, 0, c.MaxSlots),

@@ -16,6 +16,7 @@ import (
 const (
 	maxSequences = 128
 	maxPriority  = actors.MaxPriority
+	maxStaleness = 1 << 30
 )
 
 // Prefixes of the names of requests without one.
@@ -63,11 +64,16 @@ func (e *Engine) enter(r Request, prefix string) (*entry, error) {
 	if err := e.check(r); err != nil {
 		return nil, err
 	}
+	least, err := e.versions.least(r.MinVersion)
+	if err != nil {
+		return nil, err
+	}
 	records := e.records(r)
 	if err := e.requests.enter(records, prefix); err != nil {
 		return nil, err
 	}
 	n := &entry{submit: e.submission(r, records), records: records, handler: r.Handler}
+	n.submit.Version = least
 	if err := e.refused(n.submit); err != nil {
 		e.requests.withdraw(records, err)
 		return nil, err
@@ -94,6 +100,10 @@ func (e *Engine) check(r Request) error {
 		return fmt.Errorf("%w: n is %d, must be from 1 to %d", ErrParams, r.N, maxSequences)
 	case r.Priority < -maxPriority || r.Priority > maxPriority:
 		return fmt.Errorf("%w: priority is %d, must be from %d to %d", ErrParams, r.Priority, -maxPriority, maxPriority)
+	case r.KV > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, r.KV, KVAsUpdate, KVAbort)
+	case r.MaxStaleness != nil && (*r.MaxStaleness < 0 || *r.MaxStaleness > maxStaleness):
+		return fmt.Errorf("%w: max_staleness is %d, must be from 0 to %d", ErrParams, *r.MaxStaleness, maxStaleness)
 	}
 	return e.options.Limits.CheckLength(len(r.PromptIDs), r.Score)
 }
@@ -115,7 +125,7 @@ func (e *Engine) records(r Request) []*record {
 	set := make([]*record, r.sequences())
 	for i := range set {
 		set[i] = &record{id: r.ID, prompt: prompt, tell: tell, times: r.Timestamps, streaming: r.Streaming,
-			requests: e.requests, timing: Timing{Created: now}, cancel: func() {}, unbind: func() bool { return true }}
+			requests: e.requests, versions: e.versions, timing: Timing{Created: now}, cancel: func() {}, unbind: func() bool { return true }}
 	}
 	return set
 }
@@ -141,7 +151,10 @@ func (e *Engine) submission(r Request, set []*record) *actors.Submit {
 	m := &actors.Submit{ID: set[0].id, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
 		Sampling: copied(r.Sampling), Seed: e.seed(r.Seed, set[0].id), Priority: int32(r.Priority), Sink: set[0],
 		Score: r.Score, Private: r.Private, Adapter: r.Adapter, Salt: salt(r.Adapter, r.Salt), Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
-	m.Sampling.Tell = set[0].tell
+	m.Sampling.Tell, m.KV = set[0].tell, r.KV
+	if r.MaxStaleness != nil {
+		m.Commits = int32(*r.MaxStaleness) + 1
+	}
 	for _, child := range set[1:] {
 		m.Children = append(m.Children, child)
 	}

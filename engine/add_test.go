@@ -115,9 +115,9 @@ func TestOutputsAndRequestsAreTheCallers(t *testing.T) {
 func TestAStreamIsAsLargeAsItsTokens(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Context: 1 << 17}, Config{})
 	out := mustAdd(t, e, Request{PromptIDs: ids(3, 1), EOS: executor.EchoRef(ids(3, 1), 1, echoVocab, 1)}).Wait(t.Context())
-	r := &record{}
+	r := &record{versions: newVersions()}
 	for range 1000 {
-		r.Tokens(actors.News{IDs: []int32{7}})
+		r.Tokens(actors.News{IDs: []int32{7}, Epoch: 1})
 	}
 	if n := cap(r.tokens); len(out.TokenIDs) != 1 || n > 2048 {
 		t.Errorf("room for %d tokens after 1000", n)
@@ -173,7 +173,7 @@ func TestTooManySequencesAreRefused(t *testing.T) {
 }
 
 func TestPreemptionsAreCounted(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16}, Config{})
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16, Delay: slowly}, Config{})
 	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(50, 1), MaxNewTokens: 50}, {PromptIDs: ids(50, 2), MaxNewTokens: 50}}, BatchOptions{})
 	if err != nil {
 		t.Fatal(err)

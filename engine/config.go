@@ -57,6 +57,9 @@ type Config struct {
 	MaxAdapters    int // loaded at a time; 0: none
 	MaxAdapterRank int // of a module
 
+	// Weights.
+	WeightSets int // that can be computed with at a time, 1 or 2
+
 	// Computing.
 	Compute           string // "f32" or "auto"
 	Attention         string // "auto", "plain" or "tiled"

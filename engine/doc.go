@@ -27,6 +27,14 @@
 // LoRA adapters come and go while it generates: LoadAdapter, UnloadAdapter, Adapters.
 // Request.Adapter names one. Their list (adapters.go) lives as long as an executor.
 //
+// Weights change while requests run: Update stages others beside those that serve, its
+// Commit lets the next plan compute with them, Rollback goes back. Each token tells which
+// version sampled it, and which computed the cache that it came from.
+//
+// Pause stops generation between two steps, for one holder or several; who holds it may
+// compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the memory of cache or weights to
+// others, Wake takes it again. Both keep what is open.
+//
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
@@ -42,8 +50,8 @@
 // Concurrency: every method may be called from any goroutine. A Stream is read by
 // one goroutine at a time. The engine has a goroutine for each session, one for each
 // sequence with a handler, and none for other requests. Locks: life, then that of
-// requests, then that of a record, and apart from these that of
-// adapters. All but life are held for no longer than a look
-// takes; life for as long as a session begins or the engine closes, so that calls that
-// begin or end sessions wait for each other.
+// requests, then that of a record, and apart from these that of adapters. All but life
+// are held for no longer than a look takes; life for as long as a session begins or the
+// engine closes, so that calls that begin or end sessions wait for each other, and by
+// who changes weights, who waits for steps that run.
 package engine

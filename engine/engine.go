@@ -10,6 +10,7 @@ import (
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // Engine takes requests, in one session after another: Spawn begins the first one,
@@ -23,7 +24,13 @@ type Engine struct {
 	sharing  bool
 
 	requests *requests
-	life     chan struct{} // room for one: who begins a session or ends one
+	versions *versions
+	life     chan struct{}  // room for one: who begins a session or ends one, or changes weights
+	store    *weights.Store // nil: not needed yet. It needs life
+	loaded   []uint32       // epochs of it that the session's executor has
+	updates  weights.Options
+	closing  context.Context // ends with Close
+	close    context.CancelFunc
 	session  atomic.Pointer[session]
 	closed   atomic.Bool
 }
@@ -42,12 +49,14 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{requests: newRequests(), life: make(chan struct{}, 1), logprobs: *r.Config.ReturnLogprobs, sharing: *r.Config.AllowBlockSharing}
+	e := &Engine{requests: newRequests(), versions: newVersions(), life: make(chan struct{}, 1), logprobs: *r.Config.ReturnLogprobs, sharing: *r.Config.AllowBlockSharing}
+	e.closing, e.close = context.WithCancel(context.Background())
 	if cfg.Checkpoint != nil {
 		e.model = cfg.Checkpoint.Config
 	}
 	ex := cfg.Executor
 	if ex == nil {
+		e.updates = r.updates()
 		if e.cpu, err = r.loadCPU(); err != nil {
 			return nil, err
 		}
@@ -88,6 +97,7 @@ func (e *Engine) Cancel(id string) {
 // answers ErrStuck.
 func (e *Engine) Close() error {
 	e.closed.Store(true) // nobody begins a session any more
+	e.close()
 	e.life <- struct{}{}
 	defer func() { <-e.life }()
 	s := e.session.Load()
@@ -96,7 +106,7 @@ func (e *Engine) Close() error {
 	if !errors.Is(err, ErrStuck) {
 		<-s.freed
 	}
-	e.cpu = nil // an engine that is kept keeps no weights
+	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
 	e.requests.forget()
 	return err
 }

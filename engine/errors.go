@@ -26,9 +26,16 @@ var (
 	ErrDuplicateID = actors.ErrDuplicateID
 	ErrUnknownID   = fmt.Errorf("%w: no open request and no unread result has the id", ErrRejected)
 
+	// ErrStale means that the weights are older than a request wants.
+	ErrStale = fmt.Errorf("%w: no such version of the weights yet", ErrUnavailable)
+
 	ErrQueueFull = actors.ErrQueueFull
 	ErrStopping  = actors.ErrStopping
 	ErrClosed    = actors.ErrClosed
+
+	ErrPaused   = actors.ErrPaused
+	ErrAsleep   = actors.ErrAsleep
+	ErrHoldLost = actors.ErrHoldLost
 
 	// ErrNotRunning means that the engine was stopped, or with ErrCrashed that it has
 	// crashed: Start begins again.
@@ -59,6 +66,9 @@ var ErrConfig = errors.New("bad engine configuration")
 // ErrNotAvailable, within ErrConfig, means that a value of a field asks for what
 // does not exist yet.
 var ErrNotAvailable = errors.New("not available yet")
+
+// ErrNoWeights means that an engine's weights cannot be changed.
+var ErrNoWeights = errors.New("the engine has no weights of its own")
 
 // ErrMemory means that the model and a cache do not fit the memory that the engine
 // may use.

@@ -50,6 +50,9 @@ var fields = []Field{
 	{Name: "max_adapter_rank", Help: "rank of an adapter's module", Default: "32", Min: 1, Max: 1024, Acts: WithAdapters,
 		at: func(c *Config) value { return whole(&c.MaxAdapterRank) }},
 
+	{Name: "weight_sets", Help: "weight sets that can be computed with at a time: with 2 an update takes effect without a pause and there is a way back, with 1 less memory is taken", Derived: "2 where memory holds another one", Max: 2, Acts: OnCPU,
+		at: func(c *Config) value { return whole(&c.WeightSets) }},
+
 	{Name: "compute", Help: "type to compute in", Derived: "f32, the only type that exists yet", Choices: []string{"auto", "f32"}, Acts: OnCPU,
 		at: func(c *Config) value { return word(&c.Compute) }},
 	{Name: "attention", Help: "kernel of attention", Derived: "tiled", Choices: []string{"auto", "plain", "tiled"}, Acts: OnCPU,

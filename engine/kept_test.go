@@ -49,7 +49,7 @@ func TestResultsByIDCostTheSameAmongMany(t *testing.T) {
 		e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
 		list := make([]*record, n)
 		for i := range list { // as AddRequests and intake do
-			list[i] = &record{requests: e.requests, unbind: func() bool { return true }}
+			list[i] = &record{requests: e.requests, versions: e.versions, unbind: func() bool { return true }}
 			if err := e.requests.enter(list[i:i+1], "q-"); err != nil {
 				t.Fatal(err)
 			}

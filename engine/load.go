@@ -8,7 +8,7 @@ import (
 
 // loadCPU reads the weights: what it gives makes CPU executors.
 func (r *Resolved) loadCPU() (*cpuexec.Config, error) {
-	set, err := weights.Load(r.Config.Checkpoint.Config, r.Config.Checkpoint, 1, "")
+	set, err := weights.Load(r.Config.Checkpoint.Config, r.Config.Checkpoint, 1, FirstVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,12 @@ type Memory struct {
 	Usable   int64 // for the engine: max_memory_percent of Limit - Resident; 0: not known
 
 	WeightSet int64          // the weights as they are stored
+	NextSet   int64          // others as they are stored, that are made ready beside them or kept; 0: only under a pause
 	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
 }
 
 // Total is the sum.
-func (m Memory) Total() int64 { return m.WeightSet + m.Executor.Total() }
+func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.Executor.Total() }
 
 // Steps of the CPU executor, in tokens: bigger ones gain nothing and make the
 // others wait, smaller ones read the weights for too few tokens.
@@ -53,10 +54,13 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	if c.Threads == 0 {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
-	r.cpu = cpuexec.Config{Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
+	if c.WeightSets == 2 {
+		m.NextSet = m.WeightSet
+	}
+	r.cpu = cpuexec.Config{WeightSets: max(1, c.WeightSets), Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
+		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
 	if m.Limit > 0 {
-		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet) // 0 is no bound
+		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet-m.NextSet) // 0 is no bound
 	}
 	if err := r.sizeBatch(); err != nil {
 		return err
@@ -66,7 +70,31 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	if err := r.sizeOffload(); err != nil {
 		return err
 	}
+	r.sizeSets()
 	return r.overlap(cpuexec.MaxOutstanding)
+}
+
+// sizeSets decides how many weight sets there are where it is not said: another one
+// gets only what all else leaves.
+func (r *Resolved) sizeSets() {
+	c, m := &r.Config, &r.Memory
+	if c.WeightSets > 0 {
+		return
+	}
+	c.WeightSets, r.from["weight_sets"] = 1, "memory holds no other set"
+	if next := m.WeightSet + m.Executor.Weights; m.Limit == 0 || m.Total()+next <= m.Usable {
+		c.WeightSets, r.from["weight_sets"] = 2, "memory holds another set"
+		m.NextSet, m.Executor.NextSet = m.WeightSet, m.Executor.Weights
+	}
+	r.cpu.WeightSets = c.WeightSets
+}
+
+// updates are the bounds of the store of weight sets: what the executor leaves.
+func (r *Resolved) updates() (o weights.Options) {
+	if m := &r.Memory; m.Limit > 0 {
+		o.Limit = int(max(m.WeightSet, m.Usable-m.Executor.Total()))
+	}
+	return o
 }
 
 // fitContext decides how long a request may be.

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ type record struct {
 	times     bool        // keep the moment of each token
 	streaming bool        // handlers and ResultsOf get news as it comes
 	requests  *requests   // where it is entered
+	versions  *versions   // of weights
 	cancel    func()      // tells intake; set when it is submitted
 	unbind    func() bool // lets go of the request's context
 	onEnd     func()      // called once it has ended, on intake's goroutine; nil: nobody asks
@@ -39,6 +41,8 @@ type record struct {
 	logprobs       []sampling.Drawn // one per token, if tell says so
 	promptLogprobs []sampling.Drawn
 	timing         Timing
+	weights        []VersionSpan // of the tokens
+	cache          actors.Cache  // that the last one came from
 	end            *actors.End
 	fault          error // what its caller's code did: it fails for that once it is cancelled
 	readers        []*Stream
@@ -64,11 +68,13 @@ func (r *record) Tokens(news actors.News) {
 	if len(news.IDs) == 0 {
 		return
 	}
+	r.cache = news.Cache
 	now := time.Now()
 	if r.tokens == nil {
 		r.tokens, r.timing.First = make([]int32, 0, firstTokens), now
 	}
 	r.tokens = append(r.tokens, news.IDs...)
+	r.weights = r.versions.sampled(r.weights, news.Epoch, len(r.tokens))
 	if r.tell.Logprobs || r.tell.Kept {
 		r.logprobs = appendDrawn(r.logprobs, news.Drawn)
 	}
@@ -158,6 +164,7 @@ func (r *record) final() Output {
 	return Output{
 		RequestID: r.id, PromptIDs: r.prompt, TokenIDs: r.tokens[:n:n],
 		FinishReason: r.end.Reason, Err: r.end.Err, Matched: r.end.Matched, Preemptions: r.end.Preemptions, Timing: r.timing,
+		WeightVersions: slices.Clone(r.weights), KVVersions: r.versions.cache(r.end.Cache),
 		Logprobs: r.logprobs, PromptLogprobs: r.promptLogprobs,
 		Usage: Usage{PromptTokens: len(r.prompt), CompletionTokens: n, CachedTokens: r.end.Cached},
 	}

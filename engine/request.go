@@ -41,6 +41,10 @@ type Request struct {
 	// guess, where the time to the first token must not tell what others have asked.
 	Salt string
 
+	KV           KVPolicy // what becomes of it when weights are updated; KVAsUpdate: as the update says
+	MinVersion   string   // the weights that compute it are this version or one that came later; "": any. Where they are not, it is refused with ErrStale, and ends with FinishStale when they go back
+	MaxStaleness *int     // updates that may come after its first token: with one more it ends with FinishStale; nil: any number
+
 	Private bool // takes no cache blocks of other requests and leaves none to them
 	Wait    bool // AddRequest waits where the queue is full, as long as its context allows, and behind those who wait already
 
@@ -63,6 +67,8 @@ const (
 	FinishLength    = actors.ReasonLength    // MaxNewTokens or the context is reached
 	FinishCancelled = actors.ReasonCancelled // by Cancel, or by a context
 	FinishDeadline  = actors.ReasonDeadline  // Request.Deadline or Request.FirstToken has passed
+	FinishAborted   = actors.ReasonAborted   // by a pause with PauseAbort, or an update of the weights with KVAbort
+	FinishStale     = actors.ReasonStale     // see Request.MinVersion and Request.MaxStaleness
 	FinishFailed    = actors.ReasonFailed    // see Output.Err
 )
 
@@ -78,6 +84,9 @@ type Output struct {
 
 	Logprobs       []sampling.Drawn // one per token, where Sampling.Tell asks
 	PromptLogprobs []sampling.Drawn // of the prompt's ids from the second on, where it asks
+
+	WeightVersions []VersionSpan // of TokenIDs: which weights sampled them
+	KVVersions     []VersionSpan // of the prompt and TokenIDs: which weights computed the cache that the last token came from
 
 	Preemptions int // times its cache was given up for an older request
 	Timing      Timing
@@ -106,4 +115,7 @@ type Chunk struct {
 	Logprobs  []sampling.Drawn // one per token, where asked for
 	Offset    int
 	Final     *Output
+
+	WeightVersions []VersionSpan // of TokenIDs, by their places in the whole; nil: as the token before
+	KVVersions     []VersionSpan // as Output.KVVersions, nil: as before, and longer
 }

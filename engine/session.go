@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cbactor/cbactor/actors"
@@ -13,6 +14,7 @@ import (
 // next Start.
 type session struct {
 	system *actors.System
+	ex     executor.Executor
 	freed  chan struct{} // closed when it has ended and its memory is given back
 
 	adapters *adapters // of its executor
@@ -26,7 +28,7 @@ func (e *Engine) begin(ex executor.Executor, before *session) {
 	if before != nil {
 		o.After = before.system
 	}
-	s := &session{system: actors.Start(o), freed: make(chan struct{}), adapters: newAdapters(ex)}
+	s := &session{system: actors.Start(o), ex: ex, freed: make(chan struct{}), adapters: newAdapters(ex)}
 	e.session.Store(s)
 	go func() {
 		defer close(s.freed)
@@ -64,7 +66,7 @@ type StopOptions struct {
 }
 
 // Stop ends the session: nothing new is accepted, and what was completes first,
-// unless Hard. Then the memory of the cache and of packed weights is given back,
+// after the end of a pause if there is one, unless Hard. Then the memory of the cache and of packed weights is given back,
 // unless Keep, or the executor was passed in. The weights as they are stored stay
 // until Close. Of several stops the hardest counts, and of those that keep the one
 // that does not, also where the session has ended already. When ctx ends first the
@@ -72,14 +74,14 @@ type StopOptions struct {
 //
 // Stop answers nil where nothing runs, and how the session has crashed if it has.
 func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
-	if err := e.hold(ctx); err != nil {
+	if err := e.alone(ctx); err != nil {
 		return err
 	}
 	s := e.session.Load()
 	keep := o.Keep || e.cpu == nil
 	s.system.Stop(o.Hard, keep)
 	rest := s.system.AtRest()
-	e.release()
+	e.others()
 	if o.Async {
 		return nil
 	}
@@ -115,13 +117,13 @@ func (s *session) wait(ctx context.Context, rest <-chan struct{}) error {
 // it stops.
 func (e *Engine) Running() bool { return !e.closed.Load() && !e.session.Load().atRest() }
 
-// Start begins a session with the configuration of Spawn: with the cache of the last
+// Start begins a session with the configuration of Spawn, asleep if what was kept is: with the cache of the last
 // one if that was kept, else with a new executor, also after a crash. It does nothing
 // where a session runs, and waits for one that stops. An executor that was passed in
 // cannot be made again: after a crash Start answers ErrCrashed.
 func (e *Engine) Start(ctx context.Context) error {
 	for {
-		if err := e.hold(ctx); err != nil {
+		if err := e.alone(ctx); err != nil {
 			return err
 		}
 		s := e.session.Load()
@@ -136,7 +138,7 @@ func (e *Engine) Start(ctx context.Context) error {
 			running, err = true, e.again(ctx, s)
 		default:
 		}
-		e.release()
+		e.others()
 		if running {
 			return err
 		}
@@ -158,12 +160,18 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	if err != nil {
 		return err
 	}
+	if e.store != nil {
+		e.dropAll()
+		if err := e.use(e.cpu.Weights.Epoch); err != nil {
+			return errors.Join(err, ex.Close())
+		}
+	}
 	e.begin(ex, before)
 	return nil
 }
 
-// hold lets the caller alone begin and end sessions, until release.
-func (e *Engine) hold(ctx context.Context) error {
+// alone lets nobody else begin and end sessions, until others does.
+func (e *Engine) alone(ctx context.Context) error {
 	select {
 	case e.life <- struct{}{}: // whatever ctx is, if nobody has it
 	default:
@@ -174,13 +182,13 @@ func (e *Engine) hold(ctx context.Context) error {
 		}
 	}
 	if e.closed.Load() {
-		e.release()
+		e.others()
 		return ErrClosed
 	}
 	return nil
 }
 
-func (e *Engine) release() { <-e.life }
+func (e *Engine) others() { <-e.life }
 
 // ended says why requests are not taken, once the actors of a session are gone.
 func (e *Engine) ended(s *session) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"github.com/cbactor/cbactor/weights"
 )
 
 // Status of requests whose client has gone: nginx's, as there is no standard one.
@@ -25,9 +27,13 @@ var answers = []struct {
 	{ErrUnknownID, http.StatusNotFound, "request_not_found"},
 	{ErrRejected, http.StatusBadRequest, "invalid_request"},
 
+	{ErrStale, http.StatusServiceUnavailable, "stale_weights"},
 	{ErrQueueFull, http.StatusTooManyRequests, "queue_full"},
 	{ErrStopping, http.StatusServiceUnavailable, "engine_stopping"},
 	{ErrClosed, http.StatusServiceUnavailable, "engine_closed"},
+	{ErrHoldLost, http.StatusConflict, "hold_lost"},
+	{ErrPaused, http.StatusServiceUnavailable, "engine_paused"},
+	{ErrAsleep, http.StatusServiceUnavailable, "engine_asleep"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
 	{ErrUnavailable, http.StatusServiceUnavailable, "engine_unavailable"},
 
@@ -35,6 +41,10 @@ var answers = []struct {
 	{ErrCrashed, http.StatusInternalServerError, "engine_crashed"},
 	{ErrHandler, http.StatusInternalServerError, "handler_failed"},
 	{ErrFailed, http.StatusInternalServerError, "request_failed"},
+
+	{ErrNoWeights, http.StatusNotImplemented, "no_weights"},
+	{weights.ErrBusy, http.StatusConflict, "update_open"},
+	{weights.ErrVersion, http.StatusConflict, "wrong_version"},
 
 	{context.Canceled, statusClientGone, "request_cancelled"},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout"},

@@ -30,7 +30,7 @@ func TestStorm(t *testing.T) {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
-			s := newStorm(t, r, requests)
+			s := newStorm(t, r, requests, nil)
 			for w := range workers {
 				r := rand.New(rand.NewPCG(seed, uint64(1+w)))
 				s.workers.Go(func() {
@@ -62,8 +62,9 @@ type storm struct {
 	reasons  map[FinishReason]int
 }
 
-func newStorm(t *testing.T, r *rand.Rand, requests int64) *storm {
-	ec := executor.EchoConfig{PageSize: 4, Blocks: 40 + r.IntN(80), Slots: 4 + r.IntN(28), Tokens: 32 + r.IntN(64), Outstanding: 1 + r.IntN(2), HostBlocks: r.IntN(2) * 40, Context: 120}
+// newStorm makes one whose steps take as long as delay.
+func newStorm(t *testing.T, r *rand.Rand, requests int64, delay func(*executor.Batch)) *storm {
+	ec := executor.EchoConfig{PageSize: 4, Blocks: 40 + r.IntN(80), Slots: 4 + r.IntN(28), Tokens: 32 + r.IntN(64), Outstanding: 1 + r.IntN(2), HostBlocks: r.IntN(2) * 40, Context: 120, Delay: delay}
 	s := &storm{t: t, engine: spawnEcho(t, ec, Config{MaxQueueSize: 20 + r.IntN(200)}), stopAt: r.Int64N(requests), keep: r.IntN(2) == 0,
 		accepted: map[string][]int32{}, ends: map[string]int{}, reasons: map[FinishReason]int{}}
 	s.left.Store(requests)
@@ -155,7 +156,7 @@ func (s *storm) ended(out Output, err error) {
 
 // refused tells of an error that nothing here explains.
 func (s *storm) refused(err error) {
-	for _, class := range []error{ErrQueueFull, ErrStopping, ErrNotRunning, context.Canceled, context.DeadlineExceeded} {
+	for _, class := range []error{ErrQueueFull, ErrStopping, ErrPaused, ErrNotRunning, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, class) {
 			return
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+
+	"github.com/cbactor/cbactor/sched"
 )
 
 // Stream reads what comes back from one sequence, from its beginning. What came
@@ -15,6 +18,7 @@ type Stream struct {
 	news     chan struct{} // room for one: something came since the reader looked
 	whole    bool          // everything comes at once, at the end
 	read     int           // tokens
+	runs     []sched.Run   // last told
 	finished bool          // the final chunk was read
 }
 
@@ -78,12 +82,28 @@ func (s *Stream) next() (c Chunk, some bool) {
 	if len(r.logprobs) == n {
 		c.Logprobs = r.logprobs[s.read:n:n]
 	}
+	s.tellVersions(&c, n)
 	s.read = n
 	if r.end != nil {
 		out := r.final()
 		c.Final, s.finished = &out, true
 	}
 	return c, true
+}
+
+// tellVersions puts into a chunk, up to token n, what changed of the weights' versions.
+// The record is locked.
+func (s *Stream) tellVersions(c *Chunk, n int) {
+	r := s.record
+	if n == s.read {
+		return
+	}
+	if r.weights[len(r.weights)-1].Start >= s.read {
+		c.WeightVersions = within(r.weights, s.read, n)
+	}
+	if !slices.Equal(s.runs, r.cache.Runs) {
+		s.runs, c.KVVersions = r.cache.Runs, r.versions.cache(r.cache)
+	}
 }
 
 // Wait reads the stream to its end. When ctx ends first, the request is cancelled

@@ -17,13 +17,15 @@ var ErrUnsupported = errors.New("executor: not supported")
 // known before a step runs: how many ids it has or will have, how far its rows
 // and block tables reach, and which step names it last.
 //
-// Check belongs to Start's goroutine, Done to Finish's, LoadAdapter to any. Nothing is allocated
+// Check belongs to Start's goroutine, Done to Finish's; Load and Drop, which say of
+// which weight epochs a Batch may be, and LoadAdapter to any. Nothing is allocated
 // unless a Batch is refused.
 type Checker struct {
 	info  Info
 	step  uint64 // last step accepted
-	epoch uint32
+	epoch uint32 // of it
 
+	epochs  epochs
 	slots   []slotCheck
 	staged  []slotCheck // what slots becomes if the Batch is accepted
 	stamp   []uint64    // attempt that staged the slot
@@ -33,6 +35,7 @@ type Checker struct {
 	adapters    loaded
 	done        atomic.Uint64 // last step finished
 	outstanding atomic.Int32
+	asleep      atomic.Bool
 }
 
 // slotCheck is what is known of one slot.
@@ -51,10 +54,12 @@ type slotCheck struct {
 // span is the part of a block table that was set: indexes low to high-1.
 type span struct{ low, high int32 }
 
-// NewChecker makes a Checker for an executor that can do info.
-func NewChecker(info Info) *Checker {
+// NewChecker makes a Checker for an executor that can do info, and has the weights of
+// an epoch.
+func NewChecker(info Info, epoch uint32) *Checker {
 	c := &Checker{
 		info:     info,
+		epochs:   epochs{loaded: []uint32{epoch}},
 		adapters: loaded{names: map[string]bool{}},
 		slots:    make([]slotCheck, info.MaxSlots),
 		staged:   make([]slotCheck, info.MaxSlots),
@@ -92,17 +97,32 @@ func (c *Checker) Done(step uint64) {
 	c.outstanding.Add(-1)
 }
 
+// Sleep says that the executor sleeps from now on, or is awake. It may not fall asleep
+// with steps unfinished.
+func (c *Checker) Sleep(asleep bool) error {
+	if n := c.outstanding.Load(); asleep && n > 0 {
+		return breach("%d steps are unfinished, finish them before it sleeps", n)
+	}
+	c.asleep.Store(asleep)
+	return nil
+}
+
 // check goes through b in the order in which it is run, changing staged only.
 func (c *Checker) check(b *Batch) error {
 	c.attempt++
 	c.touched = c.touched[:0]
 	switch {
+	case c.asleep.Load():
+		return breach("the executor sleeps, wake it before")
 	case b.Step <= c.step:
 		return breach("the step before was %d, must ascend from 1", c.step)
 	case b.Epoch < c.epoch:
 		return breach("epoch %d follows epoch %d, must not descend", b.Epoch, c.epoch)
 	case int(c.outstanding.Load()) >= c.info.MaxOutstanding:
 		return breach("%d steps are unfinished, finish one before", c.info.MaxOutstanding)
+	}
+	if err := c.isLoaded(b.Epoch); err != nil {
+		return err
 	}
 	for i := range b.Admit {
 		if err := c.admit(&b.Admit[i], b.Step); err != nil {

@@ -20,12 +20,12 @@ type checkRun struct {
 }
 
 func newCheckRun(t *testing.T) *checkRun {
-	return &checkRun{Checker: executor.NewChecker(checked), t: t}
+	return &checkRun{Checker: executor.NewChecker(checked, 1), t: t}
 }
 
 func (c *checkRun) start(b executor.Batch) error {
 	c.step++
-	b.Step = c.step
+	b.Step, b.Epoch = c.step, max(b.Epoch, 1)
 	return c.Check(&b)
 }
 

@@ -11,6 +11,8 @@
 // whoever received it last (executor, scheduler, intake), one owner at a time,
 // and goes back to its pool at the end.
 //
+// A Sleeper gives memory back between steps.
+//
 // Concurrency: Start and Finish are each called from one goroutine, which may be
 // two different ones. Info, Close and LoadAdapter may be called from anywhere,
 // UnloadAdapter from Start's.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // ErrEcho is the class of a cache that Echo found wrong. It fails the whole step:
@@ -25,6 +26,7 @@ type EchoConfig struct {
 	Outstanding int // 1
 	HostBlocks  int // a group, 0: no host pool
 	Adapters    int // loaded at a time, 0: none
+	Sets        int // places for weight sets, one of which is taken by epoch 1; 2
 
 	CopyCost float64 // as in Info
 	Overlap  bool    // as in Info: a CopyIn is then made as late as it may be, behind the rows
@@ -48,7 +50,7 @@ type EchoConfig struct {
 // Echo is an Executor without a model. Its cache is real: a KV slot holds the
 // token, position and weight epoch that were written there, and a token is
 //
-//	next = Σ_g (g+1)·Σ_i (token_i+1)·(i+1)·(1+epoch_i) mod Vocab
+//	next = Σ_g (g+1)·Σ_i (token_i+1)·(i+1)·(1+epoch_i+a) mod Vocab
 //
 // over the cache groups g and the positions i up to the last, but for a group with
 // a window only the last Window of them, as a slot's block tables lead to them. So
@@ -56,7 +58,7 @@ type EchoConfig struct {
 // wrong is an ErrEcho at once, also where an earlier token of the row would read it.
 // Its host pool is as real: a block that a CopyIn has read is as if never written, and
 // so is what a group had in a sector in which another has written since.
-// An adapter counts as EchoAdapter further epochs, in what is written and read.
+// a is EchoAdapter of the adapter of the sequence, whatever the epochs are.
 //
 // A row that is not greedy adds its key's uniform number times Vocab: temperature
 // and filters are ignored, every id is as likely. Raw log-probabilities, those of
@@ -66,11 +68,14 @@ type EchoConfig struct {
 // (Bias to Processor) is drawn by a sampling.Sampler, with EchoLogprob's values as
 // logits: then nothing is ignored. That takes time in proportion to Vocab.
 type Echo struct {
-	config EchoConfig
-	check  *Checker
-	caches []echoCache // per group
-	owner  []int       // per sector: the group that wrote there last, -1: none
-	slots  []echoSlot
+	config  EchoConfig
+	check   *Checker
+	caches  []echoCache // per group
+	owner   []int       // per sector: the group that wrote there last, -1: none
+	slots   []echoSlot
+	loading sync.Mutex
+	sets    [][]*weights.Set // per place: those that are loaded there
+
 	queue  chan *Batch // holds Outstanding
 	closed chan struct{}
 	close  sync.Once
@@ -81,6 +86,9 @@ type Echo struct {
 	logits  []float32         // for it
 }
 
+// firstEpoch is that of the weights which an Echo has at first.
+const firstEpoch = 1
+
 // NewEcho makes an Echo.
 func NewEcho(config EchoConfig) *Echo {
 	for _, f := range []struct {
@@ -88,7 +96,7 @@ func NewEcho(config EchoConfig) *Echo {
 		value int
 	}{
 		{&config.Vocab, 50021}, {&config.PageSize, 16}, {&config.Blocks, 8}, {&config.Slots, 16},
-		{&config.Tokens, 64}, {&config.Outstanding, 1},
+		{&config.Tokens, 64}, {&config.Outstanding, 1}, {&config.Sets, 2},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value
@@ -116,7 +124,9 @@ func NewEcho(config EchoConfig) *Echo {
 		e.caches = append(e.caches, newEchoCache(&config, blocks[g], w))
 	}
 	e.owner = slices.Repeat([]int{-1}, config.Sectors)
-	e.check = NewChecker(e.Info())
+	e.check = NewChecker(e.Info(), firstEpoch)
+	e.sets = make([][]*weights.Set, config.Sets)
+	e.sets[0] = []*weights.Set{{Epoch: firstEpoch}}
 	pages := (config.Context + config.PageSize - 1) / config.PageSize
 	for i := range e.slots {
 		e.slots[i] = echoSlot{ids: make([]int32, 0, config.Context), tables: make([][]int32, len(e.caches))}
@@ -217,18 +227,10 @@ func (e *Echo) Close() error {
 // after prompt in weight epoch epoch: the truth that a run through blocks is compared
 // with. No windows are one group of full attention.
 func EchoRef(prompt []int32, n, vocab int, epoch uint32, windows ...int) []int32 {
-	if len(windows) == 0 {
-		windows = []int{0}
-	}
 	ids := append([]int32(nil), prompt...)
+	epochs := slices.Repeat([]uint32{epoch}, len(prompt)+n)
 	for range n {
-		sum := uint64(0)
-		for g, w := range windows {
-			for i := windowStart(len(ids)-1, w); i < len(ids); i++ {
-				sum = (sum + echoTerm(ids[i], i, epoch, g, uint64(vocab))) % uint64(vocab)
-			}
-		}
-		ids = append(ids, int32(sum))
+		ids = append(ids, EchoNext(ids, epochs, vocab, windows...))
 	}
 	return ids[len(prompt):]
 }

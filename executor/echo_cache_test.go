@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // The values were computed by the formula in another language.
@@ -98,13 +99,17 @@ func TestEchoEqualsRef(t *testing.T) {
 func TestEchoRemembersEpochs(t *testing.T) {
 	e := newEchoRun(t)
 	e.first()
+	if err := e.echo.Load(&weights.Set{Epoch: 2}); err != nil {
+		t.Fatal(err)
+	}
 	if err := e.do(executor.Batch{Epoch: 2, Rows: []executor.Row{row(0, 5, 1, true)}}); err != nil {
 		t.Fatal(err)
 	}
 	sixth := executor.EchoRef(prompt, 1, 50021, 1)[0]
 	want := (2*(1*2+2*3+3*4+4*5+5*6) + 3*6*(sixth+1)) % 50021
-	if got := e.result.Rows[0].Tokens[0]; got != want {
-		t.Errorf("token %d, want %d", got, want)
+	next := executor.EchoNext(append(slices.Clone(prompt), sixth), []uint32{1, 1, 1, 1, 1, 2}, 50021)
+	if got := e.result.Rows[0].Tokens[0]; got != want || next != want {
+		t.Errorf("token %d, EchoNext says %d, want %d", got, next, want)
 	}
 }
 
@@ -199,7 +204,7 @@ func TestEchoDelayComesBeforeTheStep(t *testing.T) {
 	e := executor.NewEcho(executor.EchoConfig{Outstanding: 2, Delay: func(b *executor.Batch) { delayed = append(delayed, b.Step) }})
 	var r executor.Result
 	for i := range uint64(2) {
-		if err := e.Start(&executor.Batch{Step: 3 + i}); err != nil {
+		if err := e.Start(&executor.Batch{Epoch: 1, Step: 3 + i}); err != nil {
 			t.Fatal(err)
 		}
 	}

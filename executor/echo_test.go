@@ -8,6 +8,7 @@ import (
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
 )
 
 func newEcho(config executor.EchoConfig) suite.Make {
@@ -34,14 +35,18 @@ func TestEchoAdaptersConform(t *testing.T) {
 // An adapter adds to the epoch; what it wrote is of no use to others.
 func TestEchoAdapterFormula(t *testing.T) {
 	e := executor.NewEcho(executor.EchoConfig{Adapters: 1})
-	if err := e.LoadAdapter("x", &model.Adapter{Parts: make([]model.AdapterPart, 1)}); err != nil {
+	if err := errors.Join(e.LoadAdapter("x", &model.Adapter{Parts: make([]model.AdapterPart, 1)}), e.Load(&weights.Set{Epoch: 3})); err != nil {
 		t.Fatal(err)
 	}
 	ids := []int32{7, 8, 9, 10, 11}
 	step := func(b executor.Batch) executor.Result {
 		t.Helper()
 		var r executor.Result
-		if err := errors.Join(e.Start(&b), e.Finish(&r)); err != nil {
+		err := e.Start(&b)
+		if err == nil {
+			err = e.Finish(&r)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		return r
@@ -75,7 +80,7 @@ func TestEchoClosesBehindItsSteps(t *testing.T) {
 	for range 20 { // a wrong choice between the two would be random
 		e := executor.NewEcho(executor.EchoConfig{Outstanding: 2})
 		for step := range uint64(2) {
-			if err := e.Start(&executor.Batch{Step: step + 1}); err != nil {
+			if err := e.Start(&executor.Batch{Epoch: 1, Step: step + 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

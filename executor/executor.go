@@ -45,6 +45,17 @@ type Info struct {
 	Overlap bool
 }
 
+// Sleeper is an Executor that can give memory back while no step is unfinished.
+type Sleeper interface {
+	Executor
+	// Sleep gives back the memory of the cache with its host pool, or of the weights as
+	// they are computed with, or both; what was given back before stays so. What the
+	// cache held is lost. Start refuses every Batch until Wake.
+	Sleep(kv, weights bool) error
+	// Wake takes back all that Sleep gave. After an error it still sleeps.
+	Wake() error
+}
+
 // Executor computes steps. Logits of a row depend on its slot's tokens alone,
 // to the bit, never on the rest of the Batch, on chunk borders or on block ids.
 type Executor interface {

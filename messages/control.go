@@ -6,3 +6,5 @@ package messages
 func (*SetMode) ControlMessage() {}
 func (*Stop) ControlMessage()    {}
 func (*Drained) ControlMessage() {}
+func (*Still) ControlMessage()   {}
+func (*Paused) ControlMessage()  {}

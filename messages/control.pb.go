@@ -27,11 +27,12 @@ type Mode int32
 
 const (
 	Mode_MODE_UNSPECIFIED Mode = 0
-	Mode_MODE_PAUSED      Mode = 1 // no step is planned; requests are taken in and wait
+	Mode_MODE_PAUSED      Mode = 1 // no step is planned but for the holders of the pause; requests are taken in and wait
 	Mode_MODE_RUNNING     Mode = 2
 	Mode_MODE_DRAINING    Mode = 3 // what was accepted completes, nothing new is accepted
 	Mode_MODE_HALTING     Mode = 4 // the steps handed over end, then everything open fails
 	Mode_MODE_STOPPED     Mode = 5 // nothing is open and nothing is accepted; the cache waits for the next session
+	Mode_MODE_FINISHING   Mode = 6 // what has begun completes, other requests are taken in and wait: a pause is to follow
 )
 
 // Enum value maps for Mode.
@@ -43,6 +44,7 @@ var (
 		3: "MODE_DRAINING",
 		4: "MODE_HALTING",
 		5: "MODE_STOPPED",
+		6: "MODE_FINISHING",
 	}
 	Mode_value = map[string]int32{
 		"MODE_UNSPECIFIED": 0,
@@ -51,6 +53,7 @@ var (
 		"MODE_DRAINING":    3,
 		"MODE_HALTING":     4,
 		"MODE_STOPPED":     5,
+		"MODE_FINISHING":   6,
 	}
 )
 
@@ -84,9 +87,15 @@ func (Mode) EnumDescriptor() ([]byte, []int) {
 // SetMode goes from the supervisor to a child, on the control lane. Number ascends
 // with every command; a command older than the last one obeyed is ignored.
 type SetMode struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	Mode          Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=cbactor.v1.Mode" json:"mode,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Mode   Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=cbactor.v1.Mode" json:"mode,omitempty"`
+	// Of a pause, or of one that is to follow:
+	Closed        bool `protobuf:"varint,3,opt,name=closed,proto3" json:"closed,omitempty"` // a stop waits for its end: nothing new is accepted
+	Refuse        bool `protobuf:"varint,4,opt,name=refuse,proto3" json:"refuse,omitempty"` // new requests are refused, else they wait
+	Abort         bool `protobuf:"varint,5,opt,name=abort,proto3" json:"abort,omitempty"`   // what is open ends once no step runs, with what it has
+	Shut          bool `protobuf:"varint,6,opt,name=shut,proto3" json:"shut,omitempty"`     // no step for holders either
+	Empty         bool `protobuf:"varint,7,opt,name=empty,proto3" json:"empty,omitempty"`   // the whole cache is given up once no step runs, to be computed again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -135,29 +144,65 @@ func (x *SetMode) GetMode() Mode {
 	return Mode_MODE_UNSPECIFIED
 }
 
-// Halted goes from the scheduler to intake behind the last step's tokens: no step
-// runs, and none will.
-type Halted struct {
+func (x *SetMode) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
+}
+
+func (x *SetMode) GetRefuse() bool {
+	if x != nil {
+		return x.Refuse
+	}
+	return false
+}
+
+func (x *SetMode) GetAbort() bool {
+	if x != nil {
+		return x.Abort
+	}
+	return false
+}
+
+func (x *SetMode) GetShut() bool {
+	if x != nil {
+		return x.Shut
+	}
+	return false
+}
+
+func (x *SetMode) GetEmpty() bool {
+	if x != nil {
+		return x.Empty
+	}
+	return false
+}
+
+// Still goes from the scheduler to intake behind the last step's tokens: no step
+// runs, and none will before the next command, but for holders of a pause.
+type Still struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the command that asked for it
+	Begun         bool                   `protobuf:"varint,2,opt,name=begun,proto3" json:"begun,omitempty"`   // something has begun and not ended
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Halted) Reset() {
-	*x = Halted{}
+func (x *Still) Reset() {
+	*x = Still{}
 	mi := &file_control_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Halted) String() string {
+func (x *Still) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Halted) ProtoMessage() {}
+func (*Still) ProtoMessage() {}
 
-func (x *Halted) ProtoReflect() protoreflect.Message {
+func (x *Still) ProtoReflect() protoreflect.Message {
 	mi := &file_control_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -169,16 +214,76 @@ func (x *Halted) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Halted.ProtoReflect.Descriptor instead.
-func (*Halted) Descriptor() ([]byte, []int) {
+// Deprecated: Use Still.ProtoReflect.Descriptor instead.
+func (*Still) Descriptor() ([]byte, []int) {
 	return file_control_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *Halted) GetNumber() uint64 {
+func (x *Still) GetNumber() uint64 {
 	if x != nil {
 		return x.Number
 	}
 	return 0
+}
+
+func (x *Still) GetBegun() bool {
+	if x != nil {
+		return x.Begun
+	}
+	return false
+}
+
+// Paused goes from intake to the supervisor: all tokens were given out, too.
+type Paused struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Begun         bool                   `protobuf:"varint,2,opt,name=begun,proto3" json:"begun,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Paused) Reset() {
+	*x = Paused{}
+	mi := &file_control_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Paused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Paused) ProtoMessage() {}
+
+func (x *Paused) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Paused.ProtoReflect.Descriptor instead.
+func (*Paused) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Paused) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Paused) GetBegun() bool {
+	if x != nil {
+		return x.Begun
+	}
+	return false
 }
 
 // Drained goes from intake to the supervisor: no request is open, none will be.
@@ -191,7 +296,7 @@ type Drained struct {
 
 func (x *Drained) Reset() {
 	*x = Drained{}
-	mi := &file_control_proto_msgTypes[2]
+	mi := &file_control_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -203,7 +308,7 @@ func (x *Drained) String() string {
 func (*Drained) ProtoMessage() {}
 
 func (x *Drained) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[2]
+	mi := &file_control_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -216,7 +321,7 @@ func (x *Drained) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drained.ProtoReflect.Descriptor instead.
 func (*Drained) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{2}
+	return file_control_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Drained) GetNumber() uint64 {
@@ -238,7 +343,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_control_proto_msgTypes[3]
+	mi := &file_control_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -250,7 +355,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[3]
+	mi := &file_control_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -263,7 +368,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{3}
+	return file_control_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Stop) GetHard() bool {
@@ -285,24 +390,34 @@ var File_control_proto protoreflect.FileDescriptor
 const file_control_proto_rawDesc = "" +
 	"\n" +
 	"\rcontrol.proto\x12\n" +
-	"cbactor.v1\"G\n" +
+	"cbactor.v1\"\xb7\x01\n" +
 	"\aSetMode\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12$\n" +
-	"\x04mode\x18\x02 \x01(\x0e2\x10.cbactor.v1.ModeR\x04mode\" \n" +
-	"\x06Halted\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\"!\n" +
+	"\x04mode\x18\x02 \x01(\x0e2\x10.cbactor.v1.ModeR\x04mode\x12\x16\n" +
+	"\x06closed\x18\x03 \x01(\bR\x06closed\x12\x16\n" +
+	"\x06refuse\x18\x04 \x01(\bR\x06refuse\x12\x14\n" +
+	"\x05abort\x18\x05 \x01(\bR\x05abort\x12\x12\n" +
+	"\x04shut\x18\x06 \x01(\bR\x04shut\x12\x14\n" +
+	"\x05empty\x18\a \x01(\bR\x05empty\"5\n" +
+	"\x05Still\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05begun\x18\x02 \x01(\bR\x05begun\"6\n" +
+	"\x06Paused\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05begun\x18\x02 \x01(\bR\x05begun\"!\n" +
 	"\aDrained\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\".\n" +
 	"\x04Stop\x12\x12\n" +
 	"\x04hard\x18\x01 \x01(\bR\x04hard\x12\x12\n" +
-	"\x04keep\x18\x02 \x01(\bR\x04keep*v\n" +
+	"\x04keep\x18\x02 \x01(\bR\x04keep*\x8a\x01\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vMODE_PAUSED\x10\x01\x12\x10\n" +
 	"\fMODE_RUNNING\x10\x02\x12\x11\n" +
 	"\rMODE_DRAINING\x10\x03\x12\x10\n" +
 	"\fMODE_HALTING\x10\x04\x12\x10\n" +
-	"\fMODE_STOPPED\x10\x05B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
+	"\fMODE_STOPPED\x10\x05\x12\x12\n" +
+	"\x0eMODE_FINISHING\x10\x06B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
 
 var (
 	file_control_proto_rawDescOnce sync.Once
@@ -317,13 +432,14 @@ func file_control_proto_rawDescGZIP() []byte {
 }
 
 var file_control_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_control_proto_goTypes = []any{
 	(Mode)(0),       // 0: cbactor.v1.Mode
 	(*SetMode)(nil), // 1: cbactor.v1.SetMode
-	(*Halted)(nil),  // 2: cbactor.v1.Halted
-	(*Drained)(nil), // 3: cbactor.v1.Drained
-	(*Stop)(nil),    // 4: cbactor.v1.Stop
+	(*Still)(nil),   // 2: cbactor.v1.Still
+	(*Paused)(nil),  // 3: cbactor.v1.Paused
+	(*Drained)(nil), // 4: cbactor.v1.Drained
+	(*Stop)(nil),    // 5: cbactor.v1.Stop
 }
 var file_control_proto_depIdxs = []int32{
 	0, // 0: cbactor.v1.SetMode.mode:type_name -> cbactor.v1.Mode
@@ -345,7 +461,7 @@ func file_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

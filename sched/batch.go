@@ -41,7 +41,7 @@ func (s *Scheduler) Reserved(rd *blockmgr.Reserved) (*executor.Batch, error) {
 	}
 	s.refused(rd.Refused)
 	swaps := len(s.swap.Out)+len(s.swap.In) > 0
-	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || s.paused || len(s.flight) >= s.cfg.Depth) {
+	if len(b.Rows)+len(rd.Copies) == 0 && !swaps && (len(s.retire) == 0 || !s.goesOn() || len(s.flight) >= s.cfg.Depth) {
 		s.spare = append(s.spare, b)
 		s.fresh = s.fresh || s.unread != nil // whom it had to leave reads for did not run: another choice lets this one go first
 		return nil, nil
@@ -89,7 +89,7 @@ func (s *Scheduler) newBatch() *batch {
 	} else {
 		b = new(batch)
 	}
-	b.Step, b.Epoch = s.step+1, s.epoch
+	b.Step, b.Epoch, b.changes = s.step+1, s.serving.Epoch, s.changes
 	return b
 }
 
@@ -103,13 +103,14 @@ func (s *Scheduler) granted(b *batch, g *blockmgr.Grant) {
 		s.queue = remove(s.queue, q)
 		s.active = insert(s.active, q)
 		q.state, q.found = started, g.Matched
+		s.begin(q)
 		if q.preemptions == 0 {
 			q.cached = g.Matched
 		}
 		if q.hosted > 0 {
 			s.comeBack(q, g.New)
 		} else {
-			q.epoch = b.Epoch
+			q.runs = s.single
 		}
 		q.ids = slices.Grow(q.ids, int(q.limit)-len(q.ids))
 		b.Admit = append(b.Admit, s.admission(q, executor.NoSlot))
@@ -135,8 +136,8 @@ func (s *Scheduler) addRow(b *batch, q *seq, start, count int32) {
 	sample := end == q.length() && !q.scored()
 	b.Rows = append(b.Rows, executor.Row{Slot: q.slot, Start: start, Count: count, Sample: sample, Mask: -1, PromptLogprobs: q.asks(start, end)})
 	q.planned, q.lastStep = end, b.Step
-	if q.epoch != b.Epoch {
-		q.epoch = 0
+	if count > 0 {
+		q.wrote(b.Epoch, start)
 	}
 	if sample {
 		q.pending++
@@ -154,7 +155,7 @@ func (s *Scheduler) Begun(b *executor.Batch, list []Key) []Key {
 	return list
 }
 
-// giveUp turns a victim back into a waiting request, once no step in flight names it.
+// giveUp turns a victim back into a waiting request.
 func (s *Scheduler) giveUp(p *blockmgr.Preempted) {
 	q := s.bySlot[p.Slot]
 	if q.state == ended { // cancelled since; blocks closed the slot already: no second release
@@ -162,14 +163,19 @@ func (s *Scheduler) giveUp(p *blockmgr.Preempted) {
 		s.retire = append(s.retire, q.slot)
 		return
 	}
-	s.drainUntil = max(s.drainUntil, q.lastStep)
-	s.active = remove(s.active, q)
-	s.retire = append(s.retire, q.slot)
 	if p.How == blockmgr.ToHost {
 		s.leaveForHost(q, p.Blocks)
 	} else {
 		q.planned = 0
 	}
+	s.leave(q)
+}
+
+// leave takes slot and cache from q, which waits again once no step in flight names it.
+func (s *Scheduler) leave(q *seq) {
+	s.drainUntil = max(s.drainUntil, q.lastStep)
+	s.active = remove(s.active, q)
+	s.retire = append(s.retire, q.slot)
 	q.slot, q.blocks = executor.NoSlot, 0
 	q.preemptions++
 	if q.lastStep > s.done {

@@ -175,6 +175,28 @@ func loseToken() bug {
 	}}
 }
 
+// serveAcrossEpochs hides from the books that weights change.
+func serveAcrossEpochs() bug {
+	return bug{question: func(r *blockmgr.Reserve) {
+		r.Epoch = 1
+		for i := range r.Done {
+			r.Done[i].Epoch = 1
+		}
+		for i := range r.Candidates {
+			r.Candidates[i].Epoch = 1
+		}
+	}}
+}
+
+// keepAll lets nobody's cache be computed again at a commit.
+func keepAll() bug {
+	return bug{tokens: func(s *Scheduler, _ *Tokens) {
+		for i := range s.commits {
+			s.commits[i].KV = Keep
+		}
+	}}
+}
+
 // repeatToken forgets that token itself, so that it is sampled again.
 func repeatToken() bug {
 	return bug{tokens: func(s *Scheduler, t *Tokens) {

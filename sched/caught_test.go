@@ -25,6 +25,8 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"copy from the host in another order", swapCopies, "wrong cache", nil},
 		{"match all tokens", matchAll, "is granted 0 tokens", oneGroup},
 		{"match too far", matchTooFar, "wrong cache", nil},
+		{"serve a block across epochs", serveAcrossEpochs, "from cache of", nil},
+		{"keep what is to be computed again", keepAll, "behind the commit", nil},
 		{"lose a token in flight", loseToken, "want", nil},
 		{"repeat a token in flight", repeatToken, "want", oneGroup},
 	} {

@@ -12,6 +12,7 @@ import (
 // for goes before all, and meanwhile nobody starts. Victims are named only when
 // blocks may be short.
 func (s *Scheduler) choose(r *blockmgr.Reserve) {
+	s.slotForUrgent(r)
 	c := choice{s: s, r: r, tokens: int32(s.cfg.MaxTokens), oldest: len(s.active)}
 	c.unread()
 	if s.cfg.Policy == PrefillFirst && !s.stuck {
@@ -21,13 +22,17 @@ func (s *Scheduler) choose(r *blockmgr.Reserve) {
 		c.decodes()
 		c.prompts()
 	}
-	if c.needed > int32(s.free) {
-		s.offerVictims(r, c.oldest)
-	}
+	urgent := false
 	if c.first == nil {
-		s.offer(r, c.tokens)
-	} else if len(s.queue) > 0 {
+		urgent = s.offer(r, c.tokens)
+	} else if len(s.queue) > 0 && s.may(s.queue[0]) {
 		s.pass(s.queue[0], Budget, 0)
+	}
+	switch {
+	case urgent:
+		s.offerVictims(r, min(c.oldest, s.urgentStarted()-1))
+	case c.needed > int32(s.free):
+		s.offerVictims(r, c.oldest)
 	}
 	r.Margin = s.cfg.Margin
 	r.Budget.Tokens = int32(s.cfg.MaxTokens - len(s.sure))
@@ -52,7 +57,7 @@ type choice struct {
 func (c *choice) unread() {
 	q := c.s.unread
 	c.s.unread = nil
-	if q == nil || q.state != started || q.want() <= 0 {
+	if q == nil || q.state != started || q.want() <= 0 || !c.s.may(q) {
 		return
 	}
 	place, _ := slices.BinarySearchFunc(c.s.active, q, inLine)
@@ -70,7 +75,7 @@ func (c *choice) unread() {
 // decodes gives every decoding sequence its token.
 func (c *choice) decodes() {
 	for i, q := range c.s.active {
-		if q.decodes() && q != c.first {
+		if q.decodes() && q != c.first && c.s.may(q) {
 			c.decode(i)
 		}
 	}
@@ -114,7 +119,7 @@ func (s *Scheduler) lacksReads(q *seq) {
 // prompts gives started prompts chunks of what is left.
 func (c *choice) prompts() {
 	for i, q := range c.s.active {
-		if !q.decodes() && q.want() > 0 && q != c.first {
+		if !q.decodes() && q.want() > 0 && q != c.first && c.s.may(q) {
 			c.prompt(i)
 		}
 	}

@@ -34,6 +34,17 @@
 // private one takes none ever and leaves none. One with a processor is planned again
 // only when its newest token is known.
 //
+// Weights change between two plans (Scheduler.Commit). Who has cache or tokens of older
+// ones keeps the cache, is computed again, or ends, as the commit or the request says;
+// Scheduler.Ended has whom commits have ended. Every token tells its weight epoch, and
+// the epochs of the cache that it came from (Run).
+//
+// A gate says who may be in a step: all (Resume), what has begun and whoever is urgent
+// (Finish), the urgent alone (Pause), nobody (Shut). Scheduler.Still tells when nobody
+// goes on. Urgent requests are those of the holders of a pause: they go before all, and
+// take slots and blocks of any other. GiveUpAll takes the cache from all and empties it,
+// before the memory of it is given back.
+//
 // Scheduler.Waits and Scheduler.KeyOf say of a plan what a trace of it needs,
 // Scheduler.Begun of a batch whom it starts.
 //

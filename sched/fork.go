@@ -21,7 +21,7 @@ func (s *Scheduler) fork(b *batch, q *seq) {
 		s.active = insert(s.active, c)
 		c.ids = slices.Grow(c.ids, int(c.limit)-len(c.ids))
 		c.blocks = c.prompt / int32(s.cfg.PageSize) // the last one, if not full, is the parent's until it is copied
-		c.cached, c.epoch = q.cached, q.epoch
+		c.cached, c.runs = q.cached, q.runs
 		b.Admit = append(b.Admit, s.admission(c, q.slot))
 		s.addRow(b, c, c.prompt, 0)
 		s.next.Forks = append(s.next.Forks, blockmgr.Fork{Slot: int32(c.slot), Parent: int32(q.slot), IDs: c.ids})

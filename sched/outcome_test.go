@@ -21,6 +21,8 @@ type outcome struct {
 	private bool
 
 	got               []int32
+	epochs            []uint32 // of the weights that sampled them
+	claims            claims
 	told              []sampling.Drawn // of the prompt
 	end               Finish
 	dropped           string // by whom it was ended from outside, "": it was not
@@ -32,7 +34,7 @@ type outcome struct {
 // alone is what a sequence of a request brings when nobody else is there: the
 // plain function that every run through blocks is held against.
 func alone(r Submit, child int32, failing bool, windows ...int) *outcome {
-	o := &outcome{prompt: slices.Clip(r.IDs), private: r.Private}
+	o := &outcome{prompt: slices.Clip(r.IDs), private: r.Private, claims: claims{request: r, child: child, windows: windows, failing: failing}}
 	if r.Sampling.Tell.Prompt && child == 0 {
 		for n := 2; n <= len(r.IDs); n++ {
 			o.scores = append(o.scores, executor.EchoScore(r.IDs[:n], vocab, 1, windows...))
@@ -49,10 +51,7 @@ func alone(r Submit, child int32, failing bool, windows ...int) *outcome {
 			return o
 		}
 		next := executor.EchoRef(ids, 1, vocab, 1, windows...)[0]
-		if !r.Sampling.Greedy() {
-			key := sampling.Key{Seed: r.Seed, Child: child, Position: int32(len(ids))}
-			next = int32((uint64(next) + uint64(key.Uniform()*vocab)) % vocab)
-		}
+		next = sampled(&r, child, len(ids), next)
 		ids, o.want = append(ids, next), append(o.want, next)
 		if slices.Contains(r.EOS, next) {
 			o.wantEnd = Stop
@@ -63,6 +62,15 @@ func alone(r Submit, child int32, failing bool, windows ...int) *outcome {
 			return o
 		}
 	}
+}
+
+// sampled is the id at a position where the formula gives next.
+func sampled(r *Submit, child int32, position int, next int32) int32 {
+	if r.Sampling.Greedy() {
+		return next
+	}
+	key := sampling.Key{Seed: r.Seed, Child: child, Position: int32(position)}
+	return int32((uint64(next) + uint64(key.Uniform()*vocab)) % vocab)
 }
 
 // fails is the error of the row that samples after ids: of some, by their last id.
@@ -83,9 +91,12 @@ func (o *outcome) take(it Item) (ended bool) {
 	case (it.Finish == Failed) != (it.Err != nil):
 		o.wrong = fmt.Errorf("ends with %d and error %v", it.Finish, it.Err)
 	}
+	if err := o.claims.hold(o, it); err != nil {
+		o.wrong = err
+	}
 	for _, d := range it.Prompt {
 		o.told = append(o.told, d)
-		if n := len(o.told); n > len(o.scores) || d.ID != o.prompt[n] || d.Raw != o.scores[n-1] {
+		if n := len(o.told); n > len(o.scores) || d.ID != o.prompt[n] || !o.claims.mixed() && d.Raw != o.scores[n-1] {
 			o.wrong = fmt.Errorf("is told %v of its prompt's id %d", d.Logprob, n)
 		}
 	}
@@ -93,6 +104,9 @@ func (o *outcome) take(it Item) (ended bool) {
 		o.wrong = fmt.Errorf("is private and found %d tokens", it.Cached)
 	}
 	o.got = append(o.got, it.IDs...)
+	for range it.IDs {
+		o.epochs = append(o.epochs, it.Epoch)
+	}
 	o.end, o.preempted, o.cached = it.Finish, it.Preemptions, it.Cached
 	return it.Finish != Running
 }
@@ -100,6 +114,10 @@ func (o *outcome) take(it Item) (ended bool) {
 // check holds what came against what should have.
 func (o *outcome) check() error {
 	switch {
+	case o.claims.mixed(): // every step of it was checked
+		if o.end == Running && o.dropped == "" {
+			return errors.New("did not end")
+		}
 	case o.dropped != "" && (len(o.got) > len(o.want) || !slices.Equal(o.got, o.want[:len(o.got)])):
 		return fmt.Errorf("%s, got %v, want a start of %v", o.dropped, o.got, o.want)
 	case o.dropped == "" && (o.end != o.wantEnd || !slices.Equal(o.got, o.want)):

@@ -13,19 +13,21 @@ func (s *Scheduler) Plan() *blockmgr.Reserve {
 	if s.out || s.held != nil {
 		return nil
 	}
+	s.renew()
 	r := s.next
 	s.letGo(r)
 	s.sure, s.passed = s.sure[:0], s.passed[:0]
-	mayRun := !s.paused && len(s.flight) < s.cfg.Depth
+	mayRun := s.goesOn() && len(s.flight) < s.cfg.Depth
 	if mayRun && s.fresh {
 		s.fresh = false
 		s.choose(r)
 	}
 	drains := s.told < s.drainUntil && s.told < s.done
-	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && (!mayRun || len(s.retire) == 0) {
+	if len(r.Forks)+len(r.Done)+len(r.Release)+len(r.Candidates)+len(s.sure) == 0 && !drains && !r.Empty && s.heard == s.serving.Epoch && (!mayRun || len(s.retire) == 0) {
 		return nil
 	}
-	r.Step, r.Epoch, r.DoneStep, s.told = s.step+1, s.epoch, s.done, s.done
+	r.Step, r.Epoch, r.DoneStep = s.step+1, s.serving.Epoch, s.done
+	s.told, s.heard = s.done, r.Epoch
 	s.out, s.next, s.sent = true, s.sent, r
 	return r
 }
@@ -53,11 +55,19 @@ const maxOffers = 64
 // that is not granted keeps its slot, and blocks keep what they know of it, until
 // somebody before it in line lacks one. While the oldest lacks blocks, nothing younger
 // is offered. With no tokens left, only those at the head are that come from the host
-// pool and compute in a later step.
-func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
-	for i, q := range s.queue {
-		if i == maxOffers {
-			return
+// pool and compute in a later step. It tells whether an urgent one is among them.
+func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) (urgent bool) {
+	var first *seq
+	offers, behind := 0, int32(s.urgentStarted())-1
+	for _, q := range s.queue {
+		if !s.may(q) {
+			if s.gate == paused { // who is urgent stands before all others
+				return urgent
+			}
+			continue
+		}
+		if offers == maxOffers {
+			return urgent
 		}
 		want := q.want()
 		if q.hosted > 0 && s.cfg.Overlap {
@@ -65,25 +75,29 @@ func (s *Scheduler) offer(r *blockmgr.Reserve, tokens int32) {
 		}
 		if tokens == 0 && want > 0 {
 			s.pass(q, Budget, 0)
-			return
+			return urgent
 		}
-		if s.crowded && i > 0 {
-			s.pass(q, Behind, s.queue[0].key)
-			return
+		if s.crowded && first != nil {
+			s.pass(q, Behind, first.key)
+			return urgent
 		}
+		first = cmp.Or(first, q)
+		offers++
 		if q.state == waiting {
 			if len(s.slots) == 0 && !s.takeBack(r, q) {
 				s.pass(q, NoSlot, 0)
-				return
+				return urgent
 			}
 			q.state, q.slot = offered, s.slots[len(s.slots)-1]
 			s.slots = s.slots[:len(s.slots)-1]
 			s.bySlot[q.slot] = q
 			r.Open = append(r.Open, blockmgr.Open{Slot: int32(q.slot), IDs: q.ids, Private: q.private, Salt: q.salt})
 		}
+		urgent = urgent || q.urgent
 		r.Candidates = append(r.Candidates, blockmgr.Candidate{Slot: int32(q.slot), Position: q.planned, Want: want, Room: q.room(),
-			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch})
+			MayMatch: s.cfg.Sharing && q.mayMatch(), FromHost: q.hosted > 0, Epoch: q.epoch(), MayPreempt: q.urgent, Place: behind})
 	}
+	return urgent
 }
 
 // takeBack frees the slot of the last in line behind q that holds one and waits.

@@ -23,11 +23,11 @@ func (s *sim) watch(r *blockmgr.Reserve) {
 		return
 	}
 	for _, q := range s.core.active {
-		if q.decodes() {
+		if q.decodes() && s.core.may(q) {
 			s.decoding = append(s.decoding, q)
 		}
 	}
-	if len(s.decoding) > 0 && s.decoding[0] == s.core.active[0] && len(s.running) == 0 {
+	if len(s.decoding) > 0 && s.decoding[0] == s.core.active[0] && s.core.urgent == 0 && len(s.running) == 0 {
 		s.oldest = s.decoding[0]
 	}
 }
@@ -166,7 +166,7 @@ func (s *sim) atRest() {
 	if s.asked != nil || len(s.moving) > 0 || len(s.running) > 0 {
 		return
 	}
-	if n := len(s.core.byKey); n > 0 && !s.core.paused {
+	if n := len(s.core.byKey); n > 0 && s.core.gate == running {
 		s.t.Fatalf("nothing goes on, and %d requests are open", n)
 	}
 	if s.ledger == nil {

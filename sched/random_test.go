@@ -77,7 +77,7 @@ type workload struct {
 
 // operate does one thing.
 func (w *workload) operate() {
-	switch op := w.pick(0, 19, "op"); {
+	switch op := w.pick(0, 21, "op"); {
 	case op < 4:
 		w.arrive()
 	case op < 17:
@@ -85,7 +85,13 @@ func (w *workload) operate() {
 	case op == 17:
 		w.cancel(Key(w.pick(1, int(w.next), "cancel")))
 	case op == 18:
-		w.pause()
+		w.news = true
+		[]func(){w.core.Pause, w.core.Finish, w.core.Shut, w.core.Pause}[w.pick(0, 3, "gate")]()
+		w.plan()
+	case op == 19:
+		w.giveUpAll()
+	case op == 20 && w.pick(0, 3, "new weights") == 0:
+		w.commit(KV(w.pick(0, 3, "policy")), w.pick(0, 3, "back") == 0)
 	default:
 		w.resume()
 	}
@@ -120,6 +126,7 @@ func (w *workload) arrive() {
 	if w.pick(0, 1, "greedy") == 0 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(w.pick(0, 9, "seed"))
 	}
+	r.Urgent = w.pick(0, 9, "urgent") == 0 && r.N == 1
 	r.Private, r.Sampling.Tell.Prompt = w.pick(0, 7, "private") == 0, w.pick(0, 4, "told") == 0
 	switch w.pick(0, 15, "kind") {
 	case 0: // only scored
@@ -130,6 +137,10 @@ func (w *workload) arrive() {
 	if r.MaxNew > 0 && w.pick(0, 2, "ends early") == 0 {
 		brings := alone(r, 0, false, w.config.windows...).want
 		r.EOS = brings[w.pick(0, len(brings)-1, "end"):][:1]
+	}
+	r.KV, r.Commits = KV(max(0, w.pick(-4, 3, "policy of its own"))), int32(max(0, w.pick(-5, 2, "commits")))
+	if w.pick(0, 9, "version") == 0 {
+		r.Version = uint32(w.pick(0, int(w.serving.Version), "at least"))
 	}
 	w.next += Key(r.N)
 	w.send(r)
@@ -173,7 +184,7 @@ func TestHundredThousandOperations(t *testing.T) {
 	} {
 		w := workload{sim: resumedSim(t, c), pick: seeded(uint64(seed)), next: 1}
 		for range 17_000 {
-			if waiting, _ := w.core.Load(); waiting > 20 && !w.core.paused {
+			if waiting, _ := w.core.Load(); waiting > 20 && w.core.gate == running {
 				w.deliver()
 				continue
 			}

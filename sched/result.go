@@ -23,9 +23,12 @@ type Item struct {
 	Drawn       []sampling.Drawn // one per id, where the request's Tell asks
 	Prompt      []sampling.Drawn // of the prompt's ids from the second on, as they come
 	Finish      Finish
-	Err         error // with Failed
-	Cached      int32 // prompt tokens found in shared blocks
-	Preemptions int32 // so far
+	Err         error  // with Failed
+	Epoch       uint32 // of the weights that sampled IDs
+	Runs        []Run  // which weights computed the Context positions before the next token. For reading
+	Context     int32  // 0: nothing new is known of it
+	Cached      int32  // prompt tokens found in shared blocks
+	Preemptions int32  // so far
 }
 
 // Reset empties t for reuse, keeping its memory.
@@ -51,7 +54,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 	s.flight = append(s.flight[:0], s.flight[1:]...)
 	s.done = b.Step
 	for i := range b.Rows {
-		s.rowDone(b.Epoch, &b.Rows[i], &res.Rows[i], out)
+		s.rowDone(b, &b.Rows[i], &res.Rows[i], out)
 	}
 	s.freeRetired()
 	for len(s.leaving) > 0 && s.leaving[0].lastStep <= s.done {
@@ -67,7 +70,7 @@ func (s *Scheduler) StepDone(res *executor.Result, out *Tokens) error {
 }
 
 // rowDone applies one row: its tokens become known, and may end the sequence.
-func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResult, out *Tokens) {
+func (s *Scheduler) rowDone(b *batch, row *executor.Row, r *executor.RowResult, out *Tokens) {
 	q := s.bySlot[row.Slot]
 	if q.state == ended {
 		return
@@ -75,7 +78,8 @@ func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResu
 	if row.Sample {
 		q.pending--
 	}
-	item := Item{Key: q.key, Cached: q.cached, Preemptions: q.preemptions}
+	end := row.Start + row.Count
+	item := Item{Key: q.key, Epoch: b.Epoch, Runs: q.runsTo(end), Context: end, Cached: q.cached, Preemptions: q.preemptions}
 	taken := 0
 	if r.Err != nil {
 		item.Finish, item.Err = Failed, r.Err
@@ -85,12 +89,18 @@ func (s *Scheduler) rowDone(epoch uint32, row *executor.Row, r *executor.RowResu
 		if row.PromptLogprobs {
 			item.Prompt = q.hear(row.Start, r.Prompt)
 		}
-		if q.scored() && row.Start+row.Count == q.prompt {
+		if q.scored() && end == q.prompt {
 			item.Finish = Length
+		}
+		if taken > 0 && q.first == noToken {
+			q.first = b.changes
+		}
+		if item.Finish == Running && s.outdated(q) {
+			item.Finish = Stale
 		}
 	}
 	if q.state == started {
-		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Epoch: epoch, Written: row.Start + row.Count, IDs: q.ids[len(q.ids)-taken:]})
+		s.next.Done = append(s.next.Done, blockmgr.Done{Slot: int32(row.Slot), Epoch: b.Epoch, Written: end, IDs: q.ids[len(q.ids)-taken:]})
 	}
 	if item.Finish != Running {
 		s.end(q)

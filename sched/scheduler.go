@@ -50,16 +50,28 @@ type Config struct {
 	CopyCost float64 // see executor.Info: at 1 or more, nobody goes there
 	Overlap  bool    // see executor.Info: who comes back gets its cache a step before its first row
 
+	Epoch   uint32 // of the weights at first, 0: 1
+	Version uint32 // of them, see Commit
+
 	Sharing bool // requests may take each other's published blocks
 }
 
 // Scheduler is the state of all requests between intake and executor.
 type Scheduler struct {
-	cfg    Config
-	epoch  uint32
-	paused bool
-	step   uint64 // last step handed over
-	done   uint64 // last step done
+	cfg     Config
+	serving Commit   // in force
+	commits []Commit // will be, when no plan is on its way
+	changes int      // commits that were put in force
+	single  []Run    // of a cache that the weights in force compute from its beginning
+	ends    []Item   // whom commits have ended
+	heard   uint32   // the epoch that blocks were last told
+
+	gate gate
+	step uint64 // last step handed over
+	done uint64 // last step done
+
+	begun  int // sequences that were started and have not ended, and those to be forked from them
+	urgent int // sequences that are, and have not ended
 
 	byKey   map[Key]*seq
 	users   map[string]int // by adapter, of byKey
@@ -102,12 +114,14 @@ type retired struct {
 // batch is a Batch and the memory its tables point into.
 type batch struct {
 	executor.Batch
-	blocks []int32
+	blocks  []int32
+	changes int // commits before it
 }
 
-// New makes an empty scheduler. It is born paused: nothing is planned before Resume.
+// New makes an empty scheduler. It is born shut: nothing is planned before Resume.
 func New(cfg Config) *Scheduler {
-	s := &Scheduler{cfg: cfg, epoch: 1, paused: true, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
+	epoch := max(1, cfg.Epoch)
+	s := &Scheduler{cfg: cfg, serving: Commit{Epoch: epoch, Version: cfg.Version}, single: []Run{{Epoch: epoch}}, heard: epoch, free: cfg.Blocks, host: cfg.Host, swap: new(blockmgr.Swap),
 		byKey: map[Key]*seq{}, users: map[string]int{}, bySlot: make([]*seq, cfg.MaxSlots), next: new(blockmgr.Reserve), sent: new(blockmgr.Reserve)}
 	for i := cfg.MaxSlots - 1; i >= 0; i-- {
 		s.slots = append(s.slots, executor.Slot(i))
@@ -128,25 +142,41 @@ func (s *Scheduler) Submit(r Submit) error {
 		q.children = append(q.children, c)
 	}
 	s.fresh = true
+	if r.Version > s.newest().Version { // it was said before the way back came
+		for _, c := range slices.Clone(q.children) {
+			s.finish(c, Stale)
+		}
+		s.finish(q, Stale)
+	}
 	return nil
 }
 
 // add makes sequence number child of a request.
 func (s *Scheduler) add(r Submit, child int32) *seq {
 	q := &seq{key: r.Key + Key(child), rank: s.rank(r), child: child, ids: r.IDs[:len(r.IDs):len(r.IDs)], prompt: int32(len(r.IDs)), limit: int32(len(r.IDs)) + r.MaxNew,
-		eos: r.EOS, private: r.Private, salt: r.Salt, adapter: r.Adapter, sampling: r.Sampling, seed: r.Seed, slot: executor.NoSlot}
+		eos: r.EOS, private: r.Private, urgent: r.Urgent, salt: r.Salt, adapter: r.Adapter, sampling: r.Sampling, seed: r.Seed,
+		kv: r.KV, version: r.Version, commits: r.Commits, first: noToken, slot: executor.NoSlot}
 	s.byKey[q.key] = q
 	s.useAdapter(q.adapter, 1)
+	if q.urgent {
+		s.urgent++
+	}
 	return q
 }
 
 // rank is a request's place in line.
 func (s *Scheduler) rank(r Submit) int64 {
-	if s.cfg.Policy == Priority {
+	switch {
+	case r.Urgent:
+		return int64(r.Key) - beforeAll
+	case s.cfg.Policy == Priority:
 		return int64(r.Key) - int64(r.Priority)*AgePerLevel
 	}
 	return int64(r.Key)
 }
+
+// beforeAll is more than the ranks of any two requests that are not urgent differ by.
+const beforeAll = 1 << 62
 
 // Cancel drops a request wherever it is. An unknown key is harmless. Rows of it
 // that were handed over run; their tokens are not reported.
@@ -155,12 +185,6 @@ func (s *Scheduler) Cancel(k Key) {
 		s.end(q)
 	}
 }
-
-// Pause stops planning. A plan whose Reserve is out is handed over even so.
-func (s *Scheduler) Pause() { s.paused = true }
-
-// Resume lets planning go on.
-func (s *Scheduler) Resume() { s.paused, s.fresh = false, true }
 
 // Quiet tells that no Reserve is out and no batch in flight.
 func (s *Scheduler) Quiet() bool { return !s.out && s.held == nil && len(s.flight) == 0 }
@@ -187,11 +211,10 @@ func (s *Scheduler) end(q *seq) {
 	}
 	delete(s.byKey, q.key)
 	s.useAdapter(q.adapter, -1)
+	s.uncount(q)
 	s.orphan(q)
 	if q.hosted > 0 {
-		s.host += int(q.hosted)
-		s.swap.Drop = append(s.swap.Drop, uint64(q.key))
-		q.hosted = 0
+		s.dropHosted(q)
 	}
 	if q.slot != executor.NoSlot {
 		s.gone = append(s.gone, q)

@@ -19,6 +19,8 @@ const (
 	Stop           // an end-of-sequence or stop id, the last token
 	Length         // the limit on new tokens, or the context, is reached
 	Failed         // see the error
+	Aborted        // a commit ended it, whose policy is Abort
+	Stale          // its weights are too old, see Submit.Commits and Submit.Version
 )
 
 // Submit brings a request.
@@ -31,10 +33,17 @@ type Submit struct {
 	Private  bool    // takes no shared blocks and leaves none
 	Salt     uint64  // shares blocks only with requests of the same
 	Adapter  string  // "": none
+	Urgent   bool    // goes before all others, also while they are paused, and takes their cache
 	EOS      []int32 // ids that end it
 	Sampling sampling.Params
 	Seed     uint64
+	KV       KV     // what becomes of it at a commit
+	Version  uint32 // of the weights that may compute it, at least; see Commit
+	Commits  int32  // that end it, counted from its first token; 0: no number of them does
 }
+
+// noToken stands where the first token of a sequence is not known yet.
+const noToken = -1
 
 type state uint8
 
@@ -60,8 +69,13 @@ type seq struct {
 	private  bool // takes no shared blocks and leaves none
 	salt     uint64
 	adapter  string
+	urgent   bool // goes before all others
+	begun    bool // was started, or is to be forked from one that was
 	sampling sampling.Params
 	seed     uint64
+	kv       KV     // at a commit
+	version  uint32 // at least
+	commits  int32  // after its first token that end it, 0: none do
 	child    int32  // number within its request
 	parent   *seq   // of a child that is unborn
 	children []*seq // unborn
@@ -72,11 +86,12 @@ type seq struct {
 	pending  int32         // tokens that steps in flight will sample
 	lastStep uint64        // last step handed over that touches the slot, 0: none
 
-	epoch       uint32 // weight epoch that computed its cache, 0: several did
-	hosted      int32  // blocks per group in the host pool, 0: none
-	told        int32  // prompt ids whose log-probabilities were reported, from the second on
-	found       int32  // tokens found in shared blocks when it last started
-	cached      int32  // prompt tokens found in shared blocks when it first started
+	runs        []Run // of its cache, or of the last it had; never written to
+	first       int   // commits before the batch that sampled its first token, or noToken
+	hosted      int32 // blocks per group in the host pool, 0: none
+	told        int32 // prompt ids whose log-probabilities were reported, from the second on
+	found       int32 // tokens found in shared blocks when it last started
+	cached      int32 // prompt tokens found in shared blocks when it first started
 	preemptions int32
 }
 

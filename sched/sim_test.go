@@ -32,6 +32,9 @@ type sim struct {
 	tokens   Tokens            // of the last result
 	onBatch  func(*executor.Batch)
 
+	serving Commit // the last, in force or not
+	loaded  uint32 // the oldest epoch that is
+
 	all    map[Key]*outcome
 	order  []Key // in order of ending
 	copies int   // of blocks
@@ -90,8 +93,8 @@ func newSim(t failer, c simConfig) *sim {
 		books: books,
 		host:  blockmgr.NewHost(slices.Repeat([]int{c.host}, len(cache.Window))),
 		echo: executor.NewEcho(executor.EchoConfig{Vocab: vocab, PageSize: c.page, Blocks: slices.Max(cache.Blocks), Slots: c.slots, Tokens: c.tokens, Context: c.longest() + 1,
-			Sectors: c.sectors, PerSector: cache.PerSector, HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window}),
-		all: map[Key]*outcome{}, found: make([]int32, c.slots)}
+			Sectors: c.sectors, PerSector: cache.PerSector, HostBlocks: c.host, CopyCost: c.copyCost, Overlap: c.overlap, Outstanding: c.depth, Fail: fail, Windows: cache.Window, Sets: 1000}),
+		serving: Commit{Epoch: 1}, loaded: 1, all: map[Key]*outcome{}, found: make([]int32, c.slots)}
 	if c.windows == nil {
 		s.ledger = newLedger(t, c.page, c.blocks, c.host)
 	}
@@ -113,6 +116,7 @@ func (s *sim) submit(k Key, prompt []int32, maxNew int, eos ...int32) {
 func (s *sim) send(r Submit) {
 	for child := range max(r.N, 1) {
 		s.all[r.Key+Key(child)] = alone(r, child, s.config.failing, s.config.windows...)
+		s.all[r.Key+Key(child)].claims.before = s.serving
 	}
 	r.IDs, s.news = slices.Clone(r.IDs), true
 	if err := s.core.Submit(r); err != nil {
@@ -138,6 +142,21 @@ func (s *sim) pause() {
 	s.plan()
 }
 
+// giveUpAll empties the cache, if nothing is in flight.
+func (s *sim) giveUpAll() {
+	s.t.Helper()
+	if !s.core.Quiet() {
+		return
+	}
+	s.news = true
+	for _, k := range s.core.GiveUpAll(nil) {
+		if q := s.core.byKey[k]; q == nil || q.state != waiting && q.state != offered || q.planned != 0 {
+			s.t.Fatalf("request %d was given up with all others and is %+v", k, q)
+		}
+	}
+	s.plan()
+}
+
 func (s *sim) resume() {
 	s.news = true
 	s.core.Resume()
@@ -152,6 +171,7 @@ func (s *sim) plan() {
 	}
 	r := s.core.Plan()
 	s.everyoneOnce()
+	s.told(s.ended())
 	if r == nil {
 		s.atRest()
 		return
@@ -243,6 +263,9 @@ func (s *sim) handOver(b *executor.Batch) {
 		s.t.Fatalf("%d batches are in flight", len(s.running))
 	}
 	s.withinReads(b)
+	for i := range b.Admit {
+		s.all[s.core.bySlot[b.Admit[i].Slot].key].claims.runs = nil
+	}
 	for _, row := range b.Rows {
 		s.all[s.core.bySlot[row.Slot].key].computed += row.Count
 	}
@@ -265,7 +288,14 @@ func (s *sim) finishStep() {
 		s.t.Fatal(err)
 	}
 	s.bug.spoilTokens(s.core, &s.tokens)
-	for _, it := range s.tokens.Items {
+	s.told(s.tokens.Items)
+	s.plan()
+}
+
+// told gives sequences what they are told.
+func (s *sim) told(items []Item) {
+	s.t.Helper()
+	for _, it := range items {
 		if s.all[it.Key].take(it) {
 			s.order = append(s.order, it.Key)
 		}
@@ -273,7 +303,6 @@ func (s *sim) finishStep() {
 			s.t.Fatalf("request %d %v", it.Key, err)
 		}
 	}
-	s.plan()
 }
 
 // step moves on by one message, the answer of the books and of the host ledger

@@ -73,8 +73,20 @@ func (s *story) play(t *testing.T, line string) {
 		s.drop(w.subject(), w.text("as", "cancelled"))
 	case "pause":
 		s.pause()
+	case "finish":
+		s.core.Finish()
+		s.news = true
+		s.plan()
+	case "shut":
+		s.core.Shut()
+		s.plan()
+	case "empty":
+		s.giveUpAll()
 	case "resume":
 		s.resume()
+	case "commit":
+		s.commit(policies[w.args[0].Key], w.flag("back"))
+		s.tellCommit()
 	case "answer":
 		if s.asked == nil {
 			t.Fatal("the books are asked nothing")
@@ -87,6 +99,13 @@ func (s *story) play(t *testing.T, line string) {
 	case "step":
 		for range max(1, w.number("times", 1)) {
 			s.oneStep(true)
+		}
+	case "rest": // all arrives that is on the way, and what comes of it
+		for s.asked != nil || len(s.running) > 0 {
+			s.answers(true)
+			if len(s.running) > 0 {
+				s.result(true)
+			}
 		}
 	case "until":
 		s.until(w)
@@ -193,6 +212,8 @@ func (w words) flag(name string) bool {
 	return slices.ContainsFunc(w.args, func(a datadriven.CmdArg) bool { return a.Key == name })
 }
 
+var policies = map[string]KV{"": AsCommitted, "keep": Keep, "recompute": Recompute, "abort": Abort}
+
 // idle is a processor that changes nothing.
 type idle struct{}
 
@@ -240,7 +261,8 @@ func (w words) submit(s *story, k Key) Submit {
 	if r.N > 1 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
 	}
-	r.Private, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("told")
+	r.KV, r.Commits, r.Version = policies[w.text("kv", "")], int32(w.number("commits", 0)), uint32(w.number("version", 0))
+	r.Private, r.Urgent, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("urgent"), w.flag("told")
 	if w.flag("processor") {
 		r.Sampling.Processor, r.Sampling.Temperature = idle{}, 0
 	}

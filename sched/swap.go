@@ -11,6 +11,7 @@ import (
 // event, before Plan. The ledger answers when something moves; until then nothing
 // else is planned.
 func (s *Scheduler) Swap() *blockmgr.Swap {
+	s.renew()
 	if len(s.swap.Drop)+len(s.swap.Out)+len(s.swap.In) == 0 {
 		return nil
 	}
@@ -45,6 +46,13 @@ func (s *Scheduler) leaveForHost(q *seq, blocks []blockmgr.Added) {
 	q.hosted = q.blocks
 	s.host -= int(q.hosted)
 	s.swap.Out = append(s.swap.Out, moved(q, blocks))
+}
+
+// dropHosted notes that a sequence's cache in the host pool is not needed any more.
+func (s *Scheduler) dropHosted(q *seq) {
+	s.host += int(q.hosted)
+	s.swap.Drop = append(s.swap.Drop, uint64(q.key))
+	q.hosted = 0
 }
 
 // comeBack notes that a sequence's cache comes from the host pool.

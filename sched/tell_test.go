@@ -140,15 +140,40 @@ func (s *story) tellTokens() {
 	s.tell("step %d is done: %s", s.tokens.Step, strings.Join(each, ", "))
 }
 
+// tellCommit says what has become of whom, if the commit is in force.
+func (s *story) tellCommit() {
+	if len(s.core.commits) > 0 {
+		s.tell("epoch %d waits for a plan", s.serving.Epoch)
+		return
+	}
+	s.tell("epoch %d: %s", s.serving.Epoch, strings.Join(s.everybody(), ", "))
+}
+
+// tell says which weights computed the cache.
+func (c *claims) tell() (text string) {
+	for i, r := range c.runs {
+		if i == 0 {
+			text = fmt.Sprintf(", cache of epoch %d", r.Epoch)
+		} else {
+			text += fmt.Sprintf(", from %d on of %d", r.Start, r.Epoch)
+		}
+	}
+	return text
+}
+
 // tellState says where every sequence is that has not ended.
 func (s *story) tellState() {
-	said := grouped(slices.Sorted(maps.Keys(s.core.byKey)), func(k Key) string {
+	s.tell("after step %d: %s", s.core.Step(), strings.Join(append(s.everybody(), "room for "+several(s.core.free, "block")), ", "))
+}
+
+// everybody says who runs, with how many tokens, and who waits.
+func (s *story) everybody() []string {
+	return grouped(slices.Sorted(maps.Keys(s.core.byKey)), func(k Key) string {
 		if s.core.byKey[k].state == started {
 			return fmt.Sprintf(" with %d", len(s.all[k].got))
 		}
 		return " waiting"
 	})
-	s.tell("after step %d: %s", s.core.Step(), strings.Join(append(said, "room for "+several(s.core.free, "block")), ", "))
 }
 
 // tellTables says who holds which blocks.
@@ -166,6 +191,9 @@ func (s *story) tellEnds() {
 		text := fmt.Sprintf(": %s, %s, %d computed", several(len(o.got), "token"), o.how(), o.computed)
 		if len(o.told) > 0 {
 			text += fmt.Sprintf(", %d of its prompt told", len(o.told))
+		}
+		if o.claims.mixed() {
+			text += o.claims.tell()
 		}
 		if o.cached > 0 {
 			text += fmt.Sprintf(", %d found", o.cached)
@@ -202,7 +230,7 @@ func (o *outcome) how() string {
 	if o.dropped != "" {
 		return o.dropped
 	}
-	return map[Finish]string{Running: "running", Stop: "stop", Length: "length", Failed: "failed"}[o.end]
+	return map[Finish]string{Running: "running", Stop: "stop", Length: "length", Failed: "failed", Aborted: "aborted", Stale: "stale"}[o.end]
 }
 
 // name is the key of who holds a slot.

@@ -23,7 +23,7 @@ var layers = map[string][]string{
 	"checkpoint":       {"model"},
 	"text":             {"checkpoint", "github.com/ardanlabs/jinja", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
 	"weights":          {"model", "github.com/zeebo/xxh3"},
-	"executor":         {"model", "sampling"},
+	"executor":         {"weights", "model", "sampling"},
 	"cpuexec":          {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
 	"actors":           {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
 	"engine":           {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"internal/obs":     {"github.com/rs/zerolog"},
 	"internal/trace":   {},
 	"cmd":              {"*"},
-	"examples":         {"checkpoint", "text", "engine"},
+	"examples":         {"checkpoint", "text", "engine", "weights"},
 	"test":             {"*"},
 }
 

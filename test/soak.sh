@@ -141,6 +141,44 @@ calls() {
 	echo '```'
 }
 
+# Updates of the weights while the engine generates.
+weight_updates() {
+	echo '# Weights that change'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 1,000 transfers that end in their middle: the old version serves, and no memory is lost'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -v -run 'Killed' ./weights -weights.killed=1000 | grep -E '^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## A commit at every message of a run, by every policy; updates beside stops; random cases'
+	echo
+	echo '```'
+	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
+	go test -race -count=20 -timeout 30m -run 'Update|Rollback|Versions' ./engine
+	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
+	echo '```'
+	echo
+	echo '## SmolLM2 in bf16: a full update every 3 s beside 16 requests; with memory for two sets, and for one'
+	echo
+	echo '```'
+	for sets in 2 1; do
+		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets || echo FAIL
+		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets --json || echo FAIL
+	done
+	echo '```'
+	echo
+	echo '## examples/rl-loop: every fifth update'
+	echo
+	echo '![reward, staleness and tokens/s](rl-loop.svg)'
+	echo
+	echo '```'
+	{ go run ./examples/rl-loop -plot docs/reports/rl-loop.svg || echo FAIL; } | grep -E '^ *([0-9]*[05]|1):|^mean|FAIL'
+	echo '```'
+}
+
 # report PART COMMAND: keeps what the command writes, unless something failed.
 report() {
 	mkdir -p docs/reports
@@ -148,6 +186,31 @@ report() {
 	! grep -q FAIL docs/reports/.part.md || { cat docs/reports/.part.md; exit 1; }
 	mv docs/reports/.part.md "docs/reports/$1.md"
 	cat "docs/reports/$1.md"
+}
+
+# Pauses and sleeps.
+pauses() {
+	echo '# Pauses and sleeps'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 200 storms of 1,000 requests with pauses, logits, sleeps, stops and starts, under the race detector'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 30m -run 'TestPauseStorm' ./engine -pause-storms 200
+	echo '```'
+	echo
+	echo '## A pause behind 100,000 queued requests, and of an idle engine'
+	echo
+	echo '```'
+	own go test -count=5 -v -run 'TestPauseBehindAHundredThousand|TestReportS5' ./engine | grep -E 'median|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## Random cases with gates, urgent requests and emptied caches'
+	echo
+	echo '```'
+	go test -count=1 ./sched ./blockmgr -rapid.checks=20000
+	echo '```'
 }
 
 case $1 in
@@ -163,14 +226,22 @@ sampling)
 calls)
 	report calls calls
 	;;
+pauses)
+	report pauses pauses
+	;;
+weights)
+	report weights weight_updates
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
+	"$0" pauses
+	"$0" weights
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | all" >&2
 	exit 2
 	;;
 esac

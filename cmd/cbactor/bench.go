@@ -18,7 +18,9 @@ greedy, and end-of-sequence tokens do not end them. The clock runs from when the
 it is after a request of one token ("warm-up" in a trace), to the end of the last one. A request that the
 context or the cache would cut short is refused, as the figures would be of other work.
 
-` + workloadFormat
+` + workloadFormat + `
+
+` + updateHelp
 
 // workloadFormat says what a workload is, in the help of the commands that run one.
 const workloadFormat = `A workload file maps names to requests: {"NAME":[{"prompt":[ids],"max_new":n},...],...}; with "priority":p,
@@ -31,6 +33,7 @@ type benchFlags struct {
 	workload string
 	name     string
 	json     bool
+	update   updateFlags
 }
 
 func (c *cli) benchCommand() *cobra.Command {
@@ -47,6 +50,7 @@ func (c *cli) benchCommand() *cobra.Command {
 	fs.Var(pathFlag{path: &f.workload}, "workload", "workload file (default: the project's workloads, for --model smollm2)")
 	fs.StringVar(&f.name, "name", "", "name of the workload, if there are several")
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
+	f.update.add(cmd)
 	f.engine.add(cmd)
 	f.engine.addTrace(cmd)
 	complete(cmd, "name", func() []string {
@@ -77,8 +81,14 @@ type measurement struct {
 }
 
 func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
+	if err := f.update.check(cmd); err != nil {
+		return err
+	}
 	if err := f.engine.check(); err != nil {
 		return err
+	}
+	if f.update.on {
+		return c.benchUpdate(cmd, f)
 	}
 	cases, name, err := readCases(f.workload, f.name)
 	if err != nil {

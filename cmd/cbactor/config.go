@@ -74,6 +74,7 @@ type memoryPlan struct {
 	Usable        int64 `json:"usable"`
 	WeightsStored int64 `json:"weights_stored"`
 	WeightsPacked int64 `json:"weights_packed"`
+	SecondSet     int64 `json:"second_set"`
 	Cache         int64 `json:"cache"`
 	Blocks        int   `json:"blocks"`
 	BlockBytes    int64 `json:"block_bytes"`
@@ -88,7 +89,7 @@ type memoryPlan struct {
 func newMemoryPlan(r *engine.Resolved) memoryPlan {
 	m, e := r.Memory, r.Memory.Executor
 	return memoryPlan{
-		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights,
+		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights, SecondSet: m.NextSet + e.NextSet,
 		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
 		Adapters: e.Adapters,
 		HostPool: e.Host, Total: m.Total(),
@@ -101,6 +102,7 @@ func (m memoryPlan) String() string {
 		{"limit", "not known", ""},
 		{"weights, as stored", mebibytes(m.WeightsStored), ""},
 		{"weights, packed", mebibytes(m.WeightsPacked), ""},
+		{"second weight set", mebibytes(m.SecondSet), "weight_sets, taken by updates"},
 		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used", counted(m.Blocks, "block"), m.BlockBytes)},
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},

@@ -18,6 +18,7 @@ func breaches(info executor.Info, s *sequence) []breach {
 	return slices.Concat([]breach{
 		{"step again", func(b *executor.Batch) { b.Step-- }},
 		{"epoch back", func(b *executor.Batch) { b.Epoch = 0 }},
+		{"epoch not loaded", func(b *executor.Batch) { b.Epoch = 99 }},
 		{"retired slot that is not open", func(b *executor.Batch) { b.Retire = []executor.Slot{s.slot + 1} }},
 	}, badRows(info, s), badAdmits(info, s), badTables(info, s), badTogether(info, s))
 }

@@ -25,7 +25,7 @@ const (
 	Started   Kind = "started"   // Step, Cached
 	Chunk     Kind = "chunk"     // positions computed: Step, Epoch, Start, Count, Blocks, Rows, Tokens
 	First     Kind = "first"     // the first token is known: Step
-	Preempted Kind = "preempted" // its cache was given up: Step, For, How, Blocks
+	Preempted Kind = "preempted" // its cache was given up: Step, For or Why, How, Blocks
 	Back      Kind = "back"      // started again: Step, Cached, FromHost
 	Forked    Kind = "forked"    // started from another sequence's cache: Step, Of, Cached
 	Ended     Kind = "ended"     // Reason, Matched, Tokens, Cached, Preemptions, FirstMicros, Error
@@ -43,6 +43,8 @@ const (
 	Behind Why = "behind" // the older On waits for room
 	Page   Why = "page"   // On computes the page that comes next
 	Budget Why = "budget" // the tokens or cache reads of the step are used up
+
+	Emptied Why = "emptied" // of one that is given up: the whole cache was
 )
 
 // How says what became of the cache of a request that was given up.

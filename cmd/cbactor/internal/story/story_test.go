@@ -79,6 +79,32 @@ func TestAWastedStepIsTold(t *testing.T) {
 	}
 }
 
+// A sleep that takes the cache from a request is told, with the modes around it.
+func TestASleepIsTold(t *testing.T) {
+	in, err := trace.NewReader(strings.NewReader(`{"cbactor_trace":1,"page_size":4}
+{"event":"queued","id":"a","prompt":5,"max_new":9}
+{"event":"started","id":"a","step":1}
+{"event":"chunk","id":"a","step":1,"count":5,"blocks":2,"rows":1}
+{"us":10000,"event":"mode","mode":"sleeping"}
+{"us":20000,"event":"preempted","id":"a","step":1,"why":"emptied","how":"recompute"}
+{"us":30000,"event":"mode","mode":"running"}
+{"us":40000,"event":"back","id":"a","step":2}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stories, _, err := Read(in, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Join(stories[0].Tell(), "\n")
+	for _, want := range []string{"the engine was set to sleeping", "given up behind step 1 as all were, to empty the cache; to be computed again", "the engine was set to running", "back in step 2 with nothing kept"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("it does not say %q:\n%s", want, told)
+		}
+	}
+}
+
 func TestAnUnknownRequestHasNoStory(t *testing.T) {
 	for _, id := range []string{"", "req-4"} {
 		if stories, _, err := Read(open(t), id); err != nil || len(stories) != 0 {

@@ -55,6 +55,10 @@ func (t *teller) event(i int, e trace.Event) {
 	case trace.First:
 		t.say(e.Micros, "its first token, of step %d", e.Step)
 	case trace.Preempted:
+		if e.Why == trace.Emptied {
+			t.say(e.Micros, "given up behind step %d as all were, to empty the cache; to be computed again", e.Step)
+			return
+		}
 		t.say(e.Micros, "given up in step %d for %s: %s", e.Step, name(e.For), given(e))
 		t.unseen(i, e)
 	case trace.Ended:

@@ -1,0 +1,160 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+func (r *rig) sleep(kv, weights bool) {
+	r.t.Helper()
+	if err := r.Sleep(r.t.Context(), kv, weights); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) wake() {
+	r.t.Helper()
+	if err := r.Wake(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// What sleeps is kept by computing it again: ECHO forgets its cache, so a block that
+// was kept would fail the step. Twice to sleep is harmless, and so is twice to wake.
+func TestSleepKeepsRequests(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 12, Slots: 4, HostBlocks: 12}, 2, func(r *rig) {
+		var open []*record
+		for i := range 8 {
+			open = append(open, r.add(Submit{ID: ChildID("a", i), IDs: promptOf(30+i/4, i), MaxNew: 40}, i%3/2)...)
+		}
+		for round := range 6 {
+			r.after(7 * stepTime)
+			r.sleep(round%3 != 1, round%3 > 0)
+			steps := r.steps()
+			r.sleep(true, false)
+			r.after(time.Hour)
+			r.mode("sleeping")
+			if s := r.State(); !s.KV || s.Weights != (round%3 > 0) || s.Holders != 0 {
+				t.Errorf("round %d: %+v", round, s)
+			}
+			if r.steps() != steps {
+				t.Errorf("round %d: %d steps while it sleeps", round, r.steps()-steps)
+			}
+			r.wake()
+			r.wake()
+			r.mode("running")
+		}
+		r.after(time.Minute)
+		for i, a := range open {
+			r.ended("one", a, ReasonLength, 40)
+			if len(a.ends) == 1 && i < 3 && a.ends[0].Preemptions == 0 {
+				t.Error("nothing was given up")
+			}
+		}
+	})
+}
+
+// Holders outlast a sleep, and a sleep outlasts them; a soft stop waits for both, a hard
+// one for neither, and what is kept sleeps on in the next session.
+func TestSleepHoldersAndStops(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+		a := r.add(Submit{ID: "a", IDs: promptOf(30, 1), MaxNew: 10}, 0)[0]
+		r.after(3 * stepTime)
+		h := r.pause(PauseOptions{})
+		r.sleep(true, true)
+		r.release(h)
+		r.mode("sleeping")
+		h = r.pause(PauseOptions{})
+		r.wake()
+		r.mode("paused")
+		r.sleep(true, false)
+		r.release(h)
+		r.Stop(false, true)
+		r.after(time.Hour)
+		r.open("a", a)
+		r.wake()
+		<-r.AtRest()
+		r.ended("a", a, ReasonLength, 10)
+		r.Resume()
+
+		b := r.add(Submit{ID: "b", IDs: promptOf(30, 1), MaxNew: 10}, 0)[0]
+		r.after(3 * stepTime)
+		r.sleep(true, false)
+		r.Stop(true, true)
+		<-r.AtRest()
+		r.ended("b", b, ReasonFailed, -1)
+		r.mode("stopped")
+		r.Resume()
+		r.mode("sleeping")
+		c := r.add(Submit{ID: "c", IDs: promptOf(30, 1), MaxNew: 10}, 0)[0]
+		r.wake()
+		r.after(time.Second)
+		r.ended("c", c, ReasonLength, 10)
+		r.sleep(false, true)
+		r.Stop(true, true)
+		<-r.AtRest()
+		r.wake() // at rest, too
+		r.Resume()
+		r.mode("running")
+
+		r.add(Submit{ID: "d", IDs: promptOf(30, 1), MaxNew: 10}, 0)
+		r.after(stepTime / 4)
+		asleep := make(chan error)
+		go func() { asleep <- r.Sleep(r.t.Context(), true, true) }()
+		r.after(stepTime / 4)
+		r.Stop(true, true)
+		if err := <-asleep; !errors.Is(err, ErrStopping) {
+			t.Errorf("a sleep that a hard stop came before: %v", err)
+		}
+		<-r.AtRest()
+		r.Resume()
+		r.mode("running")
+	})
+}
+
+// A sleep that nobody waits for any more is undone, whether it has begun or not.
+func TestSleepIsUndone(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+		a := r.add(Submit{ID: "a", IDs: promptOf(30, 1), MaxNew: 40}, 0)[0]
+		r.after(3*stepTime + stepTime/4)
+		ctx, cancel := context.WithTimeout(r.t.Context(), stepTime/4)
+		defer cancel()
+		second := make(chan error, 1)
+		go func() { second <- r.Sleep(ctx, true, true) }()
+		if err := errors.Join(r.Sleep(ctx, true, true), <-second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it answers %v", err)
+		}
+		r.after(time.Second)
+		r.ended("a", a, ReasonLength, 40)
+		r.mode("running")
+	})
+}
+
+// An executor that fails to sleep or to wake says so; one that does not wake sleeps on,
+// and may be asked again.
+func TestSleepFails(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+		a := r.add(Submit{ID: "a", IDs: promptOf(30, 1), MaxNew: 10}, 0)[0]
+		bad := errors.New("no memory")
+		r.mood.Store(&bad)
+		if err := r.Sleep(r.t.Context(), true, true); !errors.Is(err, bad) {
+			t.Errorf("sleep: %v", err)
+		}
+		r.after(time.Second)
+		r.ended("a", a, ReasonLength, 10)
+		r.mood.Store(nil)
+		r.sleep(true, true)
+		r.mood.Store(&bad)
+		if err := r.Wake(r.t.Context()); !errors.Is(err, bad) {
+			t.Errorf("wake: %v", err)
+		}
+		r.mode("sleeping")
+		r.mood.Store(nil)
+		r.wake()
+		r.mode("running")
+	})
+}

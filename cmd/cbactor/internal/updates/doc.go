@@ -1,0 +1,14 @@
+// Package updates measures what updates of the weights cost those who generate
+// meanwhile: the gaps between tokens with and without them, and at the very tokens
+// where new weights come in; the throughput; how fast weights are staged; and how fast
+// one set is overwritten, beside a plain copy.
+//
+// A Run has three parts, one after another on one engine under one load: half of the
+// quiet time, all updates, the other half. So what changes slowly, such as the machine's
+// clock, is the same for both. What is sent are the weights that serve: the work is
+// that of new ones, and the tokens stay those of the model.
+//
+// Ownership: the engine and the set that is sent are the caller's; the set is read only.
+//
+// Concurrency: Run begins a goroutine for each request of the load and ends them all.
+package updates

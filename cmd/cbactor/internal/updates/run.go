@@ -1,0 +1,94 @@
+package updates
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// Options say what is measured.
+type Options struct {
+	Requests int           // that decode at a time
+	Tokens   int           // of each request; another one follows
+	Updates  int           // full ones
+	Every    time.Duration // from the begin of one to that of the next, if it is done by then
+}
+
+// Run measures updates of an engine to the weights of set, and says with note, now and
+// then, what it does.
+func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, note func(string)) (*Report, error) {
+	manifest, err := manifestOf(set)
+	if err != nil {
+		return nil, err
+	}
+	load := startLoad(ctx, e, o)
+	defer load.stop()
+	if err := load.begun(ctx); err != nil {
+		return nil, err
+	}
+	r := &Report{Requests: o.Requests, Updates: o.Updates, EverySeconds: o.Every.Seconds(), Bytes: set.Bytes()}
+	var parts [4]time.Time // borders of the three parts
+	half := time.Duration(o.Updates) * o.Every / 2
+	note(fmt.Sprintf("%s without updates", half))
+	parts[0] = time.Now()
+	if err := load.pass(ctx, half); err != nil {
+		return nil, err
+	}
+	parts[1] = time.Now()
+	for i := range o.Updates {
+		note(fmt.Sprintf("update %d of %d", i+1, o.Updates))
+		if err := r.send(ctx, e, set, manifest, i); err != nil {
+			return nil, err
+		}
+		if err := load.pass(ctx, time.Until(parts[1].Add(time.Duration(i+1)*o.Every))); err != nil {
+			return nil, err
+		}
+	}
+	parts[2] = time.Now()
+	note(fmt.Sprintf("%s without updates", half))
+	if err := load.pass(ctx, half); err != nil {
+		return nil, err
+	}
+	parts[3] = time.Now()
+	r.count(load.stop(), parts)
+	return r, nil
+}
+
+// manifestOf lists a set's tensors, with digests.
+func manifestOf(set *weights.Set) (m weights.Manifest, err error) {
+	for t := range set.All() {
+		if t.DType.Block() != 1 {
+			return m, fmt.Errorf("%w: %s is %s, which cannot be sent; take a model in f32, f16 or bf16", weights.ErrDType, t.Name, t.DType)
+		}
+		m.Tensors = append(m.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape, Digest: weights.Sum(weights.XXH3_64, t.Data)})
+	}
+	return m, nil
+}
+
+// chunk is how many bytes are put at a time.
+const chunk = 1 << 20
+
+// send is one update.
+func (r *Report) send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Manifest, number int) error {
+	u, err := e.Update(ctx, engine.UpdateOptions{Version: fmt.Sprintf("update-%d", number+1), Manifest: m, KV: engine.KVKeep})
+	if err != nil {
+		return err
+	}
+	defer u.Abort() // after Commit it does nothing
+	begin := time.Now()
+	for t := range set.All() {
+		for at := 0; at < len(t.Data); at += chunk {
+			if err := u.Put(t.Name, t.DType.String(), t.Shape, at, t.Data[at:min(at+chunk, len(t.Data))]); err != nil {
+				return err
+			}
+		}
+	}
+	staged := time.Now()
+	r.stage = append(r.stage, staged.Sub(begin))
+	err = u.Commit(ctx)
+	r.ready = append(r.ready, time.Since(staged))
+	return err
+}

@@ -1,0 +1,113 @@
+package cpuexec
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// altered is another set of a model: some of its numbers with the other sign.
+func altered(t testing.TB, path string, epoch uint32) *weights.Set {
+	t.Helper()
+	set := loaded(t, path, epoch)
+	for tensor := range set.All() {
+		size := tensor.DType.RowBytes(1)
+		for i := size - 1; i < len(tensor.Data); i += 3 * size {
+			tensor.Data[i] ^= 0x80
+		}
+	}
+	return set
+}
+
+// TestSetsByEpoch computes with two sets in turn: what is derived of each equals that
+// of an executor of its own, to the bit, and so do the logits.
+func TestSetsByEpoch(t *testing.T) {
+	m, first := loadModel(t, "tiny")
+	second := altered(t, "tiny", 2)
+	d := newDriver(t, Config{Model: m, Weights: first, Threads: 2, MaxContext: 64, WeightSets: 2}, 64, true)
+	fresh := newDriver(t, Config{Model: m, Weights: altered(t, "tiny", 1), Threads: 1, MaxContext: 64}, 64, true)
+	if err := d.e.Load(second); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.e.weightsOf(2), fresh.e.weightsOf(1); !bytes.Equal(got.area.mem, want.area.mem) {
+		t.Error("what is derived differs from a fresh executor's")
+	}
+	var runs []*sequence
+	for _, c := range []struct {
+		*driver
+		epoch uint32
+	}{{d, 1}, {d, 2}, {fresh, 1}} {
+		s := &sequence{ids: []int32{0, 327, 329}, limit: 8}
+		c.driver.epoch = c.epoch
+		c.run(s)
+		runs = append(runs, s)
+	}
+	if slices.Equal(runs[0].out(), runs[1].out()) {
+		t.Error("both sets give the same tokens: the test shows nothing")
+	}
+	if !slices.Equal(runs[1].out(), runs[2].out()) || !slices.EqualFunc(runs[1].logits, runs[2].logits, slices.Equal) {
+		t.Errorf("%v in epoch 2, %v of an executor of its own", runs[1].out(), runs[2].out())
+	}
+}
+
+// TestPlaces loads and drops until there is no place, and again in the same one.
+func TestPlaces(t *testing.T) {
+	m, first := loadModel(t, "tiny")
+	e := start(t, Config{Model: m, Weights: first, Threads: 1, MaxContext: 64, WeightSets: 2})
+	second := altered(t, "tiny", 2)
+	again := *first // as a rollback gives it
+	again.Epoch = 3
+	llama, _ := loadModel(t, family("llama"))
+	_, foreign := loadModel(t, family("llama"))
+	packed := e.weightsOf(1)
+	for _, c := range []struct {
+		what string
+		err  error
+		want error
+	}{
+		{"another model's", e.Load(foreign), ErrConfig},
+		{"no set", e.Load(nil), ErrConfig},
+		{"the second", e.Load(second), nil},
+		{"a third", e.Load(altered(t, "tiny", 3)), executor.ErrFull},
+		{"the first again", e.Load(&again), nil},
+		{"the first epoch", e.Drop(1), nil},
+		{"one that is gone", e.Drop(1), executor.ErrContract},
+		{"a step of it", e.Start(&executor.Batch{Step: 1, Epoch: 1}), executor.ErrContract},
+	} {
+		if !errors.Is(c.err, c.want) || c.want == nil && c.err != nil {
+			t.Errorf("%s: %v, want %v", c.what, c.err, c.want)
+		}
+	}
+	if e.weightsOf(3) != packed {
+		t.Error("a set that was there is packed again")
+	}
+	if _, err := New(Config{Model: llama, Weights: foreign, WeightSets: 3}); !errors.Is(err, ErrConfig) {
+		t.Errorf("three places: %v", err)
+	}
+}
+
+// TestLoadEndsWithTheExecutor closes it while a set is being packed.
+func TestLoadEndsWithTheExecutor(t *testing.T) {
+	m, first := loadModel(t, "tiny")
+	e := start(t, Config{Model: m, Weights: first, Threads: 1, MaxContext: 64, WeightSets: 2})
+	asks := e.giveWay()
+	closing := func() error { // between two panels
+		time.Sleep(2 * time.Millisecond)
+		return errors.Join(e.Close(), asks())
+	}
+	d := dimsOf(m)
+	if _, err := newPacked(&e.config, &d, altered(t, "tiny", 2), e.memory.Weights, closing); !errors.Is(err, executor.ErrClosed) {
+		t.Errorf("packed: %v", err)
+	}
+	if err := e.Load(altered(t, "tiny", 2)); !errors.Is(err, executor.ErrClosed) {
+		t.Errorf("loaded: %v", err)
+	}
+	if err := e.Drop(1); !errors.Is(err, executor.ErrClosed) {
+		t.Errorf("dropped: %v", err)
+	}
+}

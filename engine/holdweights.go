@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// HeldWeights are the weights that serve, for the holder of a pause to read and write.
+// What is written computes from Hold.Release on, as a whole, or never.
+type HeldWeights struct {
+	base *weights.Set
+
+	mu    sync.Mutex
+	taken map[string]weights.Tensor // copies that the holder has
+}
+
+// Weights are the weights that serve. They are the same ones at every call, with what was
+// written. An executor of the caller's has none to give: ErrNoWeights.
+func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
+	if err := h.lost(); err != nil {
+		return nil, fmt.Errorf("weights: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.weights == nil {
+		if err := h.engine.changeWeights(ctx); err != nil {
+			return nil, fmt.Errorf("weights: %w", err)
+		}
+		defer h.engine.others()
+		h.weights = &HeldWeights{base: h.engine.store.Current(), taken: map[string]weights.Tensor{}}
+	}
+	return h.weights, nil
+}
+
+// Names are the tensors' Hugging Face names, in order.
+func (w *HeldWeights) Names() (names []string) {
+	for t := range w.base.All() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Tensor is a tensor by its name: the first call copies it, all give the same bytes,
+// which are the holder's to read and to write until Release. They are little-endian, in
+// the type that is stored; a quantised tensor is F32 here, and becomes so if it is
+// written. weights.ErrUnknown means that there is none.
+func (w *HeldWeights) Tensor(name string) (weights.Tensor, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t, ok := w.taken[name]; ok {
+		return t, nil
+	}
+	t, ok := w.base.Tensor(name)
+	if !ok {
+		return t, fmt.Errorf("%w: %.80q", weights.ErrUnknown, name)
+	}
+	t = floats(t)
+	w.taken[name] = t
+	return t, nil
+}
+
+// floats is a copy of a tensor in a type of plain floating-point numbers.
+func floats(t weights.Tensor) weights.Tensor {
+	out := weights.Tensor{Tensor: t.Tensor}
+	switch t.DType {
+	case model.F32, model.F16, model.BF16:
+		out.Data = bytes.Clone(t.Data)
+		return out
+	}
+	row := make([]float32, t.Shape[len(t.Shape)-1])
+	out.DType = model.F32
+	out.Data = make([]byte, 0, out.Bytes())
+	for r := range out.Bytes() / (4 * len(row)) {
+		t.Row(row, r)
+		for _, v := range row {
+			out.Data = binary.LittleEndian.AppendUint32(out.Data, math.Float32bits(v))
+		}
+	}
+	return out
+}
+
+// written are the copies that differ from what they are copies of, by name.
+func (w *HeldWeights) written() (list []weights.Tensor) {
+	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
+		base, _ := w.base.Tensor(name)
+		if t := w.taken[name]; !bytes.Equal(t.Data, floats(base).Data) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// commit makes a version of what was written, if anything was.
+func (h *Hold) commit(version string) (committed bool, err error) {
+	h.mu.Lock()
+	w := h.weights
+	h.weights = nil
+	h.mu.Unlock()
+	if w == nil {
+		return false, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.written()
+	if len(list) == 0 {
+		return false, nil
+	}
+	if err := h.lost(); err != nil {
+		return false, err
+	}
+	err = h.engine.amend(w.base.Version, version, list)
+	return err == nil, err
+}
+
+// amend makes a version that has some tensors in the place of those of its base.
+func (e *Engine) amend(base, version string, list []weights.Tensor) error {
+	ctx, m := context.Background(), weights.Manifest{Partial: true}
+	for _, t := range list {
+		m.Tensors = append(m.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape})
+	}
+	u, err := e.Update(ctx, UpdateOptions{Base: base, Version: version, Manifest: m})
+	if err != nil {
+		return err
+	}
+	defer u.Abort()
+	for _, t := range list {
+		if err := u.Put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
+			return err
+		}
+	}
+	return u.Commit(ctx)
+}

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sched"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// changeWeights lets the caller alone change the weights, until others. Sessions
+// neither begin nor end meanwhile, but for crashes.
+func (e *Engine) changeWeights(ctx context.Context) error {
+	err := e.alone(ctx)
+	if err != nil {
+		return err
+	}
+	if err = e.openStore(); err != nil {
+		e.others()
+	}
+	return err
+}
+
+// openStore makes the store of weight sets when it is first needed, and lets it know
+// which of them an executor has. One that is gone has none.
+func (e *Engine) openStore() (err error) {
+	if e.cpu == nil {
+		return ErrNoWeights
+	}
+	if e.store == nil {
+		if e.store, err = weights.NewStore(e.cpu.Model, e.cpu.Weights, e.updates); err != nil {
+			return err
+		}
+		if err := e.use(e.cpu.Weights.Epoch); err != nil {
+			return err
+		}
+	}
+	if e.session.Load().ended() {
+		e.dropAll()
+	}
+	return nil
+}
+
+// use notes that the executor has the set of an epoch.
+func (e *Engine) use(epoch uint32) error {
+	if _, err := e.store.Use(epoch); err != nil {
+		return err
+	}
+	e.loaded = append(e.loaded, epoch)
+	return nil
+}
+
+// dropAll notes that the executor has no sets.
+func (e *Engine) dropAll() {
+	for _, epoch := range e.loaded {
+		e.log(e.store.Done(epoch))
+	}
+	e.loaded = nil
+}
+
+// install lets a set compute that the store has made current. An error means that
+// nothing computes with it.
+func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
+	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version, again), KV: kv}
+	if s := e.session.Load(); !s.ended() {
+		err := e.load(s, set)
+		switch {
+		case errors.Is(err, executor.ErrFull):
+			err = e.replace(s, set, c)
+		case err == nil:
+			err = e.commit(s, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.cpu.Weights = set
+	e.options.Sched.Epoch, e.options.Sched.Version = c.Epoch, c.Version
+	e.dropOld()
+	e.versions.serve(c.Version, set.Version, e.store.Retained())
+	return nil
+}
+
+// commit lets a session plan with a set that is loaded. It waits for steps that run,
+// not for the caller's context: then it is known what computes. A session that ends
+// meanwhile has no weights.
+func (e *Engine) commit(s *session, c sched.Commit) error {
+	if err := s.system.Commit(e.closing, c); !errors.Is(err, actors.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// load makes a set ready in the session's executor.
+func (e *Engine) load(s *session, set *weights.Set) error {
+	loader, ok := s.ex.(executor.Loader)
+	if !ok {
+		return fmt.Errorf("%w: %w: %s takes no other weights", ErrNoWeights, executor.ErrUnsupported, s.ex.Info().Name)
+	}
+	if err := e.use(set.Epoch); err != nil {
+		return err
+	}
+	if err := loader.Load(set); err != nil {
+		e.unuse(set.Epoch)
+		return err
+	}
+	return nil
+}
+
+// replace is load and commit where memory holds one set: weights sleep meanwhile, so
+// that nothing computes, and wake as the new ones, unless they slept before. Requests
+// keep their places and their cache. At rest nothing computes anyway.
+func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
+	slept := s.system.State().Weights
+	err := s.system.Sleep(e.closing, false, true)
+	if err != nil && !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	if err == nil && !slept {
+		defer func() { e.log(s.system.Wake(e.closing)) }() // what is committed stays so: Status tells that it sleeps, and Wake tries again
+	}
+	before := e.cpu.Weights
+	for _, epoch := range slices.Clone(e.loaded) {
+		e.drop(epoch)
+	}
+	if err := e.load(s, set); err != nil {
+		return errors.Join(err, e.load(s, before))
+	}
+	return e.commit(s, c)
+}
+
+// dropOld drops the sets that nobody computes with and that are not kept.
+func (e *Engine) dropOld() {
+	kept := e.store.Retained()
+	for _, epoch := range slices.Clone(e.loaded) {
+		if epoch != e.cpu.Weights.Epoch && e.versions.of(epoch) != kept {
+			e.drop(epoch)
+		}
+	}
+}
+
+// drop gives up a set of the executor's that no step names any more.
+func (e *Engine) drop(epoch uint32) {
+	if loader, ok := e.session.Load().ex.(executor.Loader); ok {
+		if err := loader.Drop(epoch); !errors.Is(err, executor.ErrClosed) {
+			e.log(err)
+		}
+	}
+	e.unuse(epoch)
+}
+
+// unuse notes that the executor has a set no more.
+func (e *Engine) unuse(epoch uint32) {
+	e.loaded = slices.DeleteFunc(e.loaded, func(o uint32) bool { return o == epoch })
+	e.log(e.store.Done(epoch))
+}
+
+// log notes what cannot be mended and concerns nobody who could be told.
+func (e *Engine) log(err error) {
+	if err != nil {
+		e.options.Log.Error().Err(err).Msg("weights")
+	}
+}
+
+// forget gives up the kept version.
+func (e *Engine) forget() {
+	e.store.Forget()
+	e.versions.forget()
+	e.dropOld()
+}
+
+// back makes a version current again in the store, whose successor could not compute.
+func (e *Engine) back(version string) {
+	_, err := e.store.Rollback(version)
+	e.log(err)
+}

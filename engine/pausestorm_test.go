@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	commandline "flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+)
+
+var pauseStorms = commandline.Int("pause-storms", 3, "seeds of TestPauseStorm")
+
+// A thousand requests, added, cancelled and read in every style by sixteen goroutines,
+// while others pause in every mode, compute logits, let the engine sleep, stop it hard
+// and soft and start it again: no call returns behind its deadline, each accepted request
+// ends once with tokens that it would have alone, and at last nothing is left. Time is
+// virtual, so that nothing but a call that waits for what never comes is late.
+func TestPauseStorm(t *testing.T) {
+	const requests, workers, controllers = 1000, 16, 4
+	first := rand.Uint64()
+	for i := range *pauseStorms {
+		seed := first + uint64(i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 0))
+				step := time.Duration(50+r.IntN(200)) * time.Microsecond
+				t.Cleanup(func() { time.Sleep(time.Second) }) // what the actor library started for late messages ends
+				s := newStorm(t, r, requests, func(*executor.Batch) { time.Sleep(step) })
+				for w := range workers {
+					r := rand.New(rand.NewPCG(seed, uint64(1+w)))
+					s.workers.Go(func() {
+						for s.left.Add(-1) >= 0 {
+							time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+							s.styles()[r.IntN(len(s.styles()))](r)
+						}
+					})
+				}
+				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}}
+				for c := range controllers {
+					r := rand.New(rand.NewPCG(seed, uint64(1000+c)))
+					p.controllers.Go(func() { p.control(r) })
+				}
+				p.run()
+			})
+		})
+	}
+}
+
+// pauseStorm is a storm with controllers.
+type pauseStorm struct {
+	*storm
+	controllers sync.WaitGroup
+	over        chan struct{} // closed when the workers have done
+
+	counting sync.Mutex
+	calls    map[string]int
+}
+
+// deadline is what every call of a controller is given.
+const deadline = 10 * time.Second
+
+// run waits for all, and looks what became of them.
+func (p *pauseStorm) run() {
+	collected, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(collected)
+		p.collect(over)
+	}()
+	p.workers.Wait()
+	close(p.over)
+	p.controllers.Wait()
+	synctest.Wait() // a hold whose context has ended is left without anybody waiting
+	if s := p.engine.Status(); s.Holders != 0 || s.Asleep != 0 {
+		p.t.Errorf("it is %+v", s)
+	}
+	p.call("stop", p.engine.Stop(context.Background(), StopOptions{Hard: true, Keep: true}))
+	close(over)
+	<-collected
+	time.Sleep(time.Second) // handlers are told on their own time
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, n := range p.ends {
+		if n != 1 || p.accepted[id] == nil {
+			p.t.Errorf("%s ended %d times, accepted: %t", id, n, p.accepted[id] != nil)
+		}
+	}
+	if n := len(p.engine.requests.byID); n != 0 || len(p.ends) != len(p.accepted) {
+		p.t.Errorf("%d requests are still there; %d were accepted, %d ended", n, len(p.accepted), len(p.ends))
+	}
+	p.call("close", p.engine.Close())
+	p.t.Logf("%d accepted, ended as %v; calls %v", len(p.accepted), p.reasons, p.calls)
+}
+
+// collect reads what nobody asks for by name, until it is over and nothing is left.
+func (p *pauseStorm) collect(over <-chan struct{}) {
+	for last := false; ; {
+		select {
+		case <-over:
+			last = true
+		default:
+		}
+		out, err := p.engine.NextResult(context.Background())
+		switch {
+		case !errors.Is(err, io.EOF):
+			p.ended(out, err)
+		case last:
+			return
+		default:
+			time.Sleep(time.Millisecond) // between two sessions
+		}
+	}
+}
+
+// control makes calls until the workers have done.
+func (p *pauseStorm) control(r *rand.Rand) {
+	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.stop}
+	for {
+		select {
+		case <-p.over:
+			return
+		case <-time.After(time.Duration(r.IntN(8000)) * time.Microsecond):
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), deadline)
+		began := time.Now()
+		moves[r.IntN(len(moves))](ctx, r)
+		if took := time.Since(began); took > 4*deadline { // of all calls of the move
+			p.t.Errorf("a controller's move took %v", took)
+		}
+		cancel()
+	}
+}
+
+// call notes a call that was answered, rightly.
+func (p *pauseStorm) call(name string, err error) bool {
+	p.counting.Lock()
+	defer p.counting.Unlock()
+	p.calls[name]++
+	if err == nil {
+		return true
+	}
+	for _, class := range []error{ErrUnavailable, ErrStopped, context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, class) {
+			p.calls[name+": "+class.Error()]++
+			return false
+		}
+	}
+	p.t.Errorf("%s: %v", name, err)
+	return false
+}
+
+// pause holds a pause for a while, and leaves it in some way.
+func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if r.IntN(5) == 0 {
+		time.AfterFunc(time.Duration(r.IntN(3000))*time.Microsecond, cancel)
+	}
+	o := PauseOptions{Mode: PauseMode(r.IntN(3)), Refuse: r.IntN(4) == 0, Lease: time.Duration(r.IntN(3)*r.IntN(2000)) * time.Microsecond}
+	if o.Mode == PauseAbort && r.IntN(3) > 0 {
+		o.Mode = PauseKeep // else little comes to its end
+	}
+	h, err := p.engine.Pause(ctx, o)
+	if !p.call(fmt.Sprint("pause ", o.Mode), err) {
+		return
+	}
+	for range r.IntN(3) {
+		time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
+		if r.IntN(2) == 0 {
+			p.call("renew", h.Renew())
+			continue
+		}
+		logits, err := h.Logits(ctx, ids(1+r.IntN(100), r.IntN(8)))
+		if p.call("logits", err) && len(logits) != echoVocab {
+			p.t.Errorf("%d logits", len(logits))
+		}
+	}
+	switch r.IntN(3) {
+	case 0:
+		cancel()
+		<-h.Done()
+	default:
+		p.call("release", h.Release(""))
+	}
+}
+
+func (p *pauseStorm) sleep(ctx context.Context, r *rand.Rand) {
+	p.call("sleep", p.engine.Sleep(ctx, Part(1+r.IntN(3))))
+	time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+	for !p.call("wake", p.engine.Wake(ctx)) { // it must not sleep at the end
+	}
+}
+
+func (p *pauseStorm) stop(ctx context.Context, r *rand.Rand) {
+	p.call("stop", p.engine.Stop(ctx, StopOptions{Hard: r.IntN(2) == 0, Keep: true, Async: r.IntN(3) == 0}))
+	time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
+	p.call("start", p.engine.Start(ctx))
+}

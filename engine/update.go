@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cbactor/cbactor/sched"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// KVPolicy says what an update of the weights does to a request that has begun: that
+// has cache of older weights, or tokens that they sampled. One that has neither begins
+// with the new ones.
+type KVPolicy = sched.KV
+
+const (
+	KVAsUpdate  = sched.AsCommitted // of a request: as the update says; of an update: KVKeep
+	KVKeep      = sched.Keep        // goes on over its cache, which nobody else is given from then on
+	KVRecompute = sched.Recompute   // its cache is computed again from its first token on; it keeps what it has drawn, and its age
+	KVAbort     = sched.Abort       // ends with FinishAborted and what it has
+)
+
+// UpdateOptions say what an update of the weights is.
+type UpdateOptions struct {
+	Base     string // version that it is made from, which must be serving; "": any, unless tensors of it are needed
+	Version  string // name of the weights that come out
+	Manifest weights.Manifest
+	KV       KVPolicy
+}
+
+// Update is a set of weights on its way. What is sent is staged and checked beside
+// generation, which nothing of it touches before Commit. Its methods may be called
+// from any goroutine.
+type Update struct {
+	engine  *Engine
+	kv      KVPolicy
+	dropped string
+
+	mu   sync.Mutex
+	part *weights.Update
+}
+
+// Update opens an update of the weights; there is one at a time. The whole manifest is
+// checked before memory is taken. The version to which Rollback could go back gives up
+// its place: see Update.Dropped.
+//
+// Errors are those of weights.Store.Begin, or ErrNoWeights.
+func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
+	if o.KV > KVAbort {
+		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
+	}
+	if err := e.changeWeights(ctx); err != nil {
+		return nil, fmt.Errorf("update: %w", err)
+	}
+	defer e.others()
+	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
+	dropped := e.store.Retained()
+	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
+		e.forget()
+		if err != nil {
+			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("update: %w", err)
+	}
+	return &Update{engine: e, kv: o.KV, dropped: dropped, part: part}, nil
+}
+
+// Dropped is the version that had to give up its place for the update, so that there
+// is no way back to it; "": none.
+func (u *Update) Dropped() string { return u.dropped }
+
+// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
+// order, any number of times. Only an error that says that bytes are wrong ends the
+// update.
+func (u *Update) Put(name, dtype string, shape []int, offset int, data []byte) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.part.Put(name, dtype, shape, offset, data)
+}
+
+// Missing is what has not arrived.
+func (u *Update) Missing() (gaps []weights.Gap) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for g := range u.part.Missing() {
+		gaps = append(gaps, g)
+	}
+	return gaps
+}
+
+// Commit checks what was sent, makes it ready beside the steps that run, and lets the
+// next plan compute with it. It returns when no step computes with the weights before,
+// which are kept for Rollback until the next Update. No step waits for it.
+//
+// Any error leaves the weights that serve as they are, to the bit. After an ErrMissing
+// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
+// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
+func (u *Update) Commit(ctx context.Context) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := u.part.Check(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	e := u.engine
+	if err := e.changeWeights(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	defer e.others()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	before := e.store.Current().Version
+	set, err := u.part.Commit()
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := e.install(set, false, u.kv); err != nil {
+		e.back(before)
+		e.store.Forget()
+		return fmt.Errorf("commit: %w: version %q serves on", err, before)
+	}
+	return nil
+}
+
+// Abort gives up an update and its memory. After Commit it does nothing.
+func (u *Update) Abort() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.engine.life <- struct{}{}
+	defer u.engine.others()
+	u.part.Abort()
+}
+
+// Rollback lets the version compute again that served before the one that does, as a
+// commit with the policy kv would. The one that served is kept in its place. An error
+// wraps weights.ErrVersion where version is not kept.
+func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
+	if err := e.changeWeights(ctx); err != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	defer e.others()
+	before := e.store.Current().Version
+	set, err := e.store.Rollback(version)
+	if err != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	if err := e.install(set, true, kv); err != nil {
+		e.back(before)
+		return fmt.Errorf("rollback: %w: version %q serves on", err, before)
+	}
+	return nil
+}
