@@ -4,12 +4,21 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/cbactor/cbactor/executor"
 )
 
-// hanging blocks in a matcher, or in what makes one.
-type hanging struct{ until chan struct{} }
+// hanging blocks in a matcher, once it has said so.
+type hanging struct{ begun, until chan struct{} }
 
-func (h hanging) Match([]int32) int { <-h.until; return -1 }
+func (h hanging) Match([]int32) int {
+	select {
+	case h.begun <- struct{}{}:
+	default:
+	}
+	<-h.until
+	return -1
+}
 
 // A matcher that blocks holds up all requests, but not Close, which says so. What is
 // open ends once it returns.
@@ -17,13 +26,14 @@ func TestCloseDoesNotWaitForAMatcher(t *testing.T) {
 	before := closeTimeout
 	closeTimeout = 50 * time.Millisecond
 	defer func() { closeTimeout = before }()
-	h := hanging{make(chan struct{})}
-	s, r := startEcho(t, nil), newRecord(t)
+	h := hanging{make(chan struct{}, 1), make(chan struct{})}
+	s, r := startEcho(t, func(*executor.Batch) { time.Sleep(time.Millisecond) }), newRecord(t)
 	reply := make(chan error, 1)
-	s.Submit(&Submit{ID: "a", IDs: promptOf(5, 1), MaxNew: 5, Sink: r, Reply: reply, Stop: func() Matcher { return h }})
+	s.Submit(&Submit{ID: "a", IDs: promptOf(5, 1), MaxNew: 900, Sink: r, Reply: reply, Stop: func() Matcher { return h }})
 	if err := <-reply; err != nil {
 		t.Fatal(err)
 	}
+	<-h.begun
 	s.Stop(true, false)
 	closed := make(chan error, 2)
 	for range 2 {
@@ -49,7 +59,7 @@ func TestCloseDoesNotWaitForAMatcher(t *testing.T) {
 // What makes a matcher is called on the caller's goroutine: while it blocks others are
 // served.
 func TestWhatMakesAMatcherHoldsUpNobodyElse(t *testing.T) {
-	h := hanging{make(chan struct{})}
+	h := hanging{make(chan struct{}, 1), make(chan struct{})}
 	s, r, other := startEcho(t, nil), newRecord(t), newRecord(t)
 	slow, reply := make(chan error, 1), make(chan error, 1)
 	go s.Submit(&Submit{ID: "a", IDs: promptOf(5, 1), MaxNew: 5, Sink: r, Reply: slow, Stop: func() Matcher { <-h.until; return h }})
