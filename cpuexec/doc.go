@@ -20,12 +20,13 @@
 //
 // Memory: Plan says before anything is taken what New takes: packed weights, the
 // KV pool, the host pool, the sequences' state, work space, places of adapters. All of
-// it is mapped, and untouched until used. The host pool is memory like the pool's, beside it. A
-// weight set stays the caller's, is read while it is loaded (rows of the embedding)
+// it is mapped, and untouched until used. The host pool is memory like the pool's,
+// beside it. A weight set stays the caller's, is read while it is loaded (rows of the embedding)
 // and must not change. What is derived from it belongs to it: Load takes the memory
 // and Drop gives it back to the system. What is told of tokens is the Result's memory.
 //
 // Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
+// Adapters stay, since nobody else has them.
 //
 // Concurrency: Load packs beside steps, on its caller's goroutine, which rests most of
 // the time while there are any. A step runs on all threads from end to end, on the goroutine that

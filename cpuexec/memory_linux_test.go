@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 )
 
@@ -43,6 +44,7 @@ func TestDropGivesMemoryBack(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	e := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64, WeightSets: 2})
 	second := altered(t, "tiny", 2)
+	debug.FreeOSMemory() // so that nothing else shrinks meanwhile
 	before := resident(t)
 	if err := e.Load(second); err != nil {
 		t.Fatal(err)

@@ -65,8 +65,9 @@ func (e *Engine) readAdapter(ctx context.Context, folder fs.FS) (*model.Adapter,
 }
 
 // UnloadAdapter refuses the adapter to new requests at once, waits until those that have
-// it have ended, and frees its place. When ctx ends first, that goes on by itself. A name
-// that no request may give is ErrUnknownAdapter, which does no harm.
+// it have ended, and frees its place, which a pause may put off until its end. When ctx
+// ends first, that goes on by itself. A name that no request may give is
+// ErrUnknownAdapter, which does no harm.
 func (e *Engine) UnloadAdapter(ctx context.Context, name string) error {
 	if e.closed.Load() {
 		return ErrClosed

@@ -78,39 +78,40 @@ func TestWeightsThatAreNotTaken(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 2, WeightSets: 2})
 	want := greedy(t, e, text(20), 12)
 	const name = "model.norm.weight"
-	for what, c := range map[string]struct {
+	for _, c := range []struct {
+		what    string
 		write   func(*HeldWeights)
 		version string
 		class   error
 	}{
-		"nothing":         {func(*HeldWeights) {}, "", nil},
-		"the same":        {func(w *HeldWeights) { turnOver(t, w, name); turnOver(t, w, name) }, "v2", nil},
-		"without a name":  {func(w *HeldWeights) { turnOver(t, w, name) }, "", weights.ErrVersion},
-		"the same name":   {func(w *HeldWeights) { turnOver(t, w, name) }, FirstVersion, weights.ErrVersion},
-		"an update since": {func(w *HeldWeights) { turnOver(t, w, name); newTrained(t, 0).update(t, e, "other", KVKeep) }, "v2", weights.ErrVersion},
-		"not finite": {func(w *HeldWeights) {
+		{"nothing", func(*HeldWeights) {}, "", nil},
+		{"the same", func(w *HeldWeights) { turnOver(t, w, name); turnOver(t, w, name) }, "v2", nil},
+		{"without a name", func(w *HeldWeights) { turnOver(t, w, name) }, "", weights.ErrVersion},
+		{"the same name", func(w *HeldWeights) { turnOver(t, w, name) }, FirstVersion, weights.ErrVersion},
+		{"not finite", func(w *HeldWeights) {
 			tensor, err := w.Tensor(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			copy(tensor.Data[len(tensor.Data)-tensor.DType.RowBytes(1):], bytes.Repeat([]byte{0xff}, 4))
 		}, "v2", weights.ErrNotFinite},
+		{"an update since", func(w *HeldWeights) { turnOver(t, w, name); newTrained(t, 0).update(t, e, "other", KVKeep) }, "v2", weights.ErrVersion},
 	} {
 		h := pause(t, e, PauseOptions{})
 		before := e.digest
 		c.write(heldWeights(t, h))
 		sum, version := before(), e.Version()
 		if err := h.Release(c.version); !errors.Is(err, c.class) || c.class == nil && err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", c.what, err)
 		}
 		if e.digest() != sum || e.Version() != version || e.Status().Mode != "running" {
-			t.Errorf("%s: %s serves, %s before, and it is %s", what, e.Version(), version, e.Status().Mode)
+			t.Errorf("%s: %s serves, %s before, and it is %s", c.what, e.Version(), version, e.Status().Mode)
 		}
 		if got := greedy(t, e, text(20), 12); !slices.Equal(got.TokenIDs, want.TokenIDs) {
-			t.Errorf("%s: other tokens", what)
+			t.Errorf("%s: other tokens", c.what)
 		}
 		if _, err := h.Weights(t.Context()); !errors.Is(err, ErrHoldLost) {
-			t.Errorf("%s: weights after release: %v", what, err)
+			t.Errorf("%s: weights after release: %v", c.what, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -75,15 +75,20 @@ func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
 		case err == nil:
 			err = e.commit(s, c)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, executor.ErrClosed) { // closed: the session has ended meanwhile, the next one has them
 			return err
 		}
 	}
-	e.cpu.Weights = set
-	e.options.Sched.Epoch, e.options.Sched.Version = c.Epoch, c.Version
+	e.begins(set, c.Version)
 	e.dropOld()
 	e.versions.serve(c.Version, set.Version, e.store.Retained())
 	return nil
+}
+
+// begins notes what the next new executor begins with.
+func (e *Engine) begins(set *weights.Set, version uint32) {
+	e.cpu.Weights = set
+	e.options.Sched.Epoch, e.options.Sched.Version = set.Epoch, version
 }
 
 // commit lets a session plan with a set that is loaded. It waits for steps that run,

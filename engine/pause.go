@@ -60,7 +60,7 @@ type Part uint8
 
 const (
 	KV      Part = 1 << iota // the cache with its host pool
-	Weights                  // as they are computed with; as they are stored they stay
+	Weights                  // as they are computed with; as they are stored they stay, and so do adapters
 )
 
 // Sleep gives memory back to the system until Wake. It pauses as with PauseKeep and

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/cbactor/cbactor/actors"
@@ -156,15 +155,17 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	if e.cpu == nil {
 		return fmt.Errorf("%w: the executor that was passed in cannot be made again: spawn another engine: %w", ErrNotRunning, before.system.Err())
 	}
+	if e.store != nil {
+		e.dropAll()
+		set := e.store.Current() // of a later epoch than what served, if an update has failed
+		e.begins(set, e.versions.name(set.Epoch, set.Version, true))
+		if err := e.use(set.Epoch); err != nil {
+			return err
+		}
+	}
 	ex, err := e.makeExecutor(ctx)
 	if err != nil {
 		return err
-	}
-	if e.store != nil {
-		e.dropAll()
-		if err := e.use(e.cpu.Weights.Epoch); err != nil {
-			return errors.Join(err, ex.Close())
-		}
 	}
 	e.begin(ex, before)
 	return nil
