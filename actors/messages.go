@@ -62,7 +62,7 @@ func (m *Submit) sequences() int { return 1 + len(m.Children) }
 // for the engine.
 type Matcher interface {
 	// Match takes the next ids. When one of them ends the request it answers how many
-	// of these ids belong to it, else -1.
+	// of these ids belong to it, else a negative number.
 	Match(ids []int32) int
 }
 
@@ -138,6 +138,9 @@ type resumed struct {
 	ending  bool // no session will
 }
 
+// obey asks the supervisor to close done when it has obeyed all commands before.
+type obey struct{ done chan<- struct{} }
+
 // ahead carries what a step waits for, so that it does not wait behind requests that
 // queue, however many they are.
 type ahead[T any] struct{ it *T }
@@ -145,5 +148,6 @@ type ahead[T any] struct{ it *T }
 func (ahead[T]) ControlMessage() {}
 func (*begun) ControlMessage()   {} // in order with tokens
 func (*resume) ControlMessage()  {}
+func (*obey) ControlMessage()    {}
 func (*peers) ControlMessage()   {}
 func (*fatal) ControlMessage()   {}

@@ -68,6 +68,8 @@ func (a *supervisor) Receive(c actor.Context) {
 		m.nap.abandoned = true
 	case *rested:
 		a.rested(c, m.err)
+	case *obey:
+		close(m.done)
 	case *resume:
 		m.answer <- a.resume(c) // has room for one: never waits
 	case *fatal:
@@ -106,7 +108,7 @@ func (a *supervisor) command(c actor.Context) {
 	a.number++
 	m.Number = a.number
 	a.still, a.mode = false, m.Mode
-	a.log.Info().Stringer("mode", a.mode).Uint64("command", a.number).Msg("mode")
+	a.log.Info().Str("mode", modeName(a.mode)).Uint64("command", a.number).Msg("mode")
 	for _, child := range []*actor.PID{a.intake, a.scheduler} {
 		c.Send(child, m)
 	}

@@ -153,9 +153,16 @@ func (s *System) Check(m *Submit) error {
 
 // Stop begins to end the session: hard, when the steps handed over are done; else
 // when all that was accepted is. Then the System ends, but for one that all stops of
-// the session want to keep: that rests until Resume, or until a Stop without keep.
+// the session want to keep: that rests until Resume, or until a Stop without keep. When
+// it returns, what is submitted after is refused.
 func (s *System) Stop(hard, keep bool) {
 	s.sys.Root.Send(s.supervisor, &messages.Stop{Hard: hard, Keep: keep})
+	obeyed := make(chan struct{})
+	s.sys.Root.Send(s.supervisor, &obey{obeyed})
+	select {
+	case <-obeyed: // intake has its command, which overtakes all requests
+	case <-s.done:
+	}
 }
 
 // Resume begins another session of a System at rest, with the cache of the last one.

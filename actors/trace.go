@@ -128,11 +128,16 @@ func (t *tracer) mode(m *messages.SetMode) {
 	if t == nil {
 		return
 	}
-	name := strings.ToLower(strings.TrimPrefix(m.Mode.String(), "MODE_"))
+	name := modeName(m.Mode)
 	if m.Shut {
 		name = "sleeping"
 	}
 	t.rec.Add(trace.Event{Kind: trace.Mode, Mode: name})
+}
+
+// modeName is a mode as people read it.
+func modeName(m messages.Mode) string {
+	return strings.ToLower(strings.TrimPrefix(m.String(), "MODE_"))
 }
 
 // finish lets the trace end.

@@ -30,7 +30,7 @@ func openAt(path string) (*Checkpoint, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: %s is neither a folder nor a file", ErrNotFound, path)
+		return nil, fmt.Errorf("%w: %q is neither a folder nor a file%s", ErrNotFound, path, resolvable(path))
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
 	case info.IsDir():
@@ -40,7 +40,7 @@ func openAt(path string) (*Checkpoint, error) {
 		}
 		return c, nil
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a file", ErrNotFound, path)
+		return nil, fmt.Errorf("%w: %q is not a file", ErrNotFound, path)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -52,6 +52,14 @@ func openAt(path string) (*Checkpoint, error) {
 	}
 	c.files = append(c.files, file)
 	return c, nil
+}
+
+// resolvable tells who gives a name where a path belongs how to come by the path.
+func resolvable(name string) string {
+	if _, known := assets[name]; known || name == "" {
+		return ": Resolve gives the path of a model by its name"
+	}
+	return ""
 }
 
 // closeAfter closes what was in use when err, which may be nil, came up. A failure

@@ -245,3 +245,16 @@ func TestSetStored(t *testing.T) {
 		t.Errorf("got %s", c.Config.Stored)
 	}
 }
+
+// A name where a path belongs is told from a path that is not there.
+func TestOpenTellsHowNamesBecomePaths(t *testing.T) {
+	for path, want := range map[string]string{
+		"smollm2": `"smollm2" is neither a folder nor a file: Resolve gives the path of a model by its name`,
+		"":        `"" is neither a folder nor a file: Resolve gives the path of a model by its name`,
+		"no such": `"no such" is neither a folder nor a file`,
+	} {
+		if _, err := Open(path); !errors.Is(err, ErrNotFound) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

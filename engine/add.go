@@ -30,6 +30,9 @@ const (
 // queued; with Request.Wait it waits for room in a full queue, in line with all others
 // who do. The request lives as long as ctx: when that ends, it is cancelled.
 func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
+	if ctx == nil {
+		return nil, ofRequest(r, errNoContext)
+	}
 	n, err := e.enter(r, unnamed)
 	if err == nil {
 		if r.Wait {
@@ -38,7 +41,7 @@ func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
 		err = e.admit(ctx, n)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("request %q: %w", r.ID, err)
+		return nil, ofRequest(r, err)
 	}
 	streams := make([]*Stream, len(n.records))
 	for i, rec := range n.records {
@@ -47,6 +50,17 @@ func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
 	streams[0].children = streams[1:]
 	return streams[0], nil
 }
+
+// ofRequest says which request an error is about, where it has a name.
+func ofRequest(r Request, err error) error {
+	if r.ID == "" {
+		return err
+	}
+	return fmt.Errorf("request %q: %w", r.ID, err)
+}
+
+// errNoContext refuses a nil context, for whose end nobody could wait.
+var errNoContext = fmt.Errorf("%w: the context is nil: give context.Background()", ErrParams)
 
 // entry is a request whose ids are taken: what intake gets, and the records of its
 // sequences.

@@ -51,6 +51,9 @@ func hinted(cfg Config, requests []Request) Config {
 // and its error; when the engine is stopped hard, is closed or crashes, likewise.
 // Equal ids are refused while the first is open.
 func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	return e.run(ctx, requests, o, unnamed)
 }
 

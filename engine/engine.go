@@ -35,6 +35,7 @@ type Engine struct {
 	close    context.CancelFunc
 	session  atomic.Pointer[session]
 	closed   atomic.Bool
+	panics   atomic.Uint64 // of handlers
 }
 
 // Spawn resolves cfg, loads the model, makes the cache and starts the actors. What
@@ -82,8 +83,8 @@ func (e *Engine) Info() Info {
 }
 
 // Cancel ends a request with FinishCancelled and the tokens so far, wherever it
-// is, and its other sequences too, also where they go on after its own end. An id that
-// is unknown or ended is harmless.
+// is, and its other sequences too, also where they go on after its own end; by the id of
+// one of those, "ID/1", that one alone. An id that is unknown or ended is harmless.
 func (e *Engine) Cancel(id string) {
 	if r := e.requests.find(id); r != nil {
 		r.cancelled.Store(true)

@@ -96,7 +96,7 @@ func ExampleEngine_AddRequest_errors() {
 	fmt.Println(errors.Is(err, engine.ErrRejected), errors.Is(err, engine.ErrUnavailable))
 	fmt.Println(engine.HTTPStatus(err), engine.Code(err))
 	// Output:
-	// request "": request rejected: token id outside the vocabulary: id 70000 at position 1, the vocabulary has 2048
+	// request rejected: token id outside the vocabulary: id 70000 at position 1, the vocabulary has 2048
 	// true false
 	// 400 invalid_token_id
 }

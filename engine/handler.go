@@ -7,10 +7,14 @@ import (
 
 // Handle calls a function with what comes of one sequence, from its beginning, as
 // Request.Handler is called. The request is open, or its result is kept: then the
-// function gets it and it is kept no more. ErrUnknownID means neither.
+// function gets it and it is kept no more. ErrUnknownID means neither; ErrParams, that
+// there is no function.
 func (e *Engine) Handle(id string, handler func(Chunk)) error {
-	if e.closed.Load() {
+	switch {
+	case e.closed.Load():
 		return ErrClosed
+	case handler == nil:
+		return fmt.Errorf("%w: the handler of %q is nil", ErrParams, id)
 	}
 	r := e.requests.release(id)
 	if r == nil {
@@ -51,9 +55,7 @@ func (e *Engine) serve(r *record, handler func(Chunk)) {
 		defer s.leave()
 		defer func() {
 			if cause := recover(); cause != nil {
-				err := fmt.Errorf("%w: panic: %v", ErrHandler, cause)
-				e.options.Log.Error().Str("request", r.id).Err(err).Msg("handler")
-				r.fail(err)
+				e.panicked(r, cause)
 			}
 		}()
 		for !s.finished {
@@ -64,4 +66,36 @@ func (e *Engine) serve(r *record, handler func(Chunk)) {
 			handler(c)
 		}
 	}()
+}
+
+// panicked fails the request of a handler that has panicked, if it is open, and keeps
+// its result for others to read where it would be lost.
+func (e *Engine) panicked(r *record, cause any) {
+	err := fmt.Errorf("%w: panic: %v", ErrHandler, cause)
+	n := e.panics.Add(1)
+	e.options.Log.Error().Str("request", r.id).Err(err).Uint64("panics", n).Msg("handler")
+	e.requests.keepAgain(r)
+	r.fail(err)
+}
+
+// HandlerPanics is how many handlers have panicked since Spawn. It tells of those, too,
+// whose request had ended by then, so that nothing could fail for it.
+func (e *Engine) HandlerPanics() uint64 { return e.panics.Load() }
+
+// keepAgain keeps the result of a request that has no Stream, though a handler was to
+// have it, unless its id is in use by now or too many are kept.
+func (q *requests) keepAgain(r *record) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	other := q.byID[r.id]
+	if !r.unread || r.keep || other != nil && other != r || q.keeping+q.kept.Len() >= maxKept {
+		return
+	}
+	q.byID[r.id], r.keep = r, true
+	if r.gone {
+		r.place = q.kept.PushBack(r)
+	} else {
+		q.keeping++
+	}
+	q.broadcast()
 }

@@ -104,6 +104,47 @@ func TestABadHandlerCostsItsOwnRequest(t *testing.T) {
 	close(release)
 }
 
+// Without a handler a result of AddRequests is not lost: it is kept where the handler has
+// panicked, before the end or at it, and where there is none to take it.
+func TestTheResultOfABadHandlerIsKept(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	bad := func(Chunk) { panic("planted") }
+	mustAddAll(t, e, []Request{
+		{ID: "early", PromptIDs: ids(5, 1), MaxNewTokens: 900, Streaming: true, Handler: bad},
+		{ID: "late", PromptIDs: ids(5, 2), MaxNewTokens: 3, Handler: bad},
+		{ID: "none", PromptIDs: ids(5, 3), MaxNewTokens: 3},
+	})
+	if err := e.Handle("none", nil); !errors.Is(err, ErrParams) {
+		t.Errorf("no handler: %v", err)
+	}
+	until(t, "both panic", func() bool { return e.HandlerPanics() == 2 })
+	got := map[string]Output{}
+	for len(got) < 3 {
+		out, err := e.NextResult(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[out.RequestID] = out
+	}
+	if out := got["early"]; !errors.Is(out.Err, ErrHandler) || len(out.TokenIDs) == 0 || len(out.TokenIDs) == 900 {
+		t.Errorf("early ended %s with %d tokens: %v", out.FinishReason, len(out.TokenIDs), out.Err)
+	}
+	for _, id := range []string{"late", "none"} {
+		if out := got[id]; out.FinishReason != FinishLength || len(out.TokenIDs) != 3 {
+			t.Errorf("%s ended %s: %v", id, out.FinishReason, out.Err)
+		}
+	}
+	s := mustAdd(t, e, Request{ID: "read", PromptIDs: ids(5, 4), MaxNewTokens: 3, Handler: bad})
+	s.Wait(t.Context())
+	until(t, "it panics", func() bool { return e.HandlerPanics() == 3 })
+	for out := range e.Results(t.Context()) {
+		t.Errorf("%s is kept, which has a Stream", out.RequestID)
+	}
+	if len(e.requests.byID) != 0 || e.requests.keeping != 0 || e.requests.kept.Len() != 0 {
+		t.Errorf("%d ids are in use, %d to be kept, %d kept", len(e.requests.byID), e.requests.keeping, e.requests.kept.Len())
+	}
+}
+
 // A handler's goroutine ends with its request, however that ends; other requests have
 // none.
 func TestHandlersGoWithTheirRequests(t *testing.T) {

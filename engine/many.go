@@ -7,7 +7,7 @@ import (
 )
 
 // AddRequests submits requests whose results are kept until somebody reads them, by
-// Result, NextResult, Results or ResultsOf; one with a Handler is kept for nobody. It
+// Result, NextResult, Results or ResultsOf; one with a Handler only if that panics. It
 // answers their ids in the order given, and of a request with N above 1 the first.
 // Where the cache is shared they are queued in the order of their prompts, so that
 // equal beginnings come together. It waits where the queue is full, as long as ctx
@@ -18,6 +18,9 @@ import (
 // engine stops meanwhile or ctx ends, those that were queued before go their way, and
 // the ids of the others are "".
 func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	entries, at, err := e.enterAll(requests)
 	if err != nil {
 		return nil, wrongOf(requests, at, err)
@@ -39,6 +42,9 @@ func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string,
 
 // wrongOf says which request an error is about.
 func wrongOf(requests []Request, at int, err error) error {
+	if requests[at].ID == "" {
+		return fmt.Errorf("request %d of %d: %w", at+1, len(requests), err)
+	}
 	return fmt.Errorf("request %d of %d (%q): %w", at+1, len(requests), requests[at].ID, err)
 }
 
@@ -48,6 +54,9 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 		n, err := e.enter(r, unnamed)
 		if err == nil {
 			entries = append(entries, n)
+			for _, rec := range n.records {
+				rec.unread = true
+			}
 			if r.Handler == nil {
 				err = e.requests.keepAll(n.records)
 			}

@@ -168,7 +168,7 @@ func (r *Resolved) tooSmall(err error) error {
 func (r *Resolved) sizePool() {
 	c, plan := &r.Config, &r.Memory.Executor
 	because := map[cpuexec.Bound]string{
-		cpuexec.ByUse:       fmt.Sprintf("%d requests of %d tokens use no more", c.MaxRequestsPerBatch, c.MaxContext),
+		cpuexec.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
 		cpuexec.ByQuarter:   "a quarter of the memory limit",
 		cpuexec.ByMaxMemory: "max_memory_percent",
 	}[plan.Bound]
@@ -177,4 +177,12 @@ func (r *Resolved) sizePool() {
 	}
 	c.NumBlocks, r.cpu.NumBlocks = plan.Blocks, plan.Blocks
 	r.noticeContext(plan.Blocks * c.PageSize)
+}
+
+// use says whose use bounds the pool.
+func use(requests, tokens int) string {
+	if requests == 1 {
+		return fmt.Sprintf("1 request of %d tokens uses no more", tokens)
+	}
+	return fmt.Sprintf("%d requests of %d tokens use no more", requests, tokens)
 }

@@ -30,11 +30,13 @@ type record struct {
 	onEnd     func()      // called once it has ended, on intake's goroutine; nil: nobody asks
 
 	cancelled atomic.Bool // by its id, maybe before intake has it
+	unread    bool        // it has no Stream
 
 	// Of requests, under its lock.
 	keep   bool          // its result waits there to be read
 	place  *list.Element // among those that do; nil: it has not ended
 	claims int           // who waits for it by name
+	gone   bool          // it has ended
 
 	// What has come, under mu.
 	mu             sync.Mutex

@@ -20,7 +20,7 @@ type Request struct {
 	Priority     int             // with the policy for it: higher goes first; from -100 to 100
 
 	// Score computes the prompt and draws nothing: MaxNewTokens must be 0. With
-	// Sampling.Tell.Prompt it gives the log-probabilities of a text.
+	// Sampling.Tell.Prompt it gives the log-probabilities of a text. It ends with FinishLength.
 	Score bool
 
 	// Stop makes what finds the request's end in its tokens, such as stop strings; one
@@ -29,7 +29,7 @@ type Request struct {
 	// until it returns nobody gets a token, an end or an answer.
 	Stop func() Matcher
 
-	Deadline   time.Duration // from acceptance to the end, which it forces with FinishDeadline; 0: none
+	Deadline   time.Duration // from acceptance, after any wait for room in the queue, to the end, which it forces with FinishDeadline; 0: none
 	FirstToken time.Duration // from acceptance to the first token; 0: none
 	Timestamps bool          // keep the moment of each token
 
@@ -50,8 +50,11 @@ type Request struct {
 
 	// Handler, if set, is called with all that comes: with each step's news if
 	// Streaming, else once, at the end. Each sequence has a goroutine that calls it; one
-	// that takes long holds up nobody else, one that panics fails its own request with
-	// ErrHandler. It is not called any more after the final Chunk.
+	// that takes long holds up nobody else. One that panics is not called again, and fails
+	// its own request with ErrHandler, unless that has ended, as it always has without
+	// Streaming: then the panic is logged, and counted by HandlerPanics, and changes no
+	// Output. AddRequests keeps the result of a request whose handler has panicked. It is
+	// not called any more after the final Chunk.
 	Handler   func(Chunk)
 	Streaming bool // Handler and ResultsOf get what is new with every step, not all at the end
 }
@@ -83,7 +86,7 @@ type Output struct {
 	Usage        Usage
 
 	Logprobs       []sampling.Drawn // one per token, where Sampling.Tell asks
-	PromptLogprobs []sampling.Drawn // of the prompt's ids from the second on, where it asks
+	PromptLogprobs []sampling.Drawn // of the prompt's ids from the second on, where it asks; of N sequences the first has them
 
 	WeightVersions []VersionSpan // of TokenIDs: which weights sampled them
 	KVVersions     []VersionSpan // of the prompt and TokenIDs: which weights computed the cache that the last token came from

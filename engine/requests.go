@@ -128,6 +128,7 @@ func (q *requests) left(r *record) {
 func (q *requests) ended(r *record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	r.gone = true
 	if r.keep {
 		q.keeping--
 		r.place = q.kept.PushBack(r)

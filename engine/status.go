@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 
 	"github.com/cbactor/cbactor/weights"
@@ -46,6 +47,7 @@ var answers = []struct {
 	{weights.ErrBusy, http.StatusConflict, "update_open"},
 	{weights.ErrVersion, http.StatusConflict, "wrong_version"},
 
+	{io.EOF, http.StatusNotFound, "nothing_left"}, // of streams and results that were read
 	{context.Canceled, statusClientGone, "request_cancelled"},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout"},
 }
@@ -53,7 +55,8 @@ var answers = []struct {
 const codeUnknown = "internal_error"
 
 // HTTPStatus is the status by which a server tells a client of an error: 200 for nil,
-// 500 for one that is not of this package.
+// 404 for io.EOF, which means that nothing is left to read, 500 for one that is neither
+// of this package nor a context's.
 func HTTPStatus(err error) int {
 	if err == nil {
 		return http.StatusOK

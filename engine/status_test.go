@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 )
 
@@ -35,6 +36,7 @@ func TestErrorsAsHTTPHasThem(t *testing.T) {
 		{ErrHandler, 500, "handler_failed"},
 		{ErrStuck, 500, "request_failed"},
 		{ErrFailed, 500, "request_failed"},
+		{io.EOF, 404, "nothing_left"},
 		{context.Canceled, 499, "request_cancelled"},
 		{context.DeadlineExceeded, 504, "timeout"},
 		{ErrConfig, 500, "internal_error"},

@@ -107,7 +107,8 @@ func (s *Stream) tellVersions(c *Chunk, n int) {
 }
 
 // Wait reads the stream to its end. When ctx ends first, the request is cancelled
-// and ends with FinishCancelled and what there is.
+// and ends with FinishCancelled and what there is: with all its sequences where this is
+// its first one, else this sequence alone.
 func (s *Stream) Wait(ctx context.Context) Output {
 	for {
 		c, err := s.Recv(ctx)

@@ -54,8 +54,8 @@ const MaxKept = 4096
 // Tell says what is told of tokens beside their ids.
 type Tell struct {
 	Logprobs bool  // of the tokens drawn
-	Top      int32 // with them, of the most likely by the raw logits, at most MaxTop
-	Kept     bool  // the ids that processors and filters left to draw from, up to MaxKept
+	Top      int32 // with them, of the most likely by the raw logits, at most MaxTop: OpenAI's top_logprobs
+	Kept     bool  // the ids that processors and filters left to draw from, up to MaxKept; greedy, the one drawn
 	Prompt   bool  // the log-probabilities of the prompt's tokens, Top of each too
 }
 

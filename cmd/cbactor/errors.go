@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/cbactor/cbactor/bench"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/internal/replaylog"
@@ -42,7 +43,7 @@ func badUsage(format string, args ...any) error {
 // badFile is what is wrong with a file that a flag names: bad usage if it is not there,
 // or not of the kind that the flag is for.
 func badFile(flag string, err error) error {
-	for _, usage := range []error{fs.ErrNotExist, syscall.EISDIR, bench.ErrFormat, trace.ErrFormat, replaylog.ErrFormat} {
+	for _, usage := range []error{fs.ErrNotExist, syscall.EISDIR, bench.ErrFormat, trace.ErrFormat, replaylog.ErrFormat, requests.ErrLine} {
 		if errors.Is(err, usage) {
 			return badUsage("%s: %w", flag, err)
 		}

@@ -27,6 +27,7 @@ func (r *runner) follow(j job, entry show.Entry, s *engine.Stream) {
 			e.Text += session.Finish()
 			e.Result = show.NewResult(*chunk.Final, session.Text(), j.request.Timestamps)
 			e.Result.Stop = session.Stopped()
+			j.blame(e.Result)
 			if r.model.codec == nil {
 				e.Result.Shown = ids.String()
 			}

@@ -29,9 +29,9 @@ to standard error. With --json each request is a line of JSON on standard output
 request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled, deadline or failed),
 usage, stop if a stop text ended it, and error if it failed. token_ids include the end-of-sequence token
 that ended it, or all of those that the stop text is in; text does not. What is told beside is in
-logprobs and prompt_logprobs, an entry for each token: id, raw (by the model alone), sampled (in the
-distribution it was drawn from), top, kept_count, and kept if that is at most 4096; -9999 stands for
-minus infinity; and in timing, in seconds.
+logprobs and prompt_logprobs (of the first text of a prompt alone), an entry for each token: id, raw (by
+the model alone), sampled (in the distribution it was drawn from), top, kept_count, and kept if
+that is at most 4096; -9999 stands for minus infinity; and in timing, in seconds.
 
 A file of requests has an object of JSON a line, at most 16 MiB of it: one of prompt, prompt_ids and
 messages ([{"role","content"}]; which roles there are is the chat template's), and as it likes
@@ -42,7 +42,9 @@ may be of any length: it is read as requests end, and results come in the order 
 --scheduler-type priority, --max-queue-size says how far it is read ahead for one that goes first. A bad
 line is a failed request; the others go on, and the exit status is 1.
 
-With --n, the texts of a prompt have the ids ID, ID/1, ID/2 and so on.
+With --n, the texts of a prompt have the ids ID, ID/1, ID/2 and so on. --seed is that of the engine, from
+which each request without a seed of its own draws one by its id: give it with --resume, too, whose OUT
+does not have it.
 
 With --resume OUT, new results are appended to OUT, which need not exist, and with --json they are also
 written to standard output. Requests whose results stand in OUT are skipped: those with the same
@@ -137,7 +139,7 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err := loadAdapters(ctx, model.engine, f.adapters); err != nil {
 		return err
 	}
-	m := maker{model: model, settings: f.settings}
+	m := maker{model: model, settings: f.settings, policy: f.engine.config.SchedulerType, told: f.json || f.resume != ""}
 	if m.recommended, err = engine.Recommended(model.generation); err != nil {
 		return err
 	}
@@ -148,16 +150,16 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
-	info := model.engine.Info()
-	policy := f.engine.config.SchedulerType
-	if f.settings.Priority != nil && policy != priorityPolicy {
-		c.say("--priority has no effect: give --scheduler-type %s too", priorityPolicy)
+	warn := &warner{cli: c, said: map[string]bool{}}
+	if in.file == nil {
+		warn.flags(m.idle(f.settings, settled, true))
 	}
+	info := model.engine.Info()
 	tally.Start(time.Now())
 	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
-	limit := inFlight(info, policy)
+	limit := inFlight(info, f.engine.config.SchedulerType)
 	sinks := c.sinks(f.json, in, limit, tally)
-	return c.present(ctx, newRunner(model, limit), in.jobs(m), tally, sinks)
+	return c.present(ctx, newRunner(model, limit), in.jobs(m, warn), tally, sinks)
 }
 
 // maxNew is how many tokens a request generates at most that says nothing itself.
@@ -174,7 +176,7 @@ func (c *cli) neverBegun(ctx context.Context, in *input, json bool, tally *show.
 	}
 	results := show.NewJSON(c.stdout)
 	for i := range in.prompts {
-		r := refused(engine.Request{ID: promptID(i + 1)}, context.Canceled)
+		r := refused(job{request: engine.Request{ID: promptID(i + 1)}}, context.Canceled)
 		e := show.Event{Entry: show.Entry{Index: i, ID: r.RequestID}, Result: r}
 		tally.Event(e)
 		if !json {

@@ -86,11 +86,11 @@ func sameFile(a, b *os.File) bool {
 }
 
 // jobs is what there is to run.
-func (in *input) jobs(m maker) source {
+func (in *input) jobs(m maker, warn *warner) source {
 	if in.file == nil {
 		return m.fromPrompts(in.prompts)
 	}
-	return m.fromFile(requests.NewReader(in.file, in.name, m.settings), &in.done)
+	return m.fromFile(requests.NewReader(in.file, in.name, m.settings), &in.done, warn)
 }
 
 // hints are what a run will ask an engine for. A prompt that cannot be encoded will

@@ -20,10 +20,11 @@ const maxLead = 500
 type job struct {
 	request engine.Request
 	texts   decoding
-	lead    string // see show.Entry
-	bad     error  // why it cannot run; nil: it can
-	typed   bool   // by the user of this command: what it asks for wrongly is bad usage
-	skip    bool   // an earlier run has done it
+	lead    string              // see show.Entry
+	bad     error               // why it cannot run; nil: it can
+	line    *requests.LineError // where it stands in a file; nil: in none
+	typed   bool                // by the user of this command: what it asks for wrongly is bad usage
+	skip    bool                // an earlier run has done it
 }
 
 // source gives jobs one by one, then io.EOF. Any other error ends the run.
@@ -34,6 +35,8 @@ type maker struct {
 	model       *loaded
 	recommended sampling.Params   // by the model
 	settings    requests.Settings // of requests that do not say otherwise
+	policy      string            // of the scheduler
+	told        bool              // results are JSON, which has a place for all that is told
 }
 
 // job makes the job of a prompt.
@@ -41,8 +44,10 @@ func (m maker) job(id string, p requests.Prompt, settings requests.Settings) job
 	var j job
 	j.request, j.texts, j.bad = m.settle(settings)
 	j.request.ID = id
+	ids, err := m.encode(p)
+	j.request.PromptIDs = ids
 	if j.bad == nil {
-		j.request.PromptIDs, j.bad = m.encode(p)
+		j.bad = err
 	}
 	if p.Text != nil {
 		j.lead = lead(*p.Text)
@@ -90,8 +95,9 @@ func (m maker) fromPrompts(list []requests.Prompt) source {
 // promptID is the id of the n-th prompt, from 1.
 func promptID(n int) string { return fmt.Sprintf("prompt-%d", n) }
 
-// fromFile gives the jobs of a file. Those that are done are to be skipped.
-func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
+// fromFile gives the jobs of a file. Those that are done are to be skipped. What has no
+// effect is told to warn.
+func (m maker) fromFile(r *requests.Reader, done *requests.Done, warn *warner) source {
 	return func() (job, error) {
 		line, err := r.Next()
 		var bad *requests.LineError
@@ -102,11 +108,12 @@ func (m maker) fromFile(r *requests.Reader, done *requests.Done) source {
 			return job{}, err
 		}
 		j := m.job(line.ID, line.Prompt, line.Settings)
+		j.line = r.Place(line)
 		if j.bad == nil {
 			j.skip, j.bad = j.done(done)
 		}
-		if j.bad != nil {
-			j.bad = r.Bad(line, j.bad)
+		if j.bad == nil && !j.skip {
+			warn.line(j.line, m.idle(line.Settings, j.request, false))
 		}
 		j.lead = "" // of many texts only the generated part is of interest
 		return j, nil

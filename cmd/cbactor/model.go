@@ -25,6 +25,9 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, badUsage("--model: %w: %s", err, known(name))
 	}
+	if errors.Is(err, checkpoint.ErrFormat) { // as of every file that is of another kind than its flag wants
+		return nil, badUsage("--model: %w", err)
+	}
 	return model, err
 }
 
@@ -56,6 +59,11 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	if err != nil {
 		err = errors.Join(err, closeLogs())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
+	}
+	if c.verbose == 0 { // else they are logged
+		for _, n := range e.Info().Notices {
+			c.say("warning: %s", n)
+		}
 	}
 	if cfg.Compute == "" { // given, it is a notice
 		cfg.Log.Info().Msg("compute auto means " + e.Info().Compute + ", the only type that exists yet")
@@ -92,8 +100,14 @@ func (c *cli) planned(f *engineFlags, show func(*checkpoint.Checkpoint, *engine.
 	return show(model, r)
 }
 
-// log is where the command and its engine log to.
-func (c *cli) log() zerolog.Logger { return obs.New(c.console, c.verbose, isTerminal(c.stderr)) }
+// log is where the command and its engine log to,
+// unless it is not asked to: what a user must know, it says itself.
+func (c *cli) log() zerolog.Logger {
+	if c.verbose == 0 {
+		return zerolog.Nop()
+	}
+	return obs.New(c.console, c.verbose, isTerminal(c.stderr))
+}
 
 // loaded is a model that generates.
 type loaded struct {

@@ -22,7 +22,8 @@ An engine is configured by a Go program (` + "`engine.Config`" + `), by a YAML f
 also an empty value) take back what an earlier one says, but where ` + "`none`" + ` is a value of its own, which the table says. A range from 1 has
 no 0, which in a Go program stands for the default. ` + "`cbactor config --model M`" + ` shows what is in force, where each value comes
 from, and the memory plan. Commands that know their requests, as generate and bench do, give them as hints and may run with fewer
-sequences and blocks than that: ` + "`cbactor config --hints max_prompt=20,max_new=100,requests=2`" + ` shows it.
+sequences and blocks than that: ` + "`cbactor config --hints requests=2`" + ` shows it. Hints of lengths change nothing
+on a CPU, as a request may be longer than hinted and blocks are touched only as they are used.
 
 Nothing is ignored: an unknown name, and a value that cannot be honoured, are errors; a value without effect where the engine
 runs is a warning when it starts.

@@ -15,6 +15,7 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 	defer cancel(nil)
 	var failed error
 	misused := true // by every request that failed
+	complaints := &complaints{cli: c, alike: map[string]int{}}
 	for n := range r.run(ctx, jobs) {
 		err := n.err
 		switch {
@@ -26,7 +27,7 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 				err = deliver(sinks, n.event)
 			}
 			if res := n.event.Result; res != nil && res.Err != nil {
-				c.say("%s", oneLine(res.Err.Error()))
+				complaints.add(res.Err)
 				misused = misused && errors.As(res.Err, new(usageError))
 			}
 		}
@@ -40,6 +41,7 @@ func (c *cli) present(ctx context.Context, r *runner, jobs source, tally *show.T
 			failed = err
 		}
 	}
+	complaints.close(tally.Ended())
 	if failed == nil && tally.Ran() {
 		c.sum(tally)
 	}

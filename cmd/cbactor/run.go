@@ -7,7 +7,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
 )
@@ -118,10 +117,7 @@ func (r *runner) begin(ctx context.Context, j job, index int) (begun int, err er
 	places := r.take(ctx, j.request.N)
 	s, err := r.submit(ctx, j)
 	if err != nil {
-		if j.typed && badPrompt(err) {
-			err = usageError{error: err}
-		}
-		r.out <- news{event: show.Event{Entry: entry, Result: refused(j.request, err)}}
+		r.out <- news{event: show.Event{Entry: entry, Result: refused(j, err)}}
 		r.give(places)
 		if errors.Is(err, engine.ErrUnavailable) {
 			return 1, fmt.Errorf("no further requests are taken: %w", err)
@@ -174,11 +170,11 @@ func (r *runner) submit(ctx context.Context, j job) (*engine.Stream, error) {
 
 // refused is the result of a request that never ran: because it is bad, or because
 // the run was cancelled first.
-func refused(r engine.Request, err error) *show.Result {
-	result := show.NewResult(engine.Refused(r, err), "", false)
-	var line *requests.LineError
-	if errors.As(err, &line) {
-		result.Error = line.InFile() // whoever gets the results has the file by another name
+func refused(j job, err error) *show.Result {
+	result := show.NewResult(engine.Refused(j.request, err), "", false)
+	j.blame(result)
+	if j.typed && badPrompt(err) {
+		result.Err = usageError{error: result.Err}
 	}
 	return result
 }

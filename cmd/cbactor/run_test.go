@@ -97,7 +97,7 @@ func TestBadJobs(t *testing.T) {
 		}
 	}
 	want := map[string]string{"1": "length ", "2": "length ", "bad": "failed bad line",
-		"empty": `failed request "empty": request rejected: the prompt is empty: give at least one token`}
+		"empty": `failed the prompt is empty: give at least one token`}
 	for id, result := range want {
 		if got[id] != result {
 			t.Errorf("%s: %q, want %q", id, got[id], result)

@@ -65,6 +65,12 @@ func (c *cli) simCommand() *cobra.Command {
 	return cmd
 }
 
+// either names what there is to choose from.
+func either(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // simNames are shorter names that some flags have, too.
 func simNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
@@ -76,11 +82,12 @@ func simNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// check refuses what cannot be simulated, and decides what follows from the policy.
-func (f *simFlags) check(fs *pflag.FlagSet) error {
+// check refuses what cannot be simulated, and decides what follows from the policy and
+// from bounds that numbers have on each other, which it says.
+func (f *simFlags) check(c *cli, fs *pflag.FlagSet) error {
 	policy, ok := sched.Policies[f.policy]
 	if !ok {
-		return badUsage("--scheduler-type is %q: must be %s", f.policy, strings.Join(policyNames(), ", "))
+		return badUsage("--scheduler-type is %q: must be %s", f.policy, either(policyNames()))
 	}
 	if policy == sched.PrefillFirst && !fs.Changed("safety-margin") {
 		f.config.Margin = 0
@@ -92,7 +99,7 @@ func (f *simFlags) check(fs *pflag.FlagSet) error {
 	}
 	if f.config.MaxSlots > f.config.MaxTokens {
 		if fs.Changed("max-requests-per-batch") {
-			return badUsage("--max-requests-per-batch is %d: at most --max-batch-tokens can run, which is %d", f.config.MaxSlots, f.config.MaxTokens)
+			c.say("warning: --max-requests-per-batch is %d, lowered to %d: --max-batch-tokens", f.config.MaxSlots, f.config.MaxTokens)
 		}
 		f.config.MaxSlots = f.config.MaxTokens
 	}
@@ -112,7 +119,7 @@ func (f *simFlags) check(fs *pflag.FlagSet) error {
 }
 
 func (c *cli) sim(fs *pflag.FlagSet, f *simFlags) error {
-	if err := f.check(fs); err != nil {
+	if err := f.check(c, fs); err != nil {
 		return err
 	}
 	load, err := f.load()

@@ -43,7 +43,11 @@ func (f *simFlags) numbers() []number {
 
 // add defines the flag.
 func (n number) add(fs *pflag.FlagSet) {
-	usage := n.usage + " (" + n.bounds() + ")"
+	bounds := n.bounds()
+	if n.zero {
+		bounds = "0 or " + bounds
+	}
+	usage := n.usage + " (" + bounds + ")"
 	if n.whole != nil {
 		fs.IntVar(n.whole, n.name, int(n.fallback), usage)
 	} else {

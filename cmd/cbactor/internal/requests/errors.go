@@ -6,7 +6,8 @@ import (
 )
 
 var (
-	// ErrLine is the class of every bad line. Reading may go on after it.
+	// ErrLine is the class of every line that is no request, or no result. Reading may go
+	// on after it.
 	ErrLine = errors.New("bad line")
 	// ErrTooLong is the cause of a line longer than the bound.
 	ErrTooLong = errors.New("the line is too long")
@@ -23,7 +24,14 @@ type LineError struct {
 	File string
 	Line int    // from 1
 	ID   string // the request's, "line-N" where none was read or it is taken; "": none
+	Read bool   // it is a request, and something else is wrong with that
 	Err  error
+}
+
+// With is the error of the same line for another cause.
+func (e LineError) With(err error) *LineError {
+	e.Err = err
+	return &e
 }
 
 func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
@@ -31,5 +39,11 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.L
 // InFile is the error for a reader who knows the file.
 func (e *LineError) InFile() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap makes a LineError of the class ErrLine and of its cause.
-func (e *LineError) Unwrap() []error { return []error{ErrLine, e.Err} }
+// Unwrap makes a LineError of its cause, and of the class ErrLine if nothing could be
+// made of the line.
+func (e *LineError) Unwrap() []error {
+	if e.Read {
+		return []error{e.Err}
+	}
+	return []error{ErrLine, e.Err}
+}

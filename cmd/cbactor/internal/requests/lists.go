@@ -3,6 +3,7 @@ package requests
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -73,6 +74,9 @@ func words(s Setting) Setting {
 		if text == "" {
 			return nil, errType
 		}
+		if at := invalidUTF8(text); at >= 0 {
+			return nil, fmt.Errorf("it is not UTF-8, no text has it: byte %d is 0x%02x", at+1, text[at])
+		}
 		return []Word{{Text: text}}, nil
 	}
 	return many(s.of("text", "a list of texts and lists of token ids, none of them empty"), atWords, read, parse)
@@ -120,7 +124,7 @@ func each[T any](v any, one func(any) (T, bool)) ([]T, error) {
 // some, as id=value.
 func biases(s Setting) Setting {
 	at := func(s *Settings) *[]Bias { return &s.LogitBias }
-	return many(s.of("id=value", `an object such as {"42": -1.5}, of token ids and numbers`), at, readBiases, func(text string) ([]Bias, error) {
+	return many(s.of("id=value", `an object such as {"42": -1.5}, of token ids and numbers from -100 to 100`), at, readBiases, func(text string) ([]Bias, error) {
 		var list []Bias
 		for entry := range strings.SplitSeq(text, ",") {
 			id, value, _ := strings.Cut(entry, "=")
@@ -129,11 +133,17 @@ func biases(s Setting) Setting {
 			if err != nil || bad != nil {
 				return nil, fmt.Errorf("%.40q is no id=value: give a token id and a number, separate several by commas", entry)
 			}
+			if !inRange(v) {
+				return nil, fmt.Errorf("%.40q must add a number from -100 to 100", entry)
+			}
 			list = append(list, Bias{int32(n), v})
 		}
 		return list, nil
 	})
 }
+
+// inRange says whether a number may be added to a logit. NaN may not.
+func inRange(bias float64) bool { return math.Abs(bias) <= 100 }
 
 // readBiases walks through the object: encoding/json would keep the last of equal keys.
 func readBiases(dec *json.Decoder) ([]Bias, error) {
@@ -158,7 +168,7 @@ func readBiases(dec *json.Decoder) ([]Bias, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, err
 		}
-		if value == nil {
+		if value == nil || !inRange(*value) {
 			return nil, errType
 		}
 		list = append(list, Bias{int32(id), *value})

@@ -10,6 +10,9 @@ import (
 // errType says that a value is not of the type that its field wants.
 var errType = errors.New("wrong type")
 
+// errNoObject says that what should be an object is something else.
+var errNoObject = fmt.Errorf("%w: must be an object in { }", errType)
+
 // field reads the value of a key and says in words what it must be.
 type field struct {
 	read func(*json.Decoder) error
@@ -27,7 +30,7 @@ func object(dec *json.Decoder, fields map[string]field) error {
 	if t, err := dec.Token(); err != nil {
 		return syntax(err)
 	} else if t != json.Delim('{') {
-		return fmt.Errorf("%w: must be an object in { }", errType)
+		return errNoObject
 	}
 	seen := map[string]bool{}
 	for dec.More() {
@@ -84,12 +87,20 @@ func fieldError(key, want string, err error) error {
 	if errors.As(err, &kind) || errors.Is(err, errType) {
 		return fmt.Errorf("%q must be %s", key, want)
 	}
+	if errors.As(err, new(*json.SyntaxError)) {
+		return fmt.Errorf("the value of %q is no JSON", key)
+	}
 	return syntax(err)
 }
 
+// syntax says what is wrong with text that is no JSON, alike for all of a kind.
 func syntax(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	var bad *json.SyntaxError
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return errors.New("the JSON ends early")
+	case errors.As(err, &bad):
+		return errors.New("it is no JSON")
 	}
 	return err
 }

@@ -59,8 +59,10 @@ func (r *Reader) Next() (Request, error) {
 	}
 }
 
-// Bad is the error of the request last read, when it is found bad later.
-func (r *Reader) Bad(request Request, err error) error { return r.bad(request.ID, err) }
+// Place is where the request last read stands, for what is found wrong with it later.
+func (r *Reader) Place(request Request) *LineError {
+	return &LineError{File: r.file, Line: r.lines.number, ID: request.ID, Read: true}
+}
 
 func (r *Reader) bad(id string, err error) error {
 	return &LineError{File: r.file, Line: r.lines.number, ID: id, Err: err}

@@ -63,7 +63,7 @@ func TestBadLines(t *testing.T) {
 		`{"request_id":1,"prompt":"a"}`:                           `"request_id" must be text`,
 		`{"prompt":"a","temperature":"0.5"}`:                      `"temperature" must be a number from 0 to 2`,
 		`{"prompt":"a","temperature":1e999}`:                      `"temperature" must be a number from 0 to 2`,
-		`{"prompt":"a","temperature":NaN}`:                        `invalid character 'N' looking for beginning of value`,
+		`{"prompt":"a","temperature":NaN}`:                        `the value of "temperature" is no JSON`,
 		`{"prompt":"a","max_new_tokens":1.5}`:                     `"max_new_tokens" must be a whole number from 1 up`,
 		`{"prompt":"a","max_new_tokens":99999999999999999999}`:    `"max_new_tokens" must be a whole number from 1 up`,
 		`{"prompt":"a","max_new_tokens":0}`:                       `"max_new_tokens" must be a whole number from 1 up`,
@@ -78,11 +78,13 @@ func TestBadLines(t *testing.T) {
 		`{"messages":[{"role":"user","content":"a","name":"b"}]}`: `"name" is not known here`,
 		`{"prompt":"a"`:                                           `the JSON ends early`,
 		`{"prompt":`:                                              `the JSON ends early`,
+		`{"prompt":"a",}`:                                         `it is no JSON`,
+		`{prompt:"a"}`:                                            `it is no JSON`,
 		`{"prompt":"a"} {}`:                                       `something follows the closing }`,
 		`{"prompt":"a"}}`:                                         `something follows the closing }`,
 		`["prompt"]`:                                              `wrong type: must be an object in { }`,
 		`null`:                                                    `wrong type: must be an object in { }`,
-		`prompt`:                                                  `invalid character 'p' looking for beginning of value`,
+		`prompt`:                                                  `wrong type: must be an object in { }`,
 	} {
 		got, bad := readAll(t, strings.NewReader("\n"+line+"\n"+`{"prompt":"next"}`))
 		if len(bad) != 1 || bad[0] != "f:2: "+want {

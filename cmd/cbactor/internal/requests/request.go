@@ -29,6 +29,9 @@ func parse(line []byte, r *Request) error {
 	if err := checkUnicode(line); err != nil {
 		return err
 	}
+	if line[0] != '{' { // alike for all lines of another kind of file
+		return errNoObject
+	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	var own Settings
 	if err := object(dec, r.fields(&own)); err != nil {

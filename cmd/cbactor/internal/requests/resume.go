@@ -57,6 +57,9 @@ func torn(rest []byte) bool {
 	return string(rest[:n]) == begin[:n]
 }
 
+// errNoResult says what every line of results has.
+var errNoResult = errors.New("it is no object of JSON with request_id, prompt_ids and finish_reason")
+
 func (d *Done) add(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -67,10 +70,10 @@ func (d *Done) add(line []byte) error {
 		Reason string  `json:"finish_reason"`
 	}
 	if err := json.Unmarshal(line, &result); err != nil {
-		return err
+		return errNoResult
 	}
 	if result.ID == "" || result.Prompt == nil || result.Reason == "" {
-		return errors.New("it has no request_id, no prompt_ids, or no finish_reason")
+		return errNoResult
 	}
 	if result.Reason == "cancelled" || result.Reason == "failed" || result.Reason == "deadline" {
 		delete(d.prompts, result.ID)

@@ -56,14 +56,14 @@ func TestNothingIsDone(t *testing.T) {
 }
 
 func TestReadDoneRefuses(t *testing.T) {
-	const lacks = "not a result: it has no request_id, no prompt_ids, or no finish_reason"
+	const lacks = "not a result: it is no object of JSON with request_id, prompt_ids and finish_reason"
 	for file, want := range map[string]string{
-		"{\"request_id\":\"a\"\n{}\n":                                                 "f:1: not a result: unexpected end of JSON input",
+		"{\"request_id\":\"a\"\n{}\n":                                                 "f:1: " + lacks,
 		"\n{\"request_id\":\"a\",\"prompt_ids\":[1]}\n":                               "f:2: " + lacks,
 		"{\"prompt_ids\":[1],\"finish_reason\":\"stop\"}\n":                           "f:1: " + lacks,
 		"{\"request_id\":\"a\",\"finish_reason\":\"stop\"}\n":                         "f:1: " + lacks,
 		"{\"request_id\":\"a\",\"prompt_ids\":[],\"finish_reason\":\"stop\"}\nno end": "f:2: not a result: it has no end and does not begin as one",
-		"some text\n": "f:1: not a result: invalid character 's' looking for beginning of value",
+		"some text\n": "f:1: " + lacks,
 	} {
 		_, err := requests.ReadDone(strings.NewReader(file), "f")
 		if !errors.Is(err, requests.ErrLine) || err.Error() != want {

@@ -17,7 +17,7 @@ const (
 // request's own comes from where it has none; that of adapter loads them, too.
 var table = []Setting{
 	whole(Setting{Name: "max_new_tokens", Group: groupEnd, Help: "tokens to generate at most", Preset: "256"}, 1, math.MaxInt32, func(s *Settings) **int { return &s.MaxNewTokens }),
-	whole(Setting{Name: "min_new_tokens", Group: groupEnd, Help: "tokens before which no end token is drawn"}, 0, math.MaxInt32, func(s *Settings) **int { return &s.MinNewTokens }),
+	whole(Setting{Name: "min_new_tokens", Group: groupEnd, Help: "tokens before which no end token is drawn; a stop text ends it all the same"}, 0, math.MaxInt32, func(s *Settings) **int { return &s.MinNewTokens }),
 	stops(Setting{Name: "stop", Group: groupEnd, Help: "text that ends it and is cut off (repeatable)"}),
 	yes(Setting{Name: "include_stop", Group: groupEnd, Help: "leave that text in"}, func(s *Settings) **bool { return &s.IncludeStop }),
 	ids(Setting{Name: "stop_ids", Group: groupEnd, Help: "more tokens that end it, not shown"}, func(s *Settings) *[]int32 { return &s.StopIDs }),
@@ -39,7 +39,7 @@ var table = []Setting{
 	seed(Setting{Name: "seed"}),
 
 	whole(Setting{Name: "logprobs", Group: groupTold, Help: "log-probabilities of each token and of so many of the most likely, with --json; -1: none", Preset: "-1"}, -1, 50, func(s *Settings) **int { return &s.Logprobs }),
-	yes(Setting{Name: "prompt_logprobs", Group: groupTold, Help: "those of the prompt, too, with as many of the most likely"}, func(s *Settings) **bool { return &s.PromptLogprobs }),
+	yes(Setting{Name: "prompt_logprobs", Group: groupTold, Help: "those of the prompt, too, with as many of the most likely; with n of the first text alone"}, func(s *Settings) **bool { return &s.PromptLogprobs }),
 	yes(Setting{Name: "kept_tokens", Group: groupTold, Help: "the tokens that each could have been, with --json"}, func(s *Settings) **bool { return &s.KeptTokens }),
 	yes(Setting{Name: "score", Group: groupTold, Help: "compute the prompt and generate nothing, for --prompt-logprobs"}, func(s *Settings) **bool { return &s.Score }),
 	yes(Setting{Name: "timestamps", Group: groupTold, Help: "when it began, each token came and it ended, with --json"}, func(s *Settings) **bool { return &s.Timestamps }),
@@ -47,6 +47,6 @@ var table = []Setting{
 	whole(Setting{Name: "n", Group: groupServed, Help: "texts for each prompt, drawn one by one", Preset: "1"}, 1, 128, func(s *Settings) **int { return &s.N }),
 	whole(Setting{Name: "priority", Group: groupServed, Help: "higher goes first, with --scheduler-type priority"}, -100, 100, func(s *Settings) **int { return &s.Priority }),
 	plain(Setting{Name: "adapter"}, func(s *Settings) **string { return &s.Adapter }),
-	duration(Setting{Name: "timeout", Group: groupServed, Help: "ends it, with what there is, so long after it was submitted"}, func(s *Settings) **time.Duration { return &s.Timeout }),
+	duration(Setting{Name: "timeout", Group: groupServed, Help: "ends it, with what there is, so long after the engine took it"}, func(s *Settings) **time.Duration { return &s.Timeout }),
 	duration(Setting{Name: "first_token_timeout", Group: groupServed, Help: "ends it unless its first token has come by then"}, func(s *Settings) **time.Duration { return &s.FirstTokenTimeout }),
 }

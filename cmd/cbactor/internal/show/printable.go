@@ -2,6 +2,7 @@ package show
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,15 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Quoted is an id, quoted if it has characters that could be taken for what stands
+// around it, or that a terminal could obey.
+func Quoted(id string) string {
+	if strings.ContainsFunc(id, unicode.IsControl) {
+		return strconv.Quote(id)
+	}
+	return id
 }
 
 // wrap breaks s into lines of at most width cells of a terminal, between words

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
@@ -10,13 +9,15 @@ import (
 
 // Tally counts a run.
 type Tally struct {
-	total   int // requests of the run; 0: not known
-	skipped int // of these, done before it
+	total   int  // requests of the run; 0: not known
+	skipped int  // of these, done before it
+	several bool // a request has more texts than one
 	start   time.Time
 
 	sampling, limit string // see Describe
 
 	begun, ended, failed, cancelled, late int
+	more                                  int // of those that ended, further texts of a request
 	cut                                   int // ended by the limit
 	preemptions                           int // times that requests were given up
 
@@ -47,6 +48,7 @@ func (t *Tally) Event(e Event) {
 	t.openGenerated += e.Tokens
 	if e.Begins() {
 		t.begun++
+		t.several = t.several || e.Entry.More
 		if e.Entry.More && t.total > 0 {
 			t.total++
 		}
@@ -60,6 +62,9 @@ func (t *Tally) Event(e Event) {
 
 func (t *Tally) end(entry Entry, r *Result) {
 	t.ended++
+	if entry.More {
+		t.more++
+	}
 	t.openMay -= entry.MaxNew
 	t.openGenerated -= r.Usage.CompletionTokens
 	t.prompt += r.Usage.PromptTokens
@@ -72,10 +77,9 @@ func (t *Tally) end(entry Entry, r *Result) {
 		t.cancelled++
 	case engine.FinishDeadline:
 		t.late++
-	case engine.FinishLength:
-		if r.Usage.CompletionTokens < entry.MaxNew {
-			t.cut++
-		}
+	}
+	if cut(entry, r) {
+		t.cut++
 	}
 	if r.FirstToken > 0 {
 		t.first += r.FirstToken
@@ -86,8 +90,11 @@ func (t *Tally) end(entry Entry, r *Result) {
 // Failed is the number of requests that failed.
 func (t *Tally) Failed() int { return t.failed }
 
-// Ran says whether there is anything to sum up: not when all was refused.
-func (t *Tally) Ran() bool { return t.ended+t.skipped > t.failed || t.generated > 0 }
+// Ended is the number of texts that have ended, as results or as failures.
+func (t *Tally) Ended() int { return t.ended }
+
+// Ran says whether there is anything to sum up: not when the only request was refused.
+func (t *Tally) Ran() bool { return t.ended+t.skipped != 1 || t.failed == 0 || t.generated > 0 }
 
 // rate is tokens generated a second since the start.
 func (t *Tally) rate(now time.Time) float64 {
@@ -145,51 +152,14 @@ func (t *Tally) speed(now time.Time) string {
 	return s
 }
 
-// requests is how many are done, and of how many when that is known.
+// requests is how many are done, and of how many when that is known: texts, where
+// requests have several.
 func (t *Tally) requests() string {
-	done := t.ended + t.skipped
+	done, what := t.ended+t.skipped, t.each()
 	if t.total == 0 {
-		return count(done, "request")
+		return count(done, what)
 	}
-	return fmt.Sprintf("%d/%s", done, count(t.total, "request"))
-}
-
-// Summary is what to say of a run at its end, line by line.
-func (t *Tally) Summary(now time.Time) []string {
-	lines := []string{t.counts(now)}
-	if t.cut > 0 {
-		lines = append(lines, fmt.Sprintf("%s ended before the tokens asked for, by %s", count(t.cut, "request"), t.limit))
-	}
-	if t.preemptions > 0 {
-		lines = append(lines, fmt.Sprintf("requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", count(t.preemptions, "time")))
-	}
-	if t.sampling != "" && t.generated > 0 {
-		lines = append(lines, "sampling: "+t.sampling)
-	}
-	return lines
-}
-
-// counts is what a run did.
-func (t *Tally) counts(now time.Time) string {
-	var b strings.Builder
-	b.WriteString(count(t.ended, "request"))
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.late, "out of time"}, {t.skipped, "skipped as done"}} {
-		if part.n > 0 {
-			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
-		}
-	}
-	fmt.Fprintf(&b, "; %s (%d cached), %d generated in %.2f s: %.1f tokens/s", count(t.prompt, "prompt token"), t.cached,
-		t.generated, now.Sub(t.start).Seconds(), t.rate(now))
-	if t.firstCount > 0 {
-		fmt.Fprintf(&b, "; first token after %v", (t.first / time.Duration(t.firstCount)).Round(100*time.Microsecond))
-		if t.firstCount > 1 {
-			b.WriteString(" on average")
-		}
-	}
-	return b.String()
+	return fmt.Sprintf("%d/%s", done, count(t.total, what))
 }
 
 func count(n int, what string) string {

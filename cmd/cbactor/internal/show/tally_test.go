@@ -16,9 +16,6 @@ func ended(reason engine.FinishReason, prompt, generated int, first time.Duratio
 
 func TestSummary(t *testing.T) {
 	tally := NewTally(5, epoch)
-	if tally.Ran() {
-		t.Error("ran before anything began")
-	}
 	tally.Skip()
 	for i, r := range []*Result{
 		ended(engine.FinishStop, 10, 40, 10*time.Millisecond),
@@ -63,20 +60,27 @@ func TestSummaryOfSequences(t *testing.T) {
 		tally.Event(Event{Entry: entry})
 		tally.Event(Event{Entry: entry, Tokens: 10, Result: ended(engine.FinishDeadline, 5, 10, 0)})
 	}
-	if got, want := tally.requests(), "3/3 requests"; got != want {
+	if got, want := tally.requests(), "3/3 texts"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got, want := tally.counts(epoch.Add(time.Second)), "3 requests, 3 out of time; 15 prompt tokens (3 cached), 30 generated in 1.00 s: 30.0 tokens/s"; got != want {
+	if got, want := tally.counts(epoch.Add(time.Second)), "1 request, 3 texts, 3 out of time; 15 prompt tokens (3 cached), 30 generated in 1.00 s: 30.0 tokens/s"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func TestNothingRanWhenAllIsRefused(t *testing.T) {
+// Where the only request is refused there is nothing to sum up; where several are, or
+// there is none, there is.
+func TestNothingRanWhenTheOneIsRefused(t *testing.T) {
 	tally := NewTally(1, epoch)
-	tally.Event(Event{})
-	tally.Event(Event{Result: ended(engine.FinishFailed, 9, 0, 0)})
-	if tally.Ran() {
-		t.Error("a refused request ran")
+	if !tally.Ran() {
+		t.Error("that there was no request is to be said")
+	}
+	for i, want := range []bool{false, true} {
+		tally.Event(Event{Entry: Entry{Index: i}})
+		tally.Event(Event{Entry: Entry{Index: i}, Result: ended(engine.FinishFailed, 9, 0, 0)})
+		if tally.Ran() != want {
+			t.Errorf("after %d refused requests: %t", i+1, tally.Ran())
+		}
 	}
 }
 

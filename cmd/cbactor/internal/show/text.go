@@ -71,7 +71,28 @@ func (t *Text) block(e Event) string {
 		return ""
 	}
 	text := t.lead(e) + t.shown(r.Shown)
-	return fmt.Sprintf("==> %s <==\n%s\n\n", t.shown(e.Entry.ID), strings.TrimRight(text, "\n"))
+	return fmt.Sprintf("==> %s%s <==\n%s\n\n", Quoted(e.Entry.ID), mark(e), strings.TrimRight(text, "\n"))
+}
+
+// mark says of a text that it is not all of what there would be.
+func mark(e Event) string {
+	switch e.Result.FinishReason {
+	case engine.FinishFailed:
+		return " (failed)"
+	case engine.FinishCancelled:
+		return " (cancelled)"
+	case engine.FinishDeadline:
+		return " (out of time)"
+	}
+	if cut(e.Entry, e.Result) {
+		return " (cut short)"
+	}
+	return ""
+}
+
+// cut says whether the context or the cache has ended a text before its own limit.
+func cut(e Entry, r *Result) bool {
+	return r.FinishReason == engine.FinishLength && r.Usage.CompletionTokens < e.MaxNew
 }
 
 func (t *Text) lead(e Event) string {

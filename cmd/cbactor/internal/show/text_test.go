@@ -50,8 +50,30 @@ func TestTextOfRefusedRequests(t *testing.T) {
 	broken := end(2, "c", " three")
 	broken.Result.FinishReason = engine.FinishFailed
 	for _, o := range []show.TextOptions{{Ordered: true}, {}} {
-		if got := written(t, o, refused, end(1, "b", " two"), broken); got != "==> b <==\n two\n\n==> c <==\n three\n\n" {
+		if got := written(t, o, refused, end(1, "b", " two"), broken); got != "==> b <==\n two\n\n==> c (failed) <==\n three\n\n" {
 			t.Errorf("%+v: %q", o, got)
+		}
+	}
+}
+
+// The head of a text is one line, and says if the text is not whole.
+func TestTextMarks(t *testing.T) {
+	for want, r := range map[string]show.Result{
+		"a":               {FinishReason: engine.FinishStop, Usage: engine.Usage{CompletionTokens: 3}},
+		"b":               {FinishReason: engine.FinishLength, Usage: engine.Usage{CompletionTokens: 9}},
+		"c (cut short)":   {FinishReason: engine.FinishLength, Usage: engine.Usage{CompletionTokens: 8}},
+		"d (out of time)": {FinishReason: engine.FinishDeadline},
+		"e (cancelled)":   {FinishReason: engine.FinishCancelled},
+		"\"\\n==> x\"":    {FinishReason: engine.FinishStop},
+	} {
+		id := want[:1]
+		if id == "\"" {
+			id = "\n==> x"
+		}
+		r.Shown = "text"
+		event := show.Event{Entry: show.Entry{ID: id, MaxNew: 9}, Result: &r}
+		if got := written(t, show.TextOptions{}, event); got != "==> "+want+" <==\ntext\n\n" {
+			t.Errorf("%q, want %s", got, want)
 		}
 	}
 }

@@ -31,10 +31,7 @@ type Request struct {
 // vain is how many positions past its end were computed: a step that is planned while
 // the one before runs does not know of the end yet.
 func (r *Request) vain() int {
-	if r.Generated < 1 {
-		return 0
-	}
-	return max(0, r.computed-(r.Prompt+r.Generated-1)) // the last token is never computed on
+	return max(0, r.computed-(r.Prompt+max(0, r.Generated-1))) // the last token is never computed on
 }
 
 // add takes the next event of the request.
@@ -47,7 +44,7 @@ func (r *Request) add(e trace.Event) {
 		r.Preemptions++
 	case trace.Started, trace.Back, trace.Forked:
 		r.onward(e.Micros)
-		if r.Preemptions == 0 {
+		if e.Kind == trace.Started {
 			r.Cached = e.Cached
 		}
 	case trace.Chunk:

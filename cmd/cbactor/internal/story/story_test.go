@@ -55,6 +55,7 @@ func TestStories(t *testing.T) {
 // What a step computes past an end that it could not know of is told.
 func TestAWastedStepIsTold(t *testing.T) {
 	for tokens, want := range map[string]string{
+		"0": "ended: stop, 0 tokens generated, 2 further positions computed in vain before the end was known",
 		"3": "ended: stop, 3 tokens generated",
 		"2": "ended: stop, 2 tokens generated, 1 further position computed in vain before the end was known",
 	} {
@@ -122,7 +123,7 @@ func TestListSumsUp(t *testing.T) {
 		{ID: "req-1", Prompt: 784, Total: 139_100, InLine: 100, First: 139_000},
 		{ID: "req-2", Reason: "failed", Prompt: 784, Generated: 3, Cached: 768, Preemptions: 2, Total: 968_800, InLine: 138_900, GivenUp: 449_900 + 10_000, First: 149_900},
 		{ID: "req-3", Prompt: 40, Total: 178_700, InLine: 178_700},
-		{ID: "req-3/1", Prompt: 40, Cached: 40, Total: 988_790, InLine: 178_690},
+		{ID: "req-3/1", Prompt: 40, Total: 988_790, InLine: 178_690},
 		{ID: "req-2", Reason: "cancelled", Prompt: 5, Total: 9_990, InLine: 9_990},
 		{ID: "ugly\x1b[2J", Prompt: 5, Total: 9_900},
 		{ID: "scored", Reason: "length", Prompt: 33, Total: 100, InLine: 10},
