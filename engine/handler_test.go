@@ -171,6 +171,11 @@ func TestHandlersGoWithTheirRequests(t *testing.T) {
 	for i := range 5 {
 		e.Cancel(fmt.Sprint(2 * i))
 	}
+	until(t, "the cancelled have ended", func() bool { // before a step could end them
+		mu.Lock()
+		defer mu.Unlock()
+		return ends[FinishCancelled] == 5
+	})
 	close(gate)
 	until(t, "all handlers have returned", func() bool {
 		mu.Lock()
