@@ -96,7 +96,7 @@ func (c *claims) policies(it Item) error {
 			break
 		}
 		switch policy := c.policy(m); {
-		case m.Version < c.request.Version:
+		case it.Epoch == m.Epoch && m.Version < c.request.Version: // of those that came into force together only the last computes
 			return fmt.Errorf("is computed by version %d", m.Version)
 		case policy == Recompute && it.Runs[0].Epoch < m.Epoch:
 			return fmt.Errorf("has cache of %v behind the commit of epoch %d", it.Runs, m.Epoch)

@@ -64,11 +64,12 @@ func (s *Scheduler) renew() {
 	if s.out || s.held != nil {
 		return
 	}
+	newest := s.newest().Version
 	for _, c := range s.commits {
 		s.serving, s.single = c, []Run{{Epoch: c.Epoch}}
 		s.changes++
 		for _, q := range s.everyone() {
-			s.meet(q, c)
+			s.meet(q, c, newest)
 		}
 		s.fresh = true
 	}
@@ -86,14 +87,15 @@ func (s *Scheduler) everyone() (all []*seq) {
 	return all
 }
 
-// meet does to a sequence what a commit means for it.
-func (s *Scheduler) meet(q *seq, c Commit) {
+// meet does to a sequence what a commit means for it. Of commits that come into force
+// together only the newest one's version is ever computed with, so only that one counts.
+func (s *Scheduler) meet(q *seq, c Commit, newest uint32) {
 	policy := c.KV
 	if q.kv != AsCommitted {
 		policy = q.kv
 	}
 	switch {
-	case c.Version < q.version || s.outdated(q):
+	case newest < q.version || s.outdated(q):
 		s.finish(q, Stale)
 	case !q.has():
 	case policy == Abort:
