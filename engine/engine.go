@@ -18,7 +18,7 @@ import (
 type Engine struct {
 	info     Info
 	options  actors.Options  // of every session
-	cpu      *cpuexec.Config // of every session's executor; nil: it is the caller's, and there is one
+	cpu      *cpuexec.Config // of every session's executor, its Weights need life; nil: it is the caller's, and there is one
 	model    *model.Config   // nil: not known, with an executor of the caller's
 	logprobs bool            // are told where a request asks nothing else
 	sharing  bool
@@ -27,7 +27,7 @@ type Engine struct {
 
 	requests *requests
 	versions *versions
-	life     chan struct{}  // room for one: who begins a session or ends one, or changes weights
+	life     chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
 	store    *weights.Store // nil: not needed yet. It needs life
 	loaded   []uint32       // epochs of it that the session's executor has
 	updates  weights.Options
@@ -102,6 +102,7 @@ func (e *Engine) Cancel(id string) {
 func (e *Engine) Close() error {
 	e.closed.Store(true) // nobody begins a session any more
 	e.close()
+	e.session.Load().system.Stop(true, false) // before it waits for who changes weights, which this ends
 	e.life <- struct{}{}
 	defer func() { <-e.life }()
 	s := e.session.Load()
@@ -110,7 +111,9 @@ func (e *Engine) Close() error {
 	if !errors.Is(err, ErrStuck) {
 		<-s.freed
 	}
-	e.cpu, e.store = nil, nil // an engine that is kept keeps no weights
+	if e.store = nil; e.cpu != nil { // an engine that is kept keeps no weights
+		e.cpu.Weights = nil
+	}
 	e.requests.forget()
 	return errors.Join(err, e.recording.close())
 }

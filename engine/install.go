@@ -64,9 +64,9 @@ func (e *Engine) dropAll() {
 
 // install lets a set compute that the store has made current. An error means that
 // nothing computes with it.
-func (e *Engine) install(set *weights.Set, again bool, kv KVPolicy) error {
+func (e *Engine) install(set *weights.Set, kv KVPolicy) error {
 	e.recording.weights(set, "")
-	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version, again), KV: kv}
+	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version), KV: kv}
 	if s := e.session.Load(); !s.ended() {
 		err := e.load(s, set)
 		switch {
@@ -118,23 +118,28 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 }
 
 // replace is load and commit where memory holds one set: weights sleep meanwhile, so
-// that nothing computes, and wake as the new ones, unless they slept before. Requests
-// keep their places and their cache. At rest nothing computes anyway.
+// that nothing computes, and wake as the new ones. Where something slept before, all
+// goes on sleeping, since Wake would take the memory of all. Requests keep their places
+// and their cache. At rest nothing computes anyway.
 func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
-	slept := s.system.State().Weights
+	before := s.system.State()
 	err := s.system.Sleep(e.closing, false, true)
-	if err != nil && !errors.Is(err, ErrNotRunning) {
+	switch {
+	case err == nil && (before.KV || before.Weights):
+	case err == nil:
+		defer func() { e.log(s.system.Wake(e.closing)) }() // what is committed stays so: Status tells that it sleeps, and Wake tries again
+	case errors.Is(err, ErrNotRunning), errors.Is(err, ErrStopping):
+		if err := s.wait(e.closing, s.system.AtRest()); err != nil && !s.ended() {
+			return err
+		}
+	default:
 		return err
 	}
-	if err == nil && !slept {
-		defer func() { e.log(s.system.Wake(e.closing)) }() // what is committed stays so: Status tells that it sleeps, and Wake tries again
-	}
-	before := e.cpu.Weights
 	for _, epoch := range slices.Clone(e.loaded) {
 		e.drop(epoch)
 	}
 	if err := e.load(s, set); err != nil {
-		return errors.Join(err, e.load(s, before))
+		return errors.Join(err, e.load(s, e.cpu.Weights))
 	}
 	return e.commit(s, c)
 }
@@ -149,11 +154,16 @@ func (e *Engine) dropOld() {
 	}
 }
 
-// drop gives up a set of the executor's that no step names any more.
+// drop gives up a set of the executor's that no step names any more. One that the
+// executor does not give up stays in use.
 func (e *Engine) drop(epoch uint32) {
 	if loader, ok := e.session.Load().ex.(executor.Loader); ok {
-		if err := loader.Drop(epoch); !errors.Is(err, executor.ErrClosed) {
+		err := loader.Drop(epoch)
+		if !errors.Is(err, executor.ErrClosed) {
 			e.log(err)
+		}
+		if errors.Is(err, executor.ErrContract) {
+			return
 		}
 	}
 	e.unuse(epoch)
@@ -161,7 +171,8 @@ func (e *Engine) drop(epoch uint32) {
 
 // unuse notes that the executor has a set no more.
 func (e *Engine) unuse(epoch uint32) {
-	e.loaded = slices.DeleteFunc(e.loaded, func(o uint32) bool { return o == epoch })
+	i := slices.Index(e.loaded, epoch)
+	e.loaded = slices.Delete(e.loaded, i, i+1)
 	e.log(e.store.Done(epoch))
 }
 

@@ -67,13 +67,17 @@ const (
 // returns when the memory is given back. With KV all requests are given up to be
 // computed again, and nothing of the prefix cache is left. What sleeps already goes on
 // sleeping; new requests wait. It outlasts a Stop that keeps. When ctx ends before it
-// returns, it is undone.
+// returns, it is undone. Sleep and Wake wait for who changes the weights.
 //
 // An executor that cannot sleep is executor.ErrUnsupported.
 func (e *Engine) Sleep(ctx context.Context, parts Part) error {
 	if parts == 0 || parts > KV|Weights {
 		return fmt.Errorf("%w: sleep takes KV, Weights or both", ErrParams)
 	}
+	if err := e.alone(ctx); err != nil {
+		return fmt.Errorf("sleep: %w", err)
+	}
+	defer e.others()
 	if err := e.session.Load().system.Sleep(ctx, parts&KV != 0, parts&Weights != 0); err != nil {
 		return fmt.Errorf("sleep: %w", e.closedOr(err))
 	}
@@ -84,6 +88,10 @@ func (e *Engine) Sleep(ctx context.Context, parts Part) error {
 // holds a pause. Where nothing sleeps it does nothing. An error means that it still
 // sleeps, unless it is of class ErrUnavailable; ctx bounds the wait only.
 func (e *Engine) Wake(ctx context.Context) error {
+	if err := e.alone(ctx); err != nil {
+		return fmt.Errorf("wake: %w", err)
+	}
+	defer e.others()
 	if err := e.session.Load().system.Wake(ctx); err != nil {
 		return fmt.Errorf("wake: %w", e.closedOr(err))
 	}

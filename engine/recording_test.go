@@ -89,3 +89,49 @@ func TestCachesOfASequence(t *testing.T) {
 		}
 	}
 }
+
+// The log has the digest of every epoch that tokens are of, also of one that is the way
+// back from an update that could not compute.
+func TestALogHasTheWeightsOfEveryEpoch(t *testing.T) {
+	f := &traceFile{}
+	e := spawnTiny(t, Config{Threads: 1, Record: f})
+	w := newTrained(t, 1)
+	u := w.begin(t, e, "v2", KVKeep)
+	s := e.session.Load()
+	able := s.ex
+	s.ex = unable{able.(executor.Loader)}
+	if err := errors.Join(w.send(u), u.Commit(t.Context())); !errors.Is(err, errUnable) {
+		t.Fatal(err)
+	}
+	s.ex = able
+	if err := errors.Join(e.Stop(t.Context(), StopOptions{}), e.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	greedy(t, e, text(9), 3)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, err := replaylog.NewReader(&f.Buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := map[uint32]bool{}
+	for {
+		entry, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Weights != nil {
+			noted[entry.Weights.Epoch] = true
+		}
+		if entry.Sequence != nil && !noted[entry.Sequence.Sampled[0].Epoch] {
+			t.Errorf("tokens are of epoch %d, known are %v", entry.Sequence.Sampled[0].Epoch, noted)
+		}
+	}
+	if len(noted) != 3 {
+		t.Errorf("known are %v", noted)
+	}
+}

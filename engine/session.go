@@ -73,12 +73,13 @@ type StopOptions struct {
 //
 // Stop answers nil where nothing runs, and how the session has crashed if it has.
 func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
+	keep := o.Keep || e.cpu == nil
+	e.session.Load().system.Stop(o.Hard, keep) // before it waits for who changes weights, which may take long
 	if err := e.alone(ctx); err != nil {
 		return err
 	}
 	s := e.session.Load()
-	keep := o.Keep || e.cpu == nil
-	s.system.Stop(o.Hard, keep)
+	s.system.Stop(o.Hard, keep) // if it is another one, or began again
 	rest := s.system.AtRest()
 	e.others()
 	if o.Async {
@@ -158,7 +159,10 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	if e.store != nil {
 		e.dropAll()
 		set := e.store.Current() // of a later epoch than what served, if an update has failed
-		e.begins(set, e.versions.name(set.Epoch, set.Version, true))
+		if set.Epoch != e.cpu.Weights.Epoch {
+			e.recording.weights(set, "")
+		}
+		e.begins(set, e.versions.name(set.Epoch, set.Version))
 		if err := e.use(set.Epoch); err != nil {
 			return err
 		}

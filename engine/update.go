@@ -25,7 +25,7 @@ const (
 // UpdateOptions say what an update of the weights is.
 type UpdateOptions struct {
 	Base     string // version that it is made from, which must be serving; "": any, unless tensors of it are needed
-	Version  string // name of the weights that come out
+	Version  string // name of the weights that come out, that none has had which served; at most 256 bytes
 	Manifest weights.Manifest
 	KV       KVPolicy
 }
@@ -38,25 +38,38 @@ type Update struct {
 	kv      KVPolicy
 	dropped string
 
+	unbind func() bool // of the end of its context
+
 	mu   sync.Mutex
 	part *weights.Update
 }
 
 // Update opens an update of the weights; there is one at a time. The whole manifest is
 // checked before memory is taken. The version to which Rollback could go back gives up
-// its place: see Update.Dropped.
+// its place: see Update.Dropped. It is aborted when ctx ends before it is committed, so
+// that a sender who is gone does not keep others from theirs.
 //
-// Errors are those of weights.Store.Begin, or ErrNoWeights.
+// Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
+// served is refused with weights.ErrVersion.
 func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
 	if o.KV > KVAbort {
 		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("update: %w", err)
 	}
 	if err := e.changeWeights(ctx); err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
+	if err := e.versions.free(o.Version); err != nil {
+		return nil, fmt.Errorf("update: %w", err)
+	}
+	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
-	dropped := e.store.Retained()
 	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
 		e.forget()
 		if err != nil {
@@ -66,7 +79,9 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	return &Update{engine: e, kv: o.KV, dropped: dropped, part: part}, nil
+	u := &Update{engine: e, kv: o.KV, dropped: dropped, part: part}
+	u.unbind = context.AfterFunc(ctx, u.abort)
+	return u, nil
 }
 
 // Dropped is the version that had to give up its place for the update, so that there
@@ -118,7 +133,8 @@ func (u *Update) Commit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	if err := e.install(set, false, u.kv); err != nil {
+	u.unbind()
+	if err := e.install(set, u.kv); err != nil {
 		e.back(before)
 		e.store.Forget()
 		return fmt.Errorf("commit: %w: version %q serves on", err, before)
@@ -128,6 +144,11 @@ func (u *Update) Commit(ctx context.Context) error {
 
 // Abort gives up an update and its memory. After Commit it does nothing.
 func (u *Update) Abort() {
+	u.unbind()
+	u.abort()
+}
+
+func (u *Update) abort() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.engine.life <- struct{}{}
@@ -148,7 +169,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	if err := e.install(set, true, kv); err != nil {
+	if err := e.install(set, kv); err != nil {
 		e.back(before)
 		return fmt.Errorf("rollback: %w: version %q serves on", err, before)
 	}

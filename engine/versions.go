@@ -6,6 +6,13 @@ import (
 	"sync"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// Bounds of a version's name, and of how many may serve: their names are remembered.
+const (
+	maxVersionName = 256
+	maxVersions    = 1 << 20
 )
 
 // FirstVersion is what the weights are called that an engine begins with.
@@ -22,7 +29,7 @@ type VersionSpan struct {
 type versions struct {
 	mu      sync.Mutex
 	names   []string          // by epoch, from 1 on
-	ranks   map[string]uint32 // places in the order in which versions came
+	ranks   map[string]uint32 // of all that ever served: places in the order in which they came
 	current uint32            // rank of what is planned with
 	serves  string
 	kept    string // what Rollback can go back to, "": nothing
@@ -32,24 +39,43 @@ func newVersions() *versions {
 	return &versions{names: []string{FirstVersion}, ranks: map[string]uint32{FirstVersion: 0}, serves: FirstVersion}
 }
 
+// free refuses the name of other weights that ever served: nobody could tell whose a
+// token is.
+func (v *versions) free(version string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, served := v.ranks[version]
+	switch {
+	case served:
+		return fmt.Errorf("%w: %.80q serves or has served: take another name, such as with a number behind it", weights.ErrVersion, version)
+	case len(version) > maxVersionName:
+		return fmt.Errorf("%w: its name has %d bytes, there may be %d", weights.ErrVersion, len(version), maxVersionName)
+	case len(v.ranks) >= maxVersions:
+		return fmt.Errorf("%w: %d versions have served: spawn another engine", weights.ErrVersion, maxVersions)
+	}
+	return nil
+}
+
 // name gives an epoch its version, before anything is computed with it, and tells the
-// version's rank: a new one, unless it comes again.
-func (v *versions) name(epoch uint32, version string, again bool) (rank uint32) {
+// version's rank: a new one, unless it has served before.
+func (v *versions) name(epoch uint32, version string) (rank uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for len(v.names) < int(epoch) {
 		v.names = append(v.names, version)
 	}
-	if !again {
-		v.ranks[version] = uint32(len(v.names))
+	rank, served := v.ranks[version]
+	if !served {
+		rank = epoch
 	}
-	return v.ranks[version]
+	return rank
 }
 
 // serve notes what is planned with from now on, and what is kept.
 func (v *versions) serve(rank uint32, serves, kept string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.ranks[serves] = rank
 	v.current, v.serves, v.kept = rank, serves, kept
 }
 

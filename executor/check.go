@@ -59,7 +59,7 @@ type span struct{ low, high int32 }
 func NewChecker(info Info, epoch uint32) *Checker {
 	c := &Checker{
 		info:     info,
-		epochs:   epochs{loaded: []uint32{epoch}},
+		epochs:   epochs{loaded: []uint32{epoch}, last: []uint64{0}},
 		adapters: loaded{names: map[string]bool{}},
 		slots:    make([]slotCheck, info.MaxSlots),
 		staged:   make([]slotCheck, info.MaxSlots),
@@ -121,9 +121,6 @@ func (c *Checker) check(b *Batch) error {
 	case int(c.outstanding.Load()) >= c.info.MaxOutstanding:
 		return breach("%d steps are unfinished, finish one before", c.info.MaxOutstanding)
 	}
-	if err := c.isLoaded(b.Epoch); err != nil {
-		return err
-	}
 	for i := range b.Admit {
 		if err := c.admit(&b.Admit[i], b.Step); err != nil {
 			return fmt.Errorf("admit %d: %w", i, err)
@@ -149,7 +146,7 @@ func (c *Checker) check(b *Batch) error {
 		}
 		t.open = false
 	}
-	return nil
+	return c.name(b.Epoch, b.Step) // last: a batch that is refused keeps no epoch
 }
 
 // slot is the staged state of s.

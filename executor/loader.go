@@ -23,6 +23,6 @@ type Loader interface {
 	// them, leaves everything as it was.
 	Load(set *weights.Set) error
 	// Drop gives up the set of an epoch and its memory. No Batch in flight names it,
-	// and none will.
+	// and none will: one that is in flight is ErrContract, and the set stays.
 	Drop(epoch uint32) error
 }
