@@ -120,7 +120,7 @@ func (p *pauseStorm) collect(over <-chan struct{}) {
 
 // control makes calls until the workers have done.
 func (p *pauseStorm) control(r *rand.Rand) {
-	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.stop}
+	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.wake, p.stop}
 	for {
 		select {
 		case <-p.over:
@@ -196,6 +196,9 @@ func (p *pauseStorm) sleep(ctx context.Context, r *rand.Rand) {
 	for !p.call("wake", p.engine.Wake(ctx)) { // it must not sleep at the end
 	}
 }
+
+// wake wakes whoever sleeps, or is about to.
+func (p *pauseStorm) wake(ctx context.Context, _ *rand.Rand) { p.call("wake", p.engine.Wake(ctx)) }
 
 func (p *pauseStorm) stop(ctx context.Context, r *rand.Rand) {
 	p.call("stop", p.engine.Stop(ctx, StopOptions{Hard: r.IntN(2) == 0, Keep: true, Async: r.IntN(3) == 0}))
