@@ -3,12 +3,15 @@
 package cpuexec
 
 import (
+	"errors"
 	"slices"
 	"testing"
+
+	"github.com/cbactor/cbactor/executor"
 )
 
 // A sleep that fails in its middle, since the system does not take the memory of the
-// cache back, leaves the executor awake.
+// cache back, leaves the executor awake if it was; one that slept in part does so still.
 func TestFailedSleepLeavesItAwake(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, NumBlocks: 40}, 64, true)
@@ -25,7 +28,25 @@ func TestFailedSleepLeavesItAwake(t *testing.T) {
 	if again := run(); !slices.EqualFunc(again.logits, first.logits, slices.Equal) {
 		t.Error("after it there are other logits")
 	}
-	if err := unmapMemory(mapped); err != nil {
+	if err := d.e.Sleep(true, false); err != nil {
+		t.Fatal(err)
+	}
+	area := d.e.places[0].packed.area
+	packed := area.mem
+	area.mem = packed[1:]
+	if err := d.e.Sleep(false, true); err == nil {
+		t.Fatal("memory that does not begin at a page is given back")
+	}
+	if err := d.e.Start(&executor.Batch{Step: d.step + 1, Epoch: 1}); !errors.Is(err, executor.ErrContract) {
+		t.Errorf("a step while the cache sleeps: %v", err)
+	}
+	if err := d.e.Wake(); err != nil {
+		t.Fatal(err)
+	}
+	if again := run(); !slices.EqualFunc(again.logits, first.logits, slices.Equal) {
+		t.Error("after it has woken there are other logits")
+	}
+	if err := errors.Join(unmapMemory(mapped), unmapMemory(packed)); err != nil {
 		t.Error(err)
 	}
 }
