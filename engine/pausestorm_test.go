@@ -193,7 +193,13 @@ func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
 func (p *pauseStorm) sleep(ctx context.Context, r *rand.Rand) {
 	p.call("sleep", p.engine.Sleep(ctx, Part(1+r.IntN(3))))
 	time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
-	for !p.call("wake", p.engine.Wake(ctx)) { // it must not sleep at the end
+	ctx, cancel := context.WithTimeout(context.Background(), deadline) // it must not sleep at the end, however long that took
+	defer cancel()
+	for !p.call("wake", p.engine.Wake(ctx)) {
+		if ctx.Err() != nil {
+			p.t.Error("nothing wakes it")
+			return
+		}
 	}
 }
 
