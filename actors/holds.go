@@ -39,6 +39,7 @@ type holder struct {
 	answer chan<- error
 	due    time.Time // its lease ends; zero: never
 	waits  bool      // for what has begun to complete
+	number uint64    // of the command that it came with
 }
 
 // holders are all of them, the oldest first. It is a value: it reads no clock.
@@ -66,7 +67,9 @@ func (h holders) order(m *messages.SetMode) {
 			continue
 		}
 		m.Refuse = m.Refuse || o.hold.o.Refuse
-		m.Abort = m.Abort || o.answer != nil && o.hold.o.Mode == PauseAbort
+		if o.answer != nil && o.hold.o.Mode == PauseAbort {
+			m.Abort = o.number // the youngest's: it ends what the older ones do, too
+		}
 	}
 }
 
@@ -94,7 +97,7 @@ func (a *supervisor) take(c actor.Context, m *takeHold) {
 		m.answer <- err
 		return
 	}
-	o := &holder{hold: m.hold, answer: m.answer, waits: m.hold.o.Mode == PauseWait}
+	o := &holder{hold: m.hold, answer: m.answer, waits: m.hold.o.Mode == PauseWait, number: a.number + 1}
 	if lease := m.hold.o.Lease; lease > 0 {
 		o.due = time.Now().Add(lease)
 	}

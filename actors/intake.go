@@ -26,7 +26,7 @@ type intake struct {
 	log    zerolog.Logger
 
 	command *messages.SetMode // the last one obeyed
-	asked   sched.Key         // the last request that was there when it came
+	asked   sched.Key         // the last request that was there when a holder asked to abort
 }
 
 func (a *intake) Receive(c actor.Context) {

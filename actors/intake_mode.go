@@ -11,7 +11,10 @@ func (a *intake) setMode(c actor.Context, m *messages.SetMode) {
 	if m.Number <= a.command.GetNumber() {
 		return
 	}
-	a.command, a.asked = m, a.table.lastKey
+	a.command = m
+	if m.Abort == m.Number {
+		a.asked = a.table.lastKey
+	}
 	a.drained(c)
 }
 
@@ -51,15 +54,28 @@ func (a *intake) still(c actor.Context, m *messages.Still) {
 		a.halt(c)
 	case messages.Mode_MODE_PAUSED, messages.Mode_MODE_FINISHING:
 		begun := m.Begun
-		if a.command.Abort {
+		if a.command.Abort > 0 {
 			a.abort(c)
 			begun = false
+		}
+		if a.command.Shut {
+			a.leaveHolders(c)
 		}
 		c.Send(a.supervisor, &messages.Paused{Number: m.Number, Begun: begun})
 	}
 }
 
-// abort ends what was open when the command came, but for requests of holders.
+// leaveHolders ends the requests of holders that a sleep has overtaken: they would wait
+// for its end.
+func (a *intake) leaveHolders(c actor.Context) {
+	for _, o := range a.table.byKey {
+		if o.urgent {
+			a.cut(c, o, ReasonFailed, ErrAsleep)
+		}
+	}
+}
+
+// abort ends what was open when a holder asked for it, but for requests of holders.
 func (a *intake) abort(c actor.Context) {
 	for _, o := range a.table.byKey {
 		if o.key <= a.asked && !o.urgent {

@@ -15,7 +15,7 @@ type nap struct {
 	wake        bool
 	answer      chan error
 
-	abandoned bool // nobody waits any more: it is undone
+	abandoned bool // nobody waits any more: it is undone, unless somebody else let it sleep, too
 	moving    bool // the executor is at it
 }
 
@@ -48,6 +48,10 @@ func (a *supervisor) nap(c actor.Context, m *nap) {
 
 // nextNap begins what is the oldest now: a sleep pauses first.
 func (a *supervisor) nextNap(c actor.Context) {
+	if len(a.slept) > 0 && !slices.ContainsFunc(a.slept, func(n *nap) bool { return !n.abandoned }) {
+		a.slept = nil // once: one that fails is not tried again
+		a.naps = slices.Insert(a.naps, 0, &nap{wake: true, answer: make(chan error, 1)})
+	}
 	for len(a.naps) > 0 {
 		m := a.naps[0]
 		switch {
@@ -67,6 +71,15 @@ func (a *supervisor) nextNap(c actor.Context) {
 	}
 }
 
+// abandon undoes a sleep that nobody waits for: one that has succeeded at once, unless
+// something is under way that has to end before.
+func (a *supervisor) abandon(c actor.Context, n *nap) {
+	n.abandoned = true
+	if len(a.naps) == 0 {
+		a.nextNap(c)
+	}
+}
+
 // settle goes on with a sleep, now that no step runs.
 func (a *supervisor) settle(c actor.Context) {
 	if len(a.naps) > 0 && a.still && !a.naps[0].moving && !a.naps[0].wake {
@@ -75,8 +88,8 @@ func (a *supervisor) settle(c actor.Context) {
 }
 
 // cancelNaps refuses sleeps that have not begun: a hard stop comes first. What sleeps
-// already does so until it is woken.
-func (a *supervisor) cancelNaps() {
+// already does so until it is woken, by who waits behind such sleeps or by others.
+func (a *supervisor) cancelNaps(c actor.Context) {
 	kept := a.naps[:0]
 	for _, m := range a.naps {
 		if m.moving || m.wake {
@@ -86,9 +99,13 @@ func (a *supervisor) cancelNaps() {
 		}
 	}
 	a.naps = kept
-	if !a.asleep.any() && len(a.naps) == 0 {
+	if len(a.naps) > 0 && a.naps[0].moving {
+		return // rested goes on
+	}
+	if !a.asleep.any() {
 		a.wokenUp()
 	}
+	a.nextNap(c)
 }
 
 // wokenUp ends the pause of who slept.
@@ -111,12 +128,10 @@ func (a *supervisor) rested(c actor.Context, err error) {
 	case err != nil:
 		a.log.Error().Err(err).Bool("wake", m.wake).Msg("sleep")
 	case m.wake:
-		a.asleep = sleeps{}
+		a.asleep, a.slept = sleeps{}, nil
 	default:
+		a.slept = append(a.slept, m)
 		a.asleep = sleeps{kv: before.kv || m.kv, weights: before.weights || m.weights}
-	}
-	if m.abandoned && !m.wake && !before.any() && a.asleep.any() {
-		a.naps = slices.Insert(a.naps, 0, &nap{wake: true, answer: make(chan error, 1)})
 	}
 	if !a.asleep.any() {
 		a.wokenUp()

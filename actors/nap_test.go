@@ -134,6 +134,72 @@ func TestSleepIsUndone(t *testing.T) {
 	})
 }
 
+// So is one that had succeeded when its caller gave up, unless somebody else sleeps, too;
+// one of an earlier sleep is nothing to the next.
+func TestSleepThatSucceededIsUndone(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+		asleep := func() *nap {
+			n := &nap{kv: true, answer: make(chan error, 1)}
+			r.tell(n)
+			if err := <-n.answer; err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		first := asleep()
+		r.tell(&abandon{first})
+		r.mode("running")
+		second, third := asleep(), asleep()
+		r.tell(&abandon{first})
+		r.tell(&abandon{second})
+		r.mode("sleeping")
+		r.tell(&abandon{third})
+		r.mode("running")
+
+		bad := errors.New("no memory")
+		fourth := asleep()
+		r.mood.Store(&bad)
+		r.tell(&abandon{fourth})
+		r.mode("sleeping") // it was tried once
+		r.mood.Store(nil)
+		r.wake()
+		r.mode("running")
+	})
+}
+
+// A hard stop that refuses a sleep answers who waits to wake behind it, and the next
+// session runs; where something sleeps already, he wakes that.
+func TestHardStopBetweenSleepAndWake(t *testing.T) {
+	for _, sleeping := range []bool{false, true} {
+		inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+			r.add(Submit{ID: "a", IDs: promptOf(30, 1), MaxNew: 50}, 0)
+			r.after(3*stepTime + stepTime/4)
+			if sleeping {
+				r.sleep(false, true)
+			}
+			sleep := &nap{kv: true, answer: make(chan error, 1)}
+			wake := &nap{wake: true, answer: make(chan error, 1)}
+			r.tell(sleep)
+			r.tell(wake)
+			r.Stop(true, true)
+			if err := <-sleep.answer; !errors.Is(err, ErrStopping) {
+				t.Errorf("sleep: %v", err)
+			}
+			if err := <-wake.answer; err != nil {
+				t.Errorf("wake: %v", err)
+			}
+			<-r.AtRest()
+			r.Resume()
+			r.mode("running")
+			b := r.add(Submit{ID: "b", IDs: promptOf(30, 2), MaxNew: 5}, 0)[0]
+			r.after(time.Second)
+			r.ended("b", b, ReasonLength, 5)
+			r.sleep(true, true)
+			r.wake()
+		})
+	}
+}
+
 // An executor that fails to sleep or to wake says so; one that does not wake sleeps on,
 // and may be asked again.
 func TestSleepFails(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -299,4 +300,63 @@ func TestStopsAndPauses(t *testing.T) {
 			t.Errorf("pause after a crash: %v", err)
 		}
 	})
+}
+
+// A request that comes while a pause that aborts begins waits for its end, whoever else
+// comes to hold it; another who aborts has it end, too.
+func TestAbortEndsWhatWasOpenBefore(t *testing.T) {
+	for _, second := range []PauseMode{PauseKeep, PauseAbort} {
+		inVirtualTime(t, executor.EchoConfig{Blocks: 64}, 1, func(r *rig) {
+			a := r.add(Submit{ID: "a", IDs: promptOf(20, 1), MaxNew: 500}, 0)[0]
+			r.after(3*stepTime + stepTime/4)
+			var holds [2]*Hold
+			var entered sync.WaitGroup
+			enter := func(i int, mode PauseMode) {
+				entered.Go(func() { holds[i] = r.pause(PauseOptions{Mode: mode}) })
+				synctest.Wait()
+			}
+			enter(0, PauseAbort)
+			b := r.add(Submit{ID: "b", IDs: promptOf(20, 2), MaxNew: 5}, 0)[0]
+			enter(1, second)
+			entered.Wait()
+			c := r.add(Submit{ID: "c", IDs: promptOf(20, 3), MaxNew: 5}, 0)[0]
+			r.release(holds[0])
+			r.release(holds[1])
+			r.after(time.Second)
+			r.ended("a", a, ReasonAborted, -1)
+			if second == PauseAbort {
+				r.ended("b", b, ReasonAborted, 0)
+			} else {
+				r.ended("b", b, ReasonLength, 5)
+			}
+			r.ended("c", c, ReasonLength, 5)
+		})
+	}
+}
+
+// A holder's request that a sleep overtakes ends at once, and does not wait to be woken.
+func TestSleepEndsWhatHoldersCompute(t *testing.T) {
+	inVirtualTime(t, executor.EchoConfig{Blocks: 64}, 1, func(r *rig) {
+		a := r.add(Submit{ID: "a", IDs: promptOf(20, 1), MaxNew: 50}, 0)[0]
+		h := r.pause(PauseOptions{})
+		u := r.add(Submit{ID: "u", IDs: promptOf(20, 2), MaxNew: 50, Urgent: true, Private: true}, 0)[0]
+		r.after(3*stepTime + stepTime/4)
+		r.sleep(false, true)
+		synctest.Wait()
+		r.failed("u", u, ErrAsleep)
+		r.wake()
+		r.release(h)
+		r.after(time.Second)
+		r.ended("a", a, ReasonLength, 50)
+	})
+}
+
+// failed wants a request to have failed for a reason.
+func (r *rig) failed(what string, rec *record, class error) {
+	r.t.Helper()
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if len(rec.ends) != 1 || !errors.Is(rec.ends[0].Err, class) {
+		r.t.Errorf("%s ended as %v, want %v", what, rec.ends, class)
+	}
 }

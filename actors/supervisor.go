@@ -36,6 +36,7 @@ type supervisor struct {
 	alarm   alarm   // when a lease ends
 	naps    []*nap  // asked for, the oldest under way
 	asleep  sleeps
+	slept   []*nap                 // that succeeded since it was awake
 	state   *atomic.Pointer[State] // for others to see
 }
 
@@ -65,7 +66,7 @@ func (a *supervisor) Receive(c actor.Context) {
 	case *nap:
 		a.nap(c, m)
 	case *abandon:
-		m.nap.abandoned = true
+		a.abandon(c, m.nap)
 	case *rested:
 		a.rested(c, m.err)
 	case *obey:
@@ -130,7 +131,7 @@ func (a *supervisor) stop(c actor.Context, hard, keep bool) {
 	case hard && a.session != messages.Mode_MODE_HALTING:
 		a.session = messages.Mode_MODE_HALTING
 		a.dropAll(ErrStopped)
-		a.cancelNaps()
+		a.cancelNaps(c)
 		a.command(c)
 	case !hard && a.session == messages.Mode_MODE_RUNNING:
 		a.session = messages.Mode_MODE_DRAINING

@@ -6,7 +6,8 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// Sleep implements executor.Sleeper: what it gives back is mapped no more.
+// Sleep implements executor.Sleeper: what it gives back is mapped no more. After an error
+// it is awake if it was before, unless memory cannot be taken again either.
 func (e *Executor) Sleep(kv, weights bool) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
@@ -14,7 +15,7 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		return err
 	}
 	return e.idle(func() error {
-		var errs []error
+		slept, errs := e.unpacked || e.step.cache.mem == nil, []error(nil)
 		if kv {
 			e.step.cache.mem, e.step.cache.host = nil, nil
 			errs = append(errs, e.kv.free(), e.host.free())
@@ -25,7 +26,11 @@ func (e *Executor) Sleep(kv, weights bool) error {
 				errs = append(errs, e.places[i].unpack())
 			}
 		}
-		return errors.Join(errs...)
+		err := errors.Join(errs...)
+		if err != nil && !slept {
+			err = errors.Join(err, e.takeAgain())
+		}
+		return err
 	})
 }
 
@@ -34,24 +39,27 @@ func (e *Executor) Sleep(kv, weights bool) error {
 func (e *Executor) Wake() error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
-	return e.idle(func() error {
-		c, d := &e.config, dimsOf(e.config.Model)
-		for _, a := range []*area{e.kv, e.host} {
-			if err := a.take(); err != nil {
-				return err
-			}
+	return e.idle(e.takeAgain)
+}
+
+// takeAgain takes all memory that was given back; then steps may run.
+func (e *Executor) takeAgain() error {
+	c, d := &e.config, dimsOf(e.config.Model)
+	for _, a := range []*area{e.kv, e.host} {
+		if err := a.take(); err != nil {
+			return err
 		}
-		if e.step.cache.mem == nil {
-			e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
+	}
+	if e.step.cache.mem == nil {
+		e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
+	}
+	for i := range e.places {
+		if err := e.places[i].packAgain(e); err != nil {
+			return err
 		}
-		for i := range e.places {
-			if err := e.places[i].packAgain(e); err != nil {
-				return err
-			}
-		}
-		e.unpacked = false
-		return e.check.Sleep(false)
-	})
+	}
+	e.unpacked = false
+	return e.check.Sleep(false)
 }
 
 // idle runs fn while no step runs. Close frees nothing before it returns.

@@ -64,8 +64,8 @@ const holding = "hold-"
 // Logits computes the logits behind the last of ids, one for each id of the
 // vocabulary, while the pause is held. It goes before all requests: if the cache has no
 // room for it, those are given up that would be in any other case, and computed again.
-// Prompts that are refused to others are so here; while the engine sleeps the error is
-// ErrAsleep.
+// Prompts that are refused to others are so here; while the engine sleeps, or when it
+// falls asleep before they are computed, the error is ErrAsleep.
 func (h *Hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
 	if err := h.lost(); err != nil {
 		return nil, fmt.Errorf("logits: %w", err)

@@ -17,14 +17,17 @@ import (
 // HeldWeights are the weights that serve, for the holder of a pause to read and write.
 // What is written computes from Hold.Release on, as a whole, or never.
 type HeldWeights struct {
-	base *weights.Set
+	engine *Engine
+	base   *weights.Set // kept until left
 
 	mu    sync.Mutex
 	taken map[string]weights.Tensor // copies that the holder has
+	left  bool                      // the hold has ended, the memory of base is another's
 }
 
 // Weights are the weights that serve. They are the same ones at every call, with what was
-// written. An executor of the caller's has none to give: ErrNoWeights.
+// written, whatever serves meanwhile. They keep their memory until the hold ends. An
+// executor of the caller's has none to give: ErrNoWeights.
 func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
 	if err := h.lost(); err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
@@ -36,9 +39,34 @@ func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
 			return nil, fmt.Errorf("weights: %w", err)
 		}
 		defer h.engine.others()
-		h.weights = &HeldWeights{base: h.engine.store.Current(), taken: map[string]weights.Tensor{}}
+		base, err := h.engine.store.Use(h.engine.store.Current().Epoch)
+		if err != nil {
+			return nil, fmt.Errorf("weights: %w", err)
+		}
+		w := &HeldWeights{engine: h.engine, base: base, taken: map[string]weights.Tensor{}}
+		h.weights = w
+		go func() { // the hold may be lost, which nobody has to notice
+			<-h.held.Done()
+			w.leave()
+		}()
 	}
 	return h.weights, nil
+}
+
+// leave lets the store have the memory again, once.
+func (w *HeldWeights) leave() {
+	w.mu.Lock()
+	first := !w.left
+	w.left = true
+	w.mu.Unlock()
+	if !first {
+		return
+	}
+	w.engine.life <- struct{}{}
+	defer w.engine.others()
+	if store := w.engine.store; store != nil { // Close gives it up
+		w.engine.log(store.Done(w.base.Epoch))
+	}
 }
 
 // Names are the tensors' Hugging Face names, in order.
@@ -52,10 +80,13 @@ func (w *HeldWeights) Names() (names []string) {
 // Tensor is a tensor by its name: the first call copies it, all give the same bytes,
 // which are the holder's to read and to write until Release. They are little-endian, in
 // the type that is stored; a quantised tensor is F32 here, and becomes so if it is
-// written. weights.ErrUnknown means that there is none.
+// written. weights.ErrUnknown means that there is none, ErrHoldLost that the hold has ended.
 func (w *HeldWeights) Tensor(name string) (weights.Tensor, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.left {
+		return weights.Tensor{}, fmt.Errorf("%w: so are its weights", ErrHoldLost)
+	}
 	if t, ok := w.taken[name]; ok {
 		return t, nil
 	}
@@ -108,14 +139,15 @@ func (h *Hold) commit(version string) (committed bool, err error) {
 	if w == nil {
 		return false, nil
 	}
+	defer w.leave()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := h.lost(); err != nil {
+		return false, err
+	}
 	list := w.written()
 	if len(list) == 0 {
 		return false, nil
-	}
-	if err := h.lost(); err != nil {
-		return false, err
 	}
 	err = h.engine.amend(w.base.Version, version, list)
 	return err == nil, err

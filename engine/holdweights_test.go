@@ -131,6 +131,66 @@ func TestWeightsThatAreNotTaken(t *testing.T) {
 	}
 }
 
+// The weights of a hold stay what they are, whatever serves and is sent meanwhile; when
+// the hold has ended, in whatever way, their memory is free again.
+func TestHeldWeightsStay(t *testing.T) {
+	first := newTrained(t, 0)
+	for _, lost := range []bool{false, true} {
+		e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		h, err := e.Pause(ctx, PauseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := heldWeights(t, h)
+		newTrained(t, 1).update(t, e, "v2", KVKeep)
+		newTrained(t, 2).update(t, e, "v3", KVKeep)
+		again := newTrained(t, 3)
+		u := again.begin(t, e, "v4", KVKeep)
+		if err := again.send(u); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range w.Names() {
+			got, err := w.Tensor(name)
+			if want, _ := first.set.Tensor(name); err != nil || !bytes.Equal(got.Data, want.Data) {
+				t.Fatalf("%s has other bytes, or %v", name, err)
+			}
+		}
+		u.Abort()
+		memory := func() int {
+			e.life <- struct{}{}
+			defer e.others()
+			taken, _ := e.store.Memory()
+			return taken
+		}
+		before := memory()
+		if lost {
+			cancel()
+			until(t, "the end of the hold", func() bool { return memory() < before })
+		} else if err := h.Release(""); err != nil || memory() >= before {
+			t.Errorf("released: %v, %d bytes are taken, %d were", err, memory(), before)
+		}
+		if _, err := w.Tensor("model.norm.weight"); !errors.Is(err, ErrHoldLost) {
+			t.Errorf("a tensor behind the end: %v", err)
+		}
+	}
+}
+
+// Close ends a hold with weights, whose holder gets no more of them.
+func TestCloseWithHeldWeights(t *testing.T) {
+	e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
+	h := pause(t, e, PauseOptions{})
+	w := heldWeights(t, h)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the hold", func() bool { _, err := w.Tensor("model.norm.weight"); return errors.Is(err, ErrHoldLost) })
+	if err := h.Release("v2"); !errors.Is(err, ErrHoldLost) {
+		t.Errorf("released behind it: %v", err)
+	}
+}
+
 // A quantised tensor is given as the numbers that it stands for.
 func TestQuantisedWeightsAreFloats(t *testing.T) {
 	stored := weights.Tensor{Tensor: model.Tensor{Name: "a", DType: model.Q8_0, Shape: []int{2, 32}}}

@@ -120,7 +120,7 @@ func (p *pauseStorm) collect(over <-chan struct{}) {
 
 // control makes calls until the workers have done.
 func (p *pauseStorm) control(r *rand.Rand) {
-	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.stop}
+	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.wake, p.stop}
 	for {
 		select {
 		case <-p.over:
@@ -193,9 +193,18 @@ func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
 func (p *pauseStorm) sleep(ctx context.Context, r *rand.Rand) {
 	p.call("sleep", p.engine.Sleep(ctx, Part(1+r.IntN(3))))
 	time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
-	for !p.call("wake", p.engine.Wake(ctx)) { // it must not sleep at the end
+	ctx, cancel := context.WithTimeout(context.Background(), deadline) // it must not sleep at the end, however long that took
+	defer cancel()
+	for !p.call("wake", p.engine.Wake(ctx)) {
+		if ctx.Err() != nil {
+			p.t.Error("nothing wakes it")
+			return
+		}
 	}
 }
+
+// wake wakes whoever sleeps, or is about to.
+func (p *pauseStorm) wake(ctx context.Context, _ *rand.Rand) { p.call("wake", p.engine.Wake(ctx)) }
 
 func (p *pauseStorm) stop(ctx context.Context, r *rand.Rand) {
 	p.call("stop", p.engine.Stop(ctx, StopOptions{Hard: r.IntN(2) == 0, Keep: true, Async: r.IntN(3) == 0}))

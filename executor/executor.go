@@ -50,7 +50,8 @@ type Sleeper interface {
 	Executor
 	// Sleep gives back the memory of the cache with its host pool, or of the weights as
 	// they are computed with, or both; what was given back before stays so. What the
-	// cache held is lost. Start refuses every Batch until Wake.
+	// cache held is lost. Start refuses every Batch until Wake. After an error it sleeps
+	// only if it did before.
 	Sleep(kv, weights bool) error
 	// Wake takes back all that Sleep gave. After an error it still sleeps.
 	Wake() error

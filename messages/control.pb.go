@@ -91,11 +91,11 @@ type SetMode struct {
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Mode   Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=cbactor.v1.Mode" json:"mode,omitempty"`
 	// Of a pause, or of one that is to follow:
-	Closed        bool `protobuf:"varint,3,opt,name=closed,proto3" json:"closed,omitempty"` // a stop waits for its end: nothing new is accepted
-	Refuse        bool `protobuf:"varint,4,opt,name=refuse,proto3" json:"refuse,omitempty"` // new requests are refused, else they wait
-	Abort         bool `protobuf:"varint,5,opt,name=abort,proto3" json:"abort,omitempty"`   // what is open ends once no step runs, with what it has
-	Shut          bool `protobuf:"varint,6,opt,name=shut,proto3" json:"shut,omitempty"`     // no step for holders either
-	Empty         bool `protobuf:"varint,7,opt,name=empty,proto3" json:"empty,omitempty"`   // the whole cache is given up once no step runs, to be computed again
+	Closed        bool   `protobuf:"varint,3,opt,name=closed,proto3" json:"closed,omitempty"` // a stop waits for its end: nothing new is accepted
+	Refuse        bool   `protobuf:"varint,4,opt,name=refuse,proto3" json:"refuse,omitempty"` // new requests are refused, else they wait
+	Abort         uint64 `protobuf:"varint,5,opt,name=abort,proto3" json:"abort,omitempty"`   // what was open at the command of this number ends once no step runs, with what it has; 0: nothing does
+	Shut          bool   `protobuf:"varint,6,opt,name=shut,proto3" json:"shut,omitempty"`     // no step for holders either
+	Empty         bool   `protobuf:"varint,7,opt,name=empty,proto3" json:"empty,omitempty"`   // the whole cache is given up once no step runs, to be computed again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -158,11 +158,11 @@ func (x *SetMode) GetRefuse() bool {
 	return false
 }
 
-func (x *SetMode) GetAbort() bool {
+func (x *SetMode) GetAbort() uint64 {
 	if x != nil {
 		return x.Abort
 	}
-	return false
+	return 0
 }
 
 func (x *SetMode) GetShut() bool {
@@ -396,7 +396,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04mode\x18\x02 \x01(\x0e2\x10.cbactor.v1.ModeR\x04mode\x12\x16\n" +
 	"\x06closed\x18\x03 \x01(\bR\x06closed\x12\x16\n" +
 	"\x06refuse\x18\x04 \x01(\bR\x06refuse\x12\x14\n" +
-	"\x05abort\x18\x05 \x01(\bR\x05abort\x12\x12\n" +
+	"\x05abort\x18\x05 \x01(\x04R\x05abort\x12\x12\n" +
 	"\x04shut\x18\x06 \x01(\bR\x04shut\x12\x14\n" +
 	"\x05empty\x18\a \x01(\bR\x05empty\"5\n" +
 	"\x05Still\x12\x16\n" +

@@ -60,10 +60,17 @@ func (a *Adapter) Check(c *Config, maxRank int) error {
 				ErrAdapter, p.Module, len(p.A), len(p.B), p.Rank, shape, p.Rank*shape[1], shape[0]*p.Rank)
 		case !finite(p.Scale) || !allFinite(p.A) || !allFinite(p.B):
 			return fmt.Errorf("%w: %s has numbers that are not finite", ErrAdapter, p.Module)
+		case !p.scales():
+			return fmt.Errorf("%w: %s has a B that is not finite times its scale of %g, make the scale smaller", ErrAdapter, p.Module, p.Scale)
 		}
 		seen[p.Module] = true
 	}
 	return nil
+}
+
+// scales tells that Scale * B is finite as float32, which executors compute with.
+func (p *AdapterPart) scales() bool {
+	return !slices.ContainsFunc(p.B, func(v float32) bool { return !finite(float64(float32(p.Scale * float64(v)))) })
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
