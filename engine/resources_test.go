@@ -11,7 +11,8 @@ import (
 )
 
 // Memory is back after a stop that keeps nothing, over many sessions, and with threads
-// and files after Close.
+// and files after Close. Under the race detector memory is not judged but for what the
+// first stop gives back: the full tests run without it, too.
 func TestMemoryComesBack(t *testing.T) {
 	if cpuexec.Resident() == 0 {
 		t.Skip("what the process has resident is not known here")
@@ -57,14 +58,14 @@ func TestMemoryComesBack(t *testing.T) {
 		if idle == 0 {
 			idle = stopped
 		}
-		if stopped > idle+noise {
+		if stopped > idle+noise && !underRace {
 			t.Errorf("round %d: %d MiB more than after the first round", round, (stopped-idle)>>20)
 		}
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if after := resident(); after > idle+noise/2 {
+	if after := resident(); after > idle+noise/2 && !underRace {
 		t.Errorf("%d MiB resident after Close, %d when stopped", after>>20, idle>>20)
 	}
 	if now := entries(t, "/proc/self/fd"); now > files {

@@ -162,3 +162,26 @@ func TestStopStillStops(t *testing.T) {
 		t.Errorf("%d of the backlog were received after the stop", n)
 	}
 }
+
+// A message sent behind a control is handled behind it, also when both come while the
+// mailbox turns from one queue to the other.
+func TestNothingOvertakesControl(t *testing.T) {
+	const rounds = 50_000
+	p := newProbe(t, 8)
+	for i := range rounds {
+		p.system.Root.Send(p.pid, work(-1)) // wakes the mailbox
+		p.system.Root.Send(p.pid, command(i))
+		p.system.Root.Send(p.pid, work(i))
+		handled := false
+		for range 3 {
+			switch m := p.next(); m {
+			case command(i):
+				handled = true
+			case work(i):
+				if !handled {
+					t.Fatalf("message %d is handled before the control in front of it", i)
+				}
+			}
+		}
+	}
+}
