@@ -1,19 +1,17 @@
 package replaylog
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/cbactor/cbactor/internal/jsonl"
 )
 
 // ErrFormat is the class of a file that is no replay log, or not one of this version.
 var ErrFormat = errors.New("not a replay log that can be read")
-
-// maxLine bounds a line: ids in it come from outside.
-const maxLine = 64 << 20
 
 // Entry is what a Reader gives: weights, or a sequence with its request.
 type Entry struct {
@@ -27,8 +25,7 @@ type Entry struct {
 type Reader struct {
 	Header Header
 
-	lines  *bufio.Scanner
-	number int // of the last line
+	lines  *jsonl.Lines
 	torn   bool
 	lost   int64
 	epoch  uint32 // of the last weights
@@ -45,10 +42,8 @@ type open struct {
 
 // NewReader reads the header. Errors are ErrFormat or those of in.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{lines: bufio.NewScanner(in), epochs: map[uint32]bool{}, open: map[uint64]*open{}}
-	r.lines.Buffer(nil, maxLine)
-	r.lines.Split(wholeLines)
-	line, err := r.line()
+	r := &Reader{lines: jsonl.New(in, ErrFormat), epochs: map[uint32]bool{}, open: map[uint64]*open{}}
+	line, err := r.lines.Next()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: it is empty: a log begins with the first request", ErrFormat)
 	}
@@ -81,7 +76,7 @@ func isHeader(line []byte, h *Header) bool {
 // by a process that was killed, is left out.
 func (r *Reader) Next() (Entry, error) {
 	for {
-		text, err := r.line()
+		text, err := r.lines.Next()
 		if err != nil {
 			return Entry{}, err
 		}
@@ -139,7 +134,7 @@ func (r *Reader) take(l *Line) (Entry, error) {
 
 // wrong is an ErrFormat that names the line.
 func (r *Reader) wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: line %d: "+format, append([]any{ErrFormat, r.number}, args...)...)
+	return fmt.Errorf("%w: line %d: "+format, append([]any{ErrFormat, r.lines.Number}, args...)...)
 }
 
 // Torn tells, after io.EOF, whether the last line was cut.
@@ -150,27 +145,3 @@ func (r *Reader) Lost() int64 { return r.lost }
 
 // Open is, after io.EOF, how many requests have not ended with all their sequences.
 func (r *Reader) Open() int { return len(r.open) }
-
-func (r *Reader) line() ([]byte, error) {
-	r.number++
-	switch {
-	case r.lines.Scan():
-		return r.lines.Bytes(), nil
-	case errors.Is(r.lines.Err(), bufio.ErrTooLong):
-		return nil, r.wrong("it has more than %d MiB", maxLine>>20)
-	case r.lines.Err() != nil:
-		return nil, r.lines.Err()
-	}
-	return nil, io.EOF
-}
-
-// wholeLines splits into lines with their ends: one that lacks it is cut.
-func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i+1], nil
-	}
-	if atEOF && len(data) > 0 {
-		return len(data), data, nil
-	}
-	return 0, nil, nil
-}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/cbactor/cbactor/internal/jsonl"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -177,7 +179,7 @@ func TestReaderLeavesATornLineOutButNoBadOne(t *testing.T) {
 		{good + "\n" + good[:9] + "\n", 1, false, "line 3"},
 		{good + "\n\n" + good + "\n", 1, false, "line 3"},
 		{`{"us":"late"}` + "\n", 0, false, "line 2"},
-		{strings.Repeat(" ", maxLine+1), 0, false, "line 2 has more than 64 MiB"},
+		{strings.Repeat(" ", jsonl.MaxLine+1), 0, false, "line 2 has more than 64 MiB"},
 	} {
 		r, err := NewReader(strings.NewReader(head + c.text))
 		if err != nil {
