@@ -28,6 +28,7 @@ var layers = map[string][]string{
 	"actors":             {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
 	"engine":             {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
+	"engine/texts":       {"engine", "text"},
 	"bench":              {},
 	"internal/jsonl":     {},
 	"internal/lane":      {protoactor},
@@ -38,6 +39,8 @@ var layers = map[string][]string{
 	"cmd":                {"*"},
 	"examples":           {"checkpoint", "text", "engine", "weights"},
 	"test":               {"*"},
+
+	"engine/internal/convert": {"engine", "messages", "sampling", "text", "weights"},
 }
 
 // cores are pure: a value in, a value out.

@@ -125,12 +125,8 @@ func (c *cli) measureUpdates(ctx context.Context, cmd *cobra.Command, f *benchFl
 	if err := fits(load, info); err != nil {
 		return m, err
 	}
-	m = updateMeasurement{Engine: "cbactor", Model: f.engine.model, Compute: info.Compute, Threads: info.Threads, Executor: info.Executor}
-	for _, s := range info.Settings {
-		if s.Name == "weight_sets" {
-			m.WeightSets = s.Value
-		}
-	}
+	m = updateMeasurement{Engine: "cbactor", Model: f.engine.model, Compute: info.Compute, Threads: info.Threads, Executor: info.Executor,
+		WeightSets: settingOf(info, "weight_sets")}
 	o := updates.Options{Requests: updateRequests, Tokens: updateTokens, Updates: f.update.count, Every: f.update.every}
 	m.Report, err = updates.Run(ctx, e, set, o, func(what string) { c.say("%s", what) })
 	return m, err

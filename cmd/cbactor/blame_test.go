@@ -23,7 +23,7 @@ func TestFailuresNameTheirRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := job{request: engine.Request{ID: "a"}}
+	of := failing("a", nil)
 	inFile := of
 	inFile.line = reader.Place(line)
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // Every field is a flag that sets it, old names are hidden ones, and "=false" and a
@@ -50,13 +50,13 @@ func TestFlagsAreTheFields(t *testing.T) {
 
 // The prompts of a command are hints, unless the user gives some.
 func TestHintsOfTheCommand(t *testing.T) {
-	m := maker{model: &loaded{noCodec: errReported}}
+	model := texts.New(nil, nil)
 	words := "no tokenizer for this"
-	in := &input{each: 1, total: 3, prompts: []requests.Prompt{{IDs: []int32{1, 2}}, {IDs: []int32{1}}, {Text: &words}}}
-	if h := in.hints(m, 9); h != (engine.Hints{MaxPrompt: 2, MaxNew: 9, Requests: 3}) {
+	in := &input{each: 1, total: 3, prompts: []texts.Prompt{{IDs: []int32{1, 2}}, {IDs: []int32{1}}, {Text: &words}}}
+	if h := in.hints(t.Context(), model, 9); h != (engine.Hints{MaxPrompt: 2, MaxNew: 9, Requests: 3}) {
 		t.Errorf("hints of prompts: %+v", h)
 	}
-	if h := (&input{each: 1, total: 7}).hints(m, 9); h != (engine.Hints{Requests: 7}) {
+	if h := (&input{each: 1, total: 7}).hints(t.Context(), model, 9); h != (engine.Hints{Requests: 7}) {
 		t.Errorf("hints of a file: %+v", h)
 	}
 	var f engineFlags

@@ -6,29 +6,26 @@ import (
 	"strings"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
-	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // follow turns the stream of a job's sequence into events, to its end, which comes with
 // that of the context it was added with, too.
-func (r *runner) follow(j job, entry show.Entry, s *engine.Stream) {
-	session := j.texts.session()
+func (r *runner) follow(j job, entry show.Entry, s texts.Stream) {
 	var ids idList
 	for {
 		chunk, err := s.Recv(context.Background())
 		if err != nil { // io.EOF, which only follows the final chunk
 			return
 		}
-		e := show.Event{Entry: entry, Tokens: len(chunk.TokenIDs), Text: session.Push(chunk.TokenIDs)}
-		if r.model.codec == nil {
+		e := show.Event{Entry: entry, Tokens: len(chunk.TokenIDs), Text: chunk.Text}
+		if r.model.noText != nil {
 			e.Text = ids.push(chunk.TokenIDs)
 		}
 		if chunk.Final != nil {
-			e.Text += session.Finish()
-			e.Result = show.NewResult(*chunk.Final, session.Text(), j.request.Timestamps)
-			e.Result.Stop = session.Stopped()
+			e.Result = show.NewResult(*chunk.Final, j.request.Timestamps)
 			j.blame(e.Result)
-			if r.model.codec == nil {
+			if r.model.noText != nil {
 				e.Result.Shown = ids.String()
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 const generateHelp = `Generate text from prompts. Prompts are given by --prompt, --prompt-ids and --chat, in any mix, or as a
@@ -64,7 +65,7 @@ const generateExamples = `  cbactor generate --prompt "Once upon a time" --promp
 type generateFlags struct {
 	engine   engineFlags
 	settings requests.Settings
-	prompts  []requests.Prompt
+	prompts  []texts.Prompt
 	requests string
 	resume   string
 	adapters []namedAdapter
@@ -129,8 +130,8 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	defer in.close(&err)
 	f.engine.taken = []*os.File{in.file, in.out}
 	tally := show.NewTally(in.total, time.Now())
-	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*loaded, error) {
-		return c.load(cmd, &f.engine, func(m maker) engine.Hints { return in.hints(m, f.maxNew()) })
+	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*generator, error) {
+		return c.load(cmd, &f.engine, func(words *texts.Local) engine.Hints { return in.hints(ctx, words, f.maxNew()) })
 	})
 	if err != nil {
 		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
@@ -139,27 +140,24 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err := loadAdapters(ctx, model.engine, f.adapters); err != nil {
 		return err
 	}
-	m := maker{model: model, settings: f.settings, policy: f.engine.config.SchedulerType, told: f.json || f.resume != ""}
-	if m.recommended, err = engine.Recommended(model.generation); err != nil {
+	m := maker{model: model, settings: f.settings, told: f.json || f.resume != ""}
+	settled := m.settle(f.settings)
+	if err := model.checkText(settled); err != nil {
 		return err
-	}
-	settled, _, err := m.settle(f.settings)
-	if err != nil {
-		return badUsage("%w", err)
 	}
 	for _, name := range engine.Unsupported(model.generation) {
 		c.say("the model recommends %s, which is not implemented: going on without it", name)
 	}
 	warn := &warner{cli: c, said: map[string]bool{}}
 	if in.file == nil {
-		warn.flags(m.idle(f.settings, settled, true))
+		warn.flags(m.idle(ctx, f.settings, settled, true))
 	}
 	info := model.engine.Info()
 	tally.Start(time.Now())
 	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
-	limit := inFlight(info, f.engine.config.SchedulerType)
+	limit := inFlight(info, model.policy)
 	sinks := c.sinks(f.json, in, limit, tally)
-	return c.present(ctx, newRunner(model, limit), in.jobs(m, warn), tally, sinks)
+	return c.present(ctx, newRunner(model, limit), in.jobs(ctx, m, warn), tally, sinks)
 }
 
 // maxNew is how many tokens a request generates at most that says nothing itself.
@@ -176,7 +174,7 @@ func (c *cli) neverBegun(ctx context.Context, in *input, json bool, tally *show.
 	}
 	results := show.NewJSON(c.stdout)
 	for i := range in.prompts {
-		r := refused(job{request: engine.Request{ID: promptID(i + 1)}}, context.Canceled)
+		r := refused(failing(promptID(i+1), nil), context.Canceled)
 		e := show.Event{Entry: show.Entry{Index: i, ID: r.RequestID}, Result: r}
 		tally.Event(e)
 		if !json {
@@ -197,9 +195,6 @@ func limitOf(info engine.Info) string {
 	}
 	return fmt.Sprintf("the context of %d tokens", info.MaxContext)
 }
-
-// priorityPolicy is the scheduler type that looks at priorities.
-const priorityPolicy = "priority"
 
 // inFlight is how many requests are open at a time: twice as many as run, so that
 // one is ready when one ends. By priority it is as many as the queue takes: who has

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"slices"
+	"context"
 	"strings"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
-	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // idle says which settings of a request have no effect, and why; request is what they
 // have settled to. They are called by their flags, or by their keys.
-func (m maker) idle(s requests.Settings, request engine.Request, flags bool) []string {
+func (m maker) idle(ctx context.Context, s requests.Settings, request texts.Request, flags bool) []string {
 	var warnings []string
 	tell := func(why string, of ...wish) {
 		if names := wished(of, flags); names != "" {
@@ -28,8 +27,8 @@ func (m maker) idle(s requests.Settings, request engine.Request, flags bool) []s
 		tell("the request is greedy, with temperature 0 or top_k 1", wishesRandom(s)...)
 		tell("a greedy request has the same text each time", wish{"n", s.Sequences() > 1})
 	}
-	tell("the order is not by priority, give --scheduler-type "+priorityPolicy, wish{"priority", m.policy != priorityPolicy && (over(s.Priority, 0) || under(s.Priority, 0))})
-	tell("it spells a special token, which is not shown and so not found: give its id as stop_ids", wish{"stop", spellsSpecial(m.model.codec, s.Stop)})
+	tell("the order is not by priority, give --scheduler-type "+priorityPolicy, wish{"priority", m.model.policy != priorityPolicy && (over(s.Priority, 0) || under(s.Priority, 0))})
+	tell("it spells a special token, which is not shown and so not found: give its id as stop_ids", wish{"stop", m.model.spellSpecial(ctx, s.Stop)})
 	return warnings
 }
 
@@ -86,13 +85,6 @@ func is(b *bool) bool { return b != nil && *b }
 func over[T int | float64](v *T, than T) bool { return v != nil && *v > than }
 
 func under[T int | float64](v *T, than T) bool { return v != nil && *v < than }
-
-// spellsSpecial says whether a text has a token in it that is not shown.
-func spellsSpecial(codec *text.Codec, list []string) bool {
-	return codec != nil && slices.ContainsFunc(list, func(s string) bool {
-		return slices.ContainsFunc(codec.EncodeRaw(s), func(id int32) bool { return codec.Decode([]int32{id}) == "" })
-	})
-}
 
 // warner tells of what has no effect, each thing once.
 type warner struct {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/text"
 )
 
 // What has no effect is told by its name, with why; what has one is not told.
@@ -16,7 +18,7 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		scored = " without effect: nothing is generated to score a prompt"
 		json   = " without effect: it is told in JSON alone, give --json"
 	)
-	codec := tinyCodec(t)
+	tiny := tinyGenerator(t)
 	for _, c := range []struct {
 		flags string
 		want  []string
@@ -34,23 +36,30 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		{"--score --logprobs 3 --stop a --stop-ids 3 --kept-tokens --temperature 1 --bad-words a --repetition-penalty 2 --ignore-eos", []string{
 			"--temperature, --repetition-penalty, --bad-words, --stop, --stop-ids, --ignore-eos, --kept-tokens, --logprobs" + scored}},
 	} {
-		m := maker{model: &loaded{codec: codec}, recommended: sampling.Params{}, told: true}
+		m := maker{model: tiny, told: true}
 		s := parsed(t, strings.Fields(c.flags)...)
-		r, _, err := m.settle(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.idle(s, r, true); !slices.Equal(got, c.want) {
+		if got := m.idle(t.Context(), s, m.settle(s), true); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.flags, got, c.want)
 		}
 	}
 	s := parsed(t, "--priority", "1", "--logprobs", "0", "--score", "--prompt-logprobs", "--timestamps")
-	m := maker{model: &loaded{}, policy: "priority"}
-	r, _, err := m.settle(s)
+	m := maker{model: &generator{policy: "priority"}}
+	if got, want := m.idle(t.Context(), s, m.settle(s), false), []string{"logprobs, prompt_logprobs, score, timestamps" + json}; !slices.Equal(got, want) {
+		t.Errorf("of a line in text: %q, want %q", got, want)
+	}
+}
+
+// tinyGenerator knows the words of the embedded model, and no engine.
+func tinyGenerator(t *testing.T) *generator {
+	t.Helper()
+	model, err := checkpoint.Open(checkpoint.Embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.idle(s, r, false), []string{"logprobs, prompt_logprobs, score, timestamps" + json}; !slices.Equal(got, want) {
-		t.Errorf("of a line in text: %q, want %q", got, want)
+	defer model.Close()
+	codec, err := text.Load(model)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return &generator{Service: texts.New(nil, codec), special: map[string]bool{}}
 }

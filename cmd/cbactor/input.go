@@ -1,16 +1,18 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // input is what a run generates from: prompts, or a file of requests.
 type input struct {
-	prompts []requests.Prompt // nil: a file
+	prompts []texts.Prompt // nil: a file
 	file    *os.File
 	name    string
 	total   int // requests; 0: not known
@@ -86,19 +88,23 @@ func sameFile(a, b *os.File) bool {
 }
 
 // jobs is what there is to run.
-func (in *input) jobs(m maker, warn *warner) source {
+func (in *input) jobs(ctx context.Context, m maker, warn *warner) source {
 	if in.file == nil {
 		return m.fromPrompts(in.prompts)
 	}
-	return m.fromFile(requests.NewReader(in.file, in.name, m.settings), &in.done, warn)
+	done := &in.done
+	if in.out == nil {
+		done = nil
+	}
+	return m.fromFile(ctx, requests.NewReader(in.file, in.name, m.settings), done, warn)
 }
 
 // hints are what a run will ask an engine for. A prompt that cannot be encoded will
 // be a failed request, in its turn.
-func (in *input) hints(m maker, maxNew int) engine.Hints {
+func (in *input) hints(ctx context.Context, words *texts.Local, maxNew int) engine.Hints {
 	h := engine.Hints{Requests: in.total * in.each}
 	for _, p := range in.prompts {
-		if ids, err := m.encode(p); err == nil {
+		if ids, err := words.Encode(ctx, p); err == nil {
 			h.MaxPrompt, h.MaxNew = max(h.MaxPrompt, len(ids)), maxNew
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,7 @@ import (
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
-	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // maxLead is how much of a prompt is shown before the text that goes on with it,
@@ -18,8 +18,7 @@ const maxLead = 500
 
 // job is a request to run.
 type job struct {
-	request engine.Request
-	texts   decoding
+	request texts.Request
 	lead    string              // see show.Entry
 	bad     error               // why it cannot run; nil: it can
 	line    *requests.LineError // where it stands in a file; nil: in none
@@ -32,40 +31,19 @@ type source func() (job, error)
 
 // maker makes jobs for a model.
 type maker struct {
-	model       *loaded
-	recommended sampling.Params   // by the model
-	settings    requests.Settings // of requests that do not say otherwise
-	policy      string            // of the scheduler
-	told        bool              // results are JSON, which has a place for all that is told
+	model    *generator
+	settings requests.Settings // of requests that do not say otherwise
+	told     bool              // results are JSON, which has a place for all that is told
 }
 
 // job makes the job of a prompt.
-func (m maker) job(id string, p requests.Prompt, settings requests.Settings) job {
-	var j job
-	j.request, j.texts, j.bad = m.settle(settings)
-	j.request.ID = id
-	ids, err := m.encode(p)
-	j.request.PromptIDs = ids
-	if j.bad == nil {
-		j.bad = err
-	}
+func (m maker) job(id string, p texts.Prompt, settings requests.Settings) job {
+	j := job{request: m.settle(settings)}
+	j.request.ID, j.request.Prompt = id, p
 	if p.Text != nil {
-		j.lead = lead(*p.Text)
+		j.lead, j.bad = lead(*p.Text), requests.CheckText(*p.Text)
 	}
 	return j
-}
-
-func (m maker) encode(p requests.Prompt) ([]int32, error) {
-	codec := m.model.codec
-	switch {
-	case p.IDs != nil:
-		return p.IDs, nil
-	case codec == nil:
-		return nil, m.model.noCodec
-	case p.Messages != nil:
-		return codec.EncodeChat(p.Messages)
-	}
-	return codec.Encode(*p.Text), requests.CheckText(*p.Text)
 }
 
 // lead is the end of a prompt.
@@ -78,7 +56,7 @@ func lead(prompt string) string {
 }
 
 // fromPrompts gives the jobs of prompts, "prompt-1" and so on.
-func (m maker) fromPrompts(list []requests.Prompt) source {
+func (m maker) fromPrompts(list []texts.Prompt) source {
 	next := 0
 	return func() (job, error) {
 		if next == len(list) {
@@ -95,35 +73,46 @@ func (m maker) fromPrompts(list []requests.Prompt) source {
 // promptID is the id of the n-th prompt, from 1.
 func promptID(n int) string { return fmt.Sprintf("prompt-%d", n) }
 
-// fromFile gives the jobs of a file. Those that are done are to be skipped. What has no
-// effect is told to warn.
-func (m maker) fromFile(r *requests.Reader, done *requests.Done, warn *warner) source {
+// fromFile gives the jobs of a file. Those that are done are to be skipped; nil: none is.
+// What has no effect is told to warn.
+func (m maker) fromFile(ctx context.Context, r *requests.Reader, done *requests.Done, warn *warner) source {
 	return func() (job, error) {
 		line, err := r.Next()
 		var bad *requests.LineError
 		if errors.As(err, &bad) {
-			return job{request: engine.Request{ID: bad.ID}, bad: err}, nil
+			return failing(bad.ID, err), nil
 		}
 		if err != nil {
 			return job{}, err
 		}
 		j := m.job(line.ID, line.Prompt, line.Settings)
 		j.line = r.Place(line)
-		if j.bad == nil {
-			j.skip, j.bad = j.done(done)
+		if j.bad == nil && done != nil {
+			j.skip, j.bad = m.done(ctx, j, done)
 		}
 		if j.bad == nil && !j.skip {
-			warn.line(j.line, m.idle(line.Settings, j.request, false))
+			warn.line(j.line, m.idle(ctx, line.Settings, j.request, false))
 		}
 		j.lead = "" // of many texts only the generated part is of interest
 		return j, nil
 	}
 }
 
-// done says whether all sequences of the job are done.
-func (j job) done(in *requests.Done) (bool, error) {
+// failing is a job that cannot run.
+func failing(id string, err error) job {
+	j := job{bad: err}
+	j.request.ID = id
+	return j
+}
+
+// done says whether all sequences of a job are done.
+func (m maker) done(ctx context.Context, j job, in *requests.Done) (bool, error) {
+	ids, err := m.model.Encode(ctx, j.request.Prompt)
+	if err != nil {
+		return false, err
+	}
 	for i := range j.request.N {
-		if is, err := in.Has(actors.ChildID(j.request.ID, i), j.request.PromptIDs); !is || err != nil {
+		if is, err := in.Has(actors.ChildID(j.request.ID, i), ids); !is || err != nil {
 			return false, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/internal/obs"
 	"github.com/cbactor/cbactor/text"
 )
@@ -109,35 +110,34 @@ func (c *cli) log() zerolog.Logger {
 	return obs.New(c.console, c.verbose, isTerminal(c.stderr))
 }
 
-// loaded is a model that generates.
-type loaded struct {
-	engine     *engine.Engine
-	codec      *text.Codec // nil: the model takes token ids only
-	noCodec    error       // why
-	generation checkpoint.Generation
-	eos        []int32 // ids that end a text
-}
-
-// load starts an engine and its tokenizer; hints says what it will be asked for.
-// The caller closes the engine.
-func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(maker) engine.Hints) (*loaded, error) {
+// load starts an engine of this process and its tokenizer; hints says what it will be
+// asked for. The caller closes it.
+func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(*texts.Local) engine.Hints) (g *generator, err error) {
 	model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{generation: model.Generation, eos: model.Config.EOS}
-	l.codec, l.noCodec = text.Load(model)
-	if l.noCodec != nil && !errors.Is(l.noCodec, text.ErrNoTokenizer) && !errors.Is(l.noCodec, text.ErrUnsupported) {
-		return nil, errors.Join(l.noCodec, model.Close())
+	defer func() {
+		if closing := model.Close(); closing != nil {
+			err = errors.Join(err, closing)
+		}
+		if err != nil && g != nil {
+			err = errors.Join(err, g.engine.Close())
+		}
+	}()
+	codec, noText := text.Load(model)
+	if noText != nil && !errors.Is(noText, text.ErrNoTokenizer) && !errors.Is(noText, text.ErrUnsupported) {
+		return nil, noText
 	}
-	l.engine, err = c.spawn(cmd, f, model, hints(maker{model: l}))
+	e, err := c.spawn(cmd, f, model, hints(texts.New(nil, codec)))
 	if err != nil {
-		return nil, errors.Join(err, model.Close())
+		return nil, err
 	}
-	if err := model.Close(); err != nil {
-		return nil, errors.Join(err, l.engine.Close())
+	words := texts.New(e, codec)
+	if noText != nil {
+		words = texts.WithoutText(e, noText)
 	}
-	return l, nil
+	return newGenerator(e, words, noText, model.Generation)
 }
 
 // closeEngine ends an engine and adds what went wrong with that to err.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/text"
 )
 
@@ -27,8 +28,8 @@ var stories = []string{
 // promptFlag is a flag that adds a prompt to a list. Several share one list, so
 // that prompts keep the order of the command line.
 type promptFlag struct {
-	list  *[]requests.Prompt
-	parse func(string) (requests.Prompt, error)
+	list  *[]texts.Prompt
+	parse func(string) (texts.Prompt, error)
 	kind  string
 }
 
@@ -50,31 +51,31 @@ func (promptFlag) String() string { return "" }
 // Type implements pflag.Value.
 func (f promptFlag) Type() string { return f.kind }
 
-func addPrompts(fs *pflag.FlagSet, list *[]requests.Prompt) {
+func addPrompts(fs *pflag.FlagSet, list *[]texts.Prompt) {
 	fs.Var(promptFlag{list, parseText, "text"}, "prompt", "text to go on with (repeatable)")
 	fs.Var(promptFlag{list, parseIDs, "ids"}, "prompt-ids", "token ids to go on with, separated by commas (repeatable)")
 	fs.Var(promptFlag{list, parseChat, "text"}, "chat", "message to answer, put into the model's chat template (repeatable)")
 }
 
-func parseText(s string) (requests.Prompt, error) {
-	return requests.Prompt{Text: &s}, requests.CheckText(s)
+func parseText(s string) (texts.Prompt, error) {
+	return texts.Prompt{Text: &s}, requests.CheckText(s)
 }
 
-func parseChat(s string) (requests.Prompt, error) {
-	return requests.Prompt{Messages: []text.Message{{Role: "user", Content: s}}}, requests.CheckText(s)
+func parseChat(s string) (texts.Prompt, error) {
+	return texts.Prompt{Messages: []text.Message{{Role: "user", Content: s}}}, requests.CheckText(s)
 }
 
-func parseIDs(s string) (requests.Prompt, error) {
+func parseIDs(s string) (texts.Prompt, error) {
 	if s == "" {
-		return requests.Prompt{}, errors.New("the prompt is empty: give token ids, separated by commas")
+		return texts.Prompt{}, errors.New("the prompt is empty: give token ids, separated by commas")
 	}
 	ids, err := requests.ParseIDs(s)
-	return requests.Prompt{IDs: ids}, err
+	return texts.Prompt{IDs: ids}, err
 }
 
 // prompts are those of the flags, else standard input as a whole, else, where
 // that is a terminal, stories for the embedded model.
-func (c *cli) prompts(flags []requests.Prompt, model string) ([]requests.Prompt, error) {
+func (c *cli) prompts(flags []texts.Prompt, model string) ([]texts.Prompt, error) {
 	if len(flags) > 0 {
 		return flags, nil
 	}
@@ -96,14 +97,14 @@ func (c *cli) prompts(flags []requests.Prompt, model string) ([]requests.Prompt,
 	if err := requests.CheckText(prompt); err != nil {
 		return nil, badUsage("standard input: %w", err)
 	}
-	return []requests.Prompt{{Text: &prompt}}, nil
+	return []texts.Prompt{{Text: &prompt}}, nil
 }
 
-func builtinPrompts(model string) ([]requests.Prompt, error) {
+func builtinPrompts(model string) ([]texts.Prompt, error) {
 	if model != "" && model != checkpoint.Embedded {
 		return nil, badUsage("there is no prompt: give --prompt, --chat, --prompt-ids, --requests, or text on standard input")
 	}
-	list := make([]requests.Prompt, len(stories))
+	list := make([]texts.Prompt, len(stories))
 	for i := range stories {
 		list[i].Text = &stories[i]
 	}

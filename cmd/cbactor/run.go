@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // news is what reaches the main goroutine: an event of a request, a request that
@@ -21,14 +22,14 @@ type news struct {
 
 // runner feeds jobs to an engine.
 type runner struct {
-	model  *loaded
+	model  *generator
 	out    chan news
 	places chan struct{} // one taken for each open sequence
 	open   sync.WaitGroup
 }
 
 // newRunner makes a runner that has at most limit sequences open at a time, or those of one request.
-func newRunner(model *loaded, limit int) *runner {
+func newRunner(model *generator, limit int) *runner {
 	return &runner{model: model, out: make(chan news), places: make(chan struct{}, limit)}
 }
 
@@ -117,7 +118,7 @@ func (r *runner) begin(ctx context.Context, j job, index int) (begun int, err er
 	places := r.take(ctx, j.request.N)
 	s, err := r.submit(ctx, j)
 	if err != nil {
-		r.out <- news{event: show.Event{Entry: entry, Result: refused(j, err)}}
+		r.out <- news{event: show.Event{Entry: entry, Result: r.refused(ctx, j, err)}}
 		r.give(places)
 		if errors.Is(err, engine.ErrUnavailable) {
 			return 1, fmt.Errorf("no further requests are taken: %w", err)
@@ -125,7 +126,7 @@ func (r *runner) begin(ctx context.Context, j job, index int) (begun int, err er
 		return 1, nil
 	}
 	var sequences sync.WaitGroup
-	follow := func(entry show.Entry, s *engine.Stream) {
+	follow := func(entry show.Entry, s texts.Stream) {
 		sequences.Go(func() { r.follow(j, entry, s) })
 	}
 	follow(entry, s)
@@ -161,17 +162,26 @@ func (r *runner) give(places int) {
 	}
 }
 
-func (r *runner) submit(ctx context.Context, j job) (*engine.Stream, error) {
+func (r *runner) submit(ctx context.Context, j job) (texts.Stream, error) {
 	if j.bad != nil {
 		return nil, j.bad
 	}
-	return r.model.engine.AddRequest(ctx, j.request)
+	return r.model.Generate(ctx, j.request)
+}
+
+// refused is the result of a request that never ran, with the ids of its prompt as far as
+// it has any.
+func (r *runner) refused(ctx context.Context, j job, err error) *show.Result {
+	if ids, err := r.model.Encode(ctx, j.request.Prompt); err == nil {
+		j.request.PromptIDs = ids
+	}
+	return refused(j, err)
 }
 
 // refused is the result of a request that never ran: because it is bad, or because
 // the run was cancelled first.
 func refused(j job, err error) *show.Result {
-	result := show.NewResult(engine.Refused(j.request, err), "", false)
+	result := show.NewResult(texts.Output{Output: engine.Refused(j.request.Request, err)}, false)
 	j.blame(result)
 	if j.typed && badPrompt(err) {
 		result.Err = usageError{error: result.Err}

@@ -12,12 +12,16 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 )
 
+var errNoText = errors.New("no text here")
+
 // echoModel is an engine that computes next to nothing, in steps of some time.
-func echoModel(t *testing.T, step time.Duration) *loaded {
+func echoModel(t *testing.T, step time.Duration) *generator {
 	t.Helper()
 	echo := executor.NewEcho(executor.EchoConfig{Blocks: 256, Delay: func(*executor.Batch) { time.Sleep(step) }})
 	e, err := engine.Spawn(t.Context(), engine.Config{Executor: echo, Log: zerolog.Nop()})
@@ -29,11 +33,15 @@ func echoModel(t *testing.T, step time.Duration) *loaded {
 			t.Error(err)
 		}
 	})
-	return &loaded{engine: e, noCodec: errors.New("no text here")}
+	g, err := newGenerator(e, texts.WithoutText(e, errNoText), errNoText, checkpoint.Generation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 func numbered(i int, tokens int) job {
-	return job{request: engine.Request{ID: fmt.Sprint(i), PromptIDs: []int32{int32(i % 1000)}, MaxNewTokens: tokens, IgnoreEOS: true}}
+	return job{request: texts.Request{Request: engine.Request{ID: fmt.Sprint(i), MaxNewTokens: tokens, IgnoreEOS: true}, Prompt: texts.Prompt{IDs: []int32{int32(i % 1000)}}}}
 }
 
 // By priority as much is read ahead as the queue takes.
@@ -89,7 +97,7 @@ func TestBackPressure(t *testing.T) {
 
 // A bad job is a failed result, in its turn, and no end of the run.
 func TestBadJobs(t *testing.T) {
-	list := []job{numbered(1, 2), {request: engine.Request{ID: "bad"}, bad: errors.New("bad line")}, {request: engine.Request{ID: "empty"}}, numbered(2, 2)}
+	list := []job{numbered(1, 2), failing("bad", errors.New("bad line")), failing("empty", nil), numbered(2, 2)}
 	got := map[string]string{}
 	for n := range newRunner(echoModel(t, 0), 2).run(t.Context(), listed(list)) {
 		if r := n.event.Result; r != nil {
@@ -115,7 +123,9 @@ func TestSequencesOfARequest(t *testing.T) {
 		j.request.N = n
 		list = append(list, j)
 	}
-	list = append(list, job{request: engine.Request{ID: "bad", N: 3}, bad: errors.New("bad line")}, numbered(9, 3))
+	bad := failing("bad", errors.New("bad line"))
+	bad.request.N = 3
+	list = append(list, bad, numbered(9, 3))
 	r := newRunner(echoModel(t, 0), limit)
 	ids, begun, ended := map[string]int{}, map[int]bool{}, 0
 	for n := range r.run(t.Context(), listed(list)) {
@@ -166,7 +176,7 @@ func TestRunEnds(t *testing.T) {
 	}
 	broken := errors.New("disk on fire")
 	for name, c := range map[string]struct {
-		model *loaded
+		model *generator
 		jobs  source
 		want  error
 	}{

@@ -1,35 +1,15 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
-	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
-	"github.com/cbactor/cbactor/text"
 )
 
-// decoding is how the ids of a job become text.
-type decoding struct {
-	codec   *text.Codec // nil: they do not
-	stops   *text.Stops // nil: none
-	include bool        // the stop string is part of the text
-}
-
-func (d decoding) session() *text.Session {
-	if d.stops == nil {
-		return text.NewSession(d.codec)
-	}
-	return d.stops.NewSession(d.include)
-}
-
-// settle turns what is asked for into a request, but for its id and prompt, and into
-// how its text is read.
-func (m maker) settle(s requests.Settings) (engine.Request, decoding, error) {
-	d := decoding{codec: m.model.codec}
-	r := engine.Request{MaxNewTokens: defaultMaxNew, N: s.Sequences(), Sampling: params(m.recommended, s), Seed: s.Seed}
+// settle turns what is asked for into a request, but for its id and prompt.
+func (m maker) settle(s requests.Settings) texts.Request {
+	r := texts.Request{Stop: s.Stop, StopIDs: s.StopIDs}
+	r.MaxNewTokens, r.N, r.Sampling, r.Seed = defaultMaxNew, s.Sequences(), params(m.model.recommended, s), s.Seed
 	set(&r.Score, s.Score)
 	if r.Score {
 		r.MaxNewTokens = 0
@@ -41,62 +21,18 @@ func (m maker) settle(s requests.Settings) (engine.Request, decoding, error) {
 	set(&r.Deadline, s.Timeout)
 	set(&r.FirstToken, s.FirstTokenTimeout)
 	set(&r.Timestamps, s.Timestamps)
-	var err error
+	set(&r.KeepStop, s.IncludeStop)
 	if s.BadWords != nil {
-		if r.Sampling.BadWords, err = m.badWords(s.BadWords); err != nil {
-			return r, d, err
+		r.Sampling.BadWords = nil
+	}
+	for _, w := range s.BadWords {
+		if w.Text == "" {
+			r.Sampling.BadWords = append(r.Sampling.BadWords, w.IDs)
+		} else {
+			r.BadWords = append(r.BadWords, w.Text)
 		}
 	}
-	m.endByIDs(&r, &d, s.StopIDs)
-	if len(s.Stop) == 0 {
-		return r, d, nil
-	}
-	if d.codec == nil {
-		return r, d, fmt.Errorf("stop: %w", m.model.noCodec)
-	}
-	if d.stops, err = text.NewStops(d.codec, s.Stop); err != nil {
-		return r, d, err
-	}
-	set(&d.include, s.IncludeStop)
-	stops := d.stops
-	r.Stop = func() engine.Matcher { return stops.NewMatcher() }
-	return r, d, nil
-}
-
-// endByIDs has more ids end the request, which are not shown. The model's own are
-// among the request's then, unless they are to be ignored.
-func (m maker) endByIDs(r *engine.Request, d *decoding, ids []int32) {
-	if len(ids) == 0 {
-		return
-	}
-	r.EOS = ids
-	if !r.IgnoreEOS {
-		r.EOS = slices.Concat(m.model.eos, ids)
-	}
-	r.IgnoreEOS = false
-	if d.codec != nil {
-		d.codec = d.codec.Hiding(ids)
-	}
-}
-
-// badWords are the ids of what must not be generated. A text has those that the
-// tokenizer gives it at the start of a text and those behind a space.
-func (m maker) badWords(list []requests.Word) ([][]int32, error) {
-	var words [][]int32
-	for _, w := range list {
-		switch {
-		case w.Text == "":
-			words = append(words, w.IDs)
-		case m.model.codec == nil:
-			return nil, fmt.Errorf("bad_words: %w", m.model.noCodec)
-		default:
-			words = append(words, m.model.codec.EncodeRaw(w.Text))
-			if !strings.HasPrefix(w.Text, " ") {
-				words = append(words, m.model.codec.EncodeRaw(" "+w.Text))
-			}
-		}
-	}
-	return words, nil
+	return r
 }
 
 // params puts what is asked for over p.

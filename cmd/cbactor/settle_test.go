@@ -2,16 +2,15 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
 )
@@ -40,8 +39,8 @@ func line(t *testing.T, s string, flags ...string) requests.Settings {
 
 // Every setting reaches the request, from flags and from a line alike.
 func TestEverySetting(t *testing.T) {
-	want := engine.Request{
-		ID: "a", PromptIDs: []int32{1}, MaxNewTokens: 3, N: 2, Priority: -3, EOS: []int32{0, 5, 6},
+	want := texts.Request{StopIDs: []int32{5, 6}, Prompt: texts.Prompt{IDs: []int32{1}}, Request: engine.Request{
+		ID: "a", MaxNewTokens: 3, N: 2, Priority: -3,
 		Deadline: 2 * time.Second, FirstToken: time.Second, Timestamps: true,
 		Sampling: sampling.Params{
 			Bias: []sampling.Bias{{ID: 1, Value: 2}, {ID: 3, Value: -4}}, RepetitionPenalty: 1.5, PresencePenalty: 1, FrequencyPenalty: -1,
@@ -49,14 +48,14 @@ func TestEverySetting(t *testing.T) {
 			Temperature: 0.5, TopK: 4, TopP: 0.5, MinP: 0.25, TypicalP: 0.75,
 			Tell: sampling.Tell{Logprobs: true, Top: 5, Kept: true, Prompt: true},
 		},
-	}
-	m := maker{model: &loaded{eos: []int32{0}}}
+	}}
+	m := maker{model: &generator{}}
 	for name, s := range map[string]requests.Settings{
 		"flags": parsed(t, everyFlag...),
 		"line":  line(t, everyKey),
 		"both":  line(t, everyKey, "--n", "5", "--temperature", "1", "--bad-words", "x", "--stop-ids", "9"),
 	} {
-		if j := m.job("a", requests.Prompt{IDs: []int32{1}}, s); j.bad != nil || !reflect.DeepEqual(j.request, want) {
+		if j := m.job("a", texts.Prompt{IDs: []int32{1}}, s); j.bad != nil || !reflect.DeepEqual(j.request, want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", name, j.bad, j.request, want)
 		}
 	}
@@ -71,19 +70,25 @@ func TestEverySetting(t *testing.T) {
 }
 
 func TestLineOverFlags(t *testing.T) {
-	m := maker{model: &loaded{eos: []int32{0}}}
-	flags := []string{"--max-new-tokens", "10", "--temperature", "1", "--top-p", "0.5", "--stop-ids", "5", "--logprobs", "3"}
-	seed := uint64(9)
-	for s, want := range map[string]engine.Request{
-		`{"prompt_ids":[1]}`: {MaxNewTokens: 10, EOS: []int32{0, 5}, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3}}},
+	m := maker{model: &generator{}}
+	flags := []string{"--max-new-tokens", "10", "--temperature", "1", "--top-p", "0.5", "--stop-ids", "5", "--stop", "x", "--stop", "y", "--logprobs", "3"}
+	seed, none := uint64(9), []string{}
+	for s, want := range map[string]texts.Request{
+		`{"prompt_ids":[1]}`: {StopIDs: []int32{5}, Request: engine.Request{MaxNewTokens: 10, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3}}}},
 		`{"prompt_ids":[1],"max_new_tokens":3,"temperature":0.25,"top_k":4,"seed":9,"ignore_eos":true,"stop_ids":[],"logprobs":-1}`: {
-			MaxNewTokens: 3, IgnoreEOS: true, Seed: &seed, Sampling: sampling.Params{Temperature: 0.25, TopK: 4, TopP: 0.5}},
-		`{"prompt_ids":[1],"ignore_eos":true,"logprobs":0}`: {MaxNewTokens: 10, EOS: []int32{5}, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true}}},
-		`{"prompt_ids":[1],"score":true,"prompt_logprobs":true}`: {Score: true, EOS: []int32{0, 5},
-			Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3, Prompt: true}}},
+			StopIDs: []int32{}, Request: engine.Request{MaxNewTokens: 3, IgnoreEOS: true, Seed: &seed, Sampling: sampling.Params{Temperature: 0.25, TopK: 4, TopP: 0.5}}},
+		`{"prompt_ids":[1],"ignore_eos":true,"logprobs":0,"stop":[]}`: {StopIDs: []int32{5}, Stop: none,
+			Request: engine.Request{MaxNewTokens: 10, IgnoreEOS: true, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true}}}},
+		`{"prompt_ids":[1],"stop":"z","include_stop":true}`: {StopIDs: []int32{5}, Stop: []string{"z"}, KeepStop: true,
+			Request: engine.Request{MaxNewTokens: 10, Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3}}}},
+		`{"prompt_ids":[1],"score":true,"prompt_logprobs":true}`: {StopIDs: []int32{5}, Request: engine.Request{Score: true,
+			Sampling: sampling.Params{Temperature: 1, TopP: 0.5, Tell: sampling.Tell{Logprobs: true, Top: 3, Prompt: true}}}},
 	} {
-		want.ID, want.PromptIDs, want.N = "a", []int32{1}, 1
-		if j := m.job("a", requests.Prompt{IDs: []int32{1}}, line(t, s, flags...)); j.bad != nil || !reflect.DeepEqual(j.request, want) {
+		want.ID, want.Prompt.IDs, want.N = "a", []int32{1}, 1
+		if want.Stop == nil {
+			want.Stop = []string{"x", "y"}
+		}
+		if j := m.job("a", texts.Prompt{IDs: []int32{1}}, line(t, s, flags...)); j.bad != nil || !reflect.DeepEqual(j.request, want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", s, j.bad, j.request, want)
 		}
 	}
@@ -93,69 +98,29 @@ func TestLineOverFlags(t *testing.T) {
 	}
 }
 
-// tinyCodec is the tokenizer of the embedded model.
-func tinyCodec(t *testing.T) *text.Codec {
-	t.Helper()
-	model, err := checkpoint.Open(checkpoint.Embedded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer model.Close()
-	codec, err := text.Load(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return codec
-}
-
-// A stop string ends the request's ids and its text at the same place.
-func TestStopStringsOfAJob(t *testing.T) {
-	m := maker{model: &loaded{codec: tinyCodec(t)}}
-	out := m.model.codec.EncodeRaw(", there was a little girl named Lily")
-	prompt := requests.Prompt{IDs: []int32{1}}
-	for s, want := range map[string]string{
-		`{"prompt_ids":[1]}`:                                                            ", there was a little ",
-		`{"prompt_ids":[1],"include_stop":true}`:                                        ", there was a little girl n",
-		`{"prompt_ids":[1],"stop":"was"}`:                                               ", there ",
-		`{"prompt_ids":[1],"stop":["little","a little"]}`:                               ", there was ",
-		`{"prompt_ids":[1],"stop":[]}`:                                                  ", there was a little girl named Lily",
-		`{"prompt_ids":[1],"stop":[],"stop_ids":[` + fmt.Sprint(out[len(out)-1]) + `]}`: ", there was a little girl named",
-	} {
-		j := m.job("a", prompt, line(t, s, "--stop", "never", "--stop", "girl n"))
-		if j.bad != nil {
-			t.Errorf("%s: %v", s, j.bad)
-			continue
-		}
-		n := -1
-		if j.request.Stop != nil {
-			n = j.request.Stop().Match(out)
-		}
-		session := j.texts.session()
-		session.Push(out)
-		session.Finish()
-		if session.Text() != want || (n > 0) != (session.Stopped() != "") {
-			t.Errorf("%s: %q, want %q; %d ids match", s, session.Text(), want, n)
-		}
-	}
-}
-
+// Forbidden texts and ids go their own ways.
 func TestBadWordsOfAJob(t *testing.T) {
-	m := maker{model: &loaded{codec: tinyCodec(t)}, settings: parsed(t, "--bad-words", "girl", "--bad-words", " boy", "--bad-words-ids", "3,4")}
-	encode := m.model.codec.EncodeRaw
-	want := [][]int32{encode("girl"), encode(" girl"), encode(" boy"), {3, 4}}
-	if j := m.job("a", requests.Prompt{IDs: []int32{1}}, m.settings); j.bad != nil || !reflect.DeepEqual(j.request.Sampling.BadWords, want) {
-		t.Errorf("%v, %v, want %v", j.request.Sampling.BadWords, j.bad, want)
+	m := maker{model: &generator{recommended: sampling.Params{BadWords: [][]int32{{9}}}}}
+	for flags, want := range map[string]texts.Request{
+		"":                                     {Request: engine.Request{Sampling: sampling.Params{BadWords: [][]int32{{9}}}}},
+		"--bad-words girl --bad-words-ids 3,4": {Request: engine.Request{Sampling: sampling.Params{BadWords: [][]int32{{3, 4}}}}, BadWords: []string{"girl"}},
+	} {
+		got := m.settle(parsed(t, strings.Fields(flags)...))
+		if !reflect.DeepEqual(got.Sampling.BadWords, want.Sampling.BadWords) || !slices.Equal(got.BadWords, want.BadWords) {
+			t.Errorf("%s: %v and %q", flags, got.Sampling.BadWords, got.BadWords)
+		}
 	}
 }
 
 // A model without a tokenizer knows no text to stop at.
 func TestTextOfAModelWithoutTokenizer(t *testing.T) {
-	model := &loaded{noCodec: text.ErrNoTokenizer}
+	m := maker{model: &generator{noText: text.ErrNoTokenizer}}
 	for _, flags := range [][]string{{"--stop", "a"}, {"--bad-words", "a"}} {
-		m := maker{model: model, settings: parsed(t, flags...)}
-		j := m.job("a", requests.Prompt{IDs: []int32{1}}, m.settings)
-		if !errors.Is(j.bad, text.ErrNoTokenizer) || !badPrompt(j.bad) {
-			t.Errorf("%v: %v", flags, j.bad)
+		if err := m.model.checkText(m.settle(parsed(t, flags...))); !errors.Is(err, text.ErrNoTokenizer) || status(err) != statusUsage  {
+			t.Errorf("%v: %v", flags, err)
 		}
+	}
+	if err := m.model.checkText(m.settle(parsed(t, "--bad-words-ids", "3", "--stop-ids", "4"))); err != nil {
+		t.Error(err)
 	}
 }

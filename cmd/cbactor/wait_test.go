@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // testCLI is a command whose streams are files.
@@ -68,7 +68,7 @@ func TestPromptsThatNeverBegan(t *testing.T) {
 			cancel()
 		}
 		to := testCLI(t)
-		in := &input{prompts: make([]requests.Prompt, 2)}
+		in := &input{prompts: make([]texts.Prompt, 2)}
 		if err := to.neverBegun(ctx, in, c.json, show.NewTally(2, time.Now())); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/text"
 )
 
@@ -42,9 +43,9 @@ func TestReadFields(t *testing.T) {
 		t.Fatal(bad)
 	}
 	want := []requests.Request{
-		{ID: "a", Prompt: requests.Prompt{Text: &prompt}, Settings: requests.Settings{MaxNewTokens: &n, Temperature: &temp, TopK: &k, TopP: &p, Seed: &seed, IgnoreEOS: &yes}},
-		{ID: "line-3", Prompt: requests.Prompt{IDs: []int32{1, 2, 3}}},
-		{ID: "line-4", Prompt: requests.Prompt{Messages: []text.Message{{Role: "system"}, {Role: "user", Content: "x"}}}},
+		{ID: "a", Prompt: texts.Prompt{Text: &prompt}, Settings: requests.Settings{MaxNewTokens: &n, Temperature: &temp, TopK: &k, TopP: &p, Seed: &seed, IgnoreEOS: &yes}},
+		{ID: "line-3", Prompt: texts.Prompt{IDs: []int32{1, 2, 3}}},
+		{ID: "line-4", Prompt: texts.Prompt{Messages: []text.Message{{Role: "system"}, {Role: "user", Content: "x"}}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

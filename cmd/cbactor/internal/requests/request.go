@@ -7,20 +7,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/text"
 )
 
-// Prompt is what a request begins with: exactly one of its fields is set.
-type Prompt struct {
-	Text     *string
-	IDs      []int32
-	Messages []text.Message
-}
-
 // Request is a line of a file, its settings over the defaults.
 type Request struct {
-	ID       string // "": not given
-	Prompt   Prompt
+	ID       string       // "": not given
+	Prompt   texts.Prompt // exactly one of its fields is set
 	Settings Settings
 }
 

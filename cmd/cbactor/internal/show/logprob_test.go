@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -36,7 +37,7 @@ func TestLogprobsInJSON(t *testing.T) {
 	}
 	want := `"logprobs":[{"id":3,"raw":-0.5,"sampled":0,"top":[{"id":3,"raw":-0.5,"sampled":0},{"id":9,"raw":-9999,"sampled":-9999}],"kept_count":1,"kept":[3]},` +
 		`{"id":4,"raw":-9999,"sampled":-0.25}],"prompt_logprobs":[null,{"id":2,"raw":-1.5,"sampled":-1.5}]}`
-	if got := jsonLine(t, show.NewResult(out, "", false)); !strings.HasSuffix(got, want) {
+	if got := jsonLine(t, show.NewResult(texts.Output{Output: out}, false)); !strings.HasSuffix(got, want) {
 		t.Errorf("got %s want %s", got, want)
 	}
 }
@@ -45,14 +46,14 @@ func TestTimingInJSON(t *testing.T) {
 	start := time.Unix(100, 0)
 	after := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	out := engine.Output{Preemptions: 2, Timing: engine.Timing{Created: start, Started: after(250), First: after(500), Ended: after(1500), Tokens: []time.Time{after(500), after(1500)}}}
-	if got, want := jsonLine(t, show.NewResult(out, "", true)), `"timing":{"queued":0.25,"first_token":0.5,"total":1.5,"tokens":[0.5,1.5],"preemptions":2}}`; !strings.HasSuffix(got, want) {
+	if got, want := jsonLine(t, show.NewResult(texts.Output{Output: out}, true)), `"timing":{"queued":0.25,"first_token":0.5,"total":1.5,"tokens":[0.5,1.5],"preemptions":2}}`; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s want %s", got, want)
 	}
-	if got := jsonLine(t, show.NewResult(out, "", false)); strings.Contains(got, "timing") {
+	if got := jsonLine(t, show.NewResult(texts.Output{Output: out}, false)); strings.Contains(got, "timing") {
 		t.Errorf("not asked for: %s", got)
 	}
 	never := engine.Output{Timing: engine.Timing{Created: start, Ended: after(1)}}
-	if got, want := jsonLine(t, show.NewResult(never, "", true)), `"timing":{"total":0.001,"tokens":[],"preemptions":0}}`; !strings.HasSuffix(got, want) {
+	if got, want := jsonLine(t, show.NewResult(texts.Output{Output: never}, true)), `"timing":{"total":0.001,"tokens":[],"preemptions":0}}`; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s want %s", got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // Result is what became of a request, and its line in JSON. What varies from run to
@@ -41,10 +42,10 @@ type Timing struct {
 	Preemptions int       `json:"preemptions"` // times its cache was given up for an older request
 }
 
-// NewResult is the result of an output and the text of its tokens. It has a Timing
-// if the request asked for timestamps.
-func NewResult(o engine.Output, text string, timestamps bool) *Result {
-	r := &Result{RequestID: o.RequestID, PromptIDs: o.PromptIDs, TokenIDs: o.TokenIDs, Text: text, Shown: text,
+// NewResult is the result of an output. It has a Timing if the request asked for
+// timestamps.
+func NewResult(o texts.Output, timestamps bool) *Result {
+	r := &Result{RequestID: o.RequestID, PromptIDs: o.PromptIDs, TokenIDs: o.TokenIDs, Text: o.Text, Shown: o.Text, Stop: o.Stopped,
 		FinishReason: o.FinishReason, Usage: o.Usage, Err: o.Err, Preemptions: o.Preemptions,
 		Logprobs: newDrawn(o.Logprobs), PromptLogprobs: newPromptDrawn(o.PromptLogprobs)}
 	if o.Err != nil {
@@ -59,7 +60,7 @@ func NewResult(o engine.Output, text string, timestamps bool) *Result {
 	return r
 }
 
-func newTiming(o engine.Output) *Timing {
+func newTiming(o texts.Output) *Timing {
 	t := o.Timing
 	since := func(moment time.Time) float64 { return moment.Sub(t.Created).Seconds() }
 	timing := &Timing{Total: since(t.Ended), Tokens: []float64{}, Preemptions: o.Preemptions}

@@ -8,23 +8,24 @@ import (
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 )
 
 func TestJSONLine(t *testing.T) {
 	start := time.Unix(100, 0)
-	out := engine.Output{
+	out := texts.Output{Output: engine.Output{
 		RequestID: "a", PromptIDs: []int32{1, 2}, TokenIDs: []int32{3, 0}, FinishReason: engine.FinishStop,
 		Usage:  engine.Usage{PromptTokens: 2, CompletionTokens: 2, CachedTokens: 1},
 		Timing: engine.Timing{Created: start, First: start.Add(time.Second)},
-	}
+	}, Text: "<b> & \"é\"\n"}
 	var b bytes.Buffer
 	j := show.NewJSON(&b)
 	entry := show.Entry{ID: "a"}
 	for _, e := range []show.Event{
 		{Entry: entry},
 		{Entry: entry, Tokens: 1, Text: "<b> & \"é\"\u2028"},
-		{Entry: entry, Tokens: 1, Result: show.NewResult(out, "<b> & \"é\"\n", false)},
-		{Entry: entry, Result: show.NewResult(engine.Output{RequestID: "b", FinishReason: engine.FinishFailed, Err: errors.New("no room")}, "", false)},
+		{Entry: entry, Tokens: 1, Result: show.NewResult(out, false)},
+		{Entry: entry, Result: show.NewResult(texts.Output{Output: engine.Output{RequestID: "b", FinishReason: engine.FinishFailed, Err: errors.New("no room")}}, false)},
 	} {
 		if err := j.Event(e); err != nil {
 			t.Fatal(err)
@@ -37,7 +38,7 @@ func TestJSONLine(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got %s want %s", b.String(), want)
 	}
-	if r := show.NewResult(out, "", false); r.FirstToken != time.Second {
+	if r := show.NewResult(out, false); r.FirstToken != time.Second {
 		t.Errorf("first token after %v", r.FirstToken)
 	}
 }

@@ -1,0 +1,142 @@
+package texts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/text"
+)
+
+// Engine is what a Local needs of an engine.
+type Engine interface {
+	AddRequest(ctx context.Context, r engine.Request) (*engine.Stream, error)
+	Info() engine.Info
+}
+
+// Local is a Service over an engine.
+type Local struct {
+	engine Engine
+	codec  *text.Codec // nil: the model takes ids only
+	why    error       // then
+}
+
+var _ Service = (*Local)(nil)
+
+// New makes a service of an engine and the codec of its model; nil: the model has none,
+// so that only ids are taken and the text of streams is empty.
+func New(e Engine, codec *text.Codec) *Local {
+	return &Local{engine: e, codec: codec, why: text.ErrNoTokenizer}
+}
+
+// WithoutText is New for a model without a codec, with the error that text.Load gave
+// for one: it is that of all that needs one.
+func WithoutText(e Engine, why error) *Local {
+	return &Local{engine: e, why: why}
+}
+
+// Encode implements Service.
+func (l *Local) Encode(_ context.Context, p Prompt) ([]int32, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Text == nil && p.Raw == nil && p.Messages == nil:
+		return slices.Clone(p.IDs), nil
+	case l.codec == nil:
+		return nil, l.why
+	case p.Text != nil:
+		return l.codec.Encode(*p.Text), nil
+	case p.Raw != nil:
+		return l.codec.EncodeRaw(*p.Raw), nil
+	}
+	return l.codec.EncodeChat(p.Messages)
+}
+
+// Decode implements Service.
+func (l *Local) Decode(_ context.Context, ids []int32) (string, error) {
+	if l.codec == nil {
+		return "", l.why
+	}
+	return l.codec.Decode(ids), nil
+}
+
+// Generate implements Service.
+func (l *Local) Generate(ctx context.Context, r Request) (Stream, error) {
+	request, reading, err := l.settle(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.engine.AddRequest(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return reading.stream(s), nil
+}
+
+// settle turns a request into one of ids, and into how its text is read.
+func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading, error) {
+	out, how := r.Request, reading{codec: l.codec, keep: r.KeepStop}
+	err := r.Check()
+	if err == nil && r.Prompt.given() > 0 {
+		out.PromptIDs, err = l.Encode(ctx, r.Prompt)
+	}
+	if err == nil {
+		out.Sampling.BadWords, err = l.badWords(out.Sampling.BadWords, r.BadWords)
+	}
+	if err != nil {
+		return out, how, err
+	}
+	l.endByIDs(&out, &how, r.StopIDs)
+	if len(r.Stop) == 0 {
+		return out, how, nil
+	}
+	if how.codec == nil {
+		return out, how, fmt.Errorf("stop: %w", l.why)
+	}
+	if how.stops, err = text.NewStops(how.codec, r.Stop); err != nil {
+		return out, how, err
+	}
+	out.Stop = func() engine.Matcher { return how.stops.NewMatcher() }
+	return out, how, nil
+}
+
+// endByIDs has more ids end the request, which are not shown. Its own, else the model's, are
+// among them then, unless they are to be ignored.
+func (l *Local) endByIDs(r *engine.Request, how *reading, ids []int32) {
+	if len(ids) == 0 {
+		return
+	}
+	own := r.EOS
+	switch {
+	case r.IgnoreEOS:
+		own = nil
+	case own == nil:
+		own = l.engine.Info().EOS
+	}
+	r.EOS, r.IgnoreEOS = slices.Concat(own, ids), false
+	if how.codec != nil {
+		how.codec = how.codec.Hiding(ids)
+	}
+}
+
+// badWords adds to ids that must not be generated those of texts: as the tokenizer writes
+// each at the start of a text, and behind a space.
+func (l *Local) badWords(ids [][]int32, list []string) ([][]int32, error) {
+	if len(list) == 0 {
+		return ids, nil
+	}
+	if l.codec == nil {
+		return nil, fmt.Errorf("bad_words: %w", l.why)
+	}
+	ids = slices.Clone(ids)
+	for _, w := range list {
+		ids = append(ids, l.codec.EncodeRaw(w))
+		if !strings.HasPrefix(w, " ") {
+			ids = append(ids, l.codec.EncodeRaw(" "+w))
+		}
+	}
+	return ids, nil
+}
