@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -21,7 +20,7 @@ const (
 
 // Prefixes of the names of requests without one.
 const (
-	unnamed = "req-"
+	unnamed = "req-" // FrontOptions.Names of an Engine
 	warming = "warm-up-"
 )
 
@@ -29,19 +28,20 @@ const (
 // be served, or not now, is refused at once with a typed error, before anything is
 // queued; with Request.Wait it waits for room in a full queue, in line with all others
 // who do. The request lives as long as ctx: when that ends, it is cancelled.
-func (e *Engine) AddRequest(ctx context.Context, r Request) (*Stream, error) {
+func (f *Front) AddRequest(ctx context.Context, r Request) (*Stream, error) {
+	return f.add(ctx, Order{Request: r})
+}
+
+func (f *Front) add(ctx context.Context, o Order) (*Stream, error) {
 	if ctx == nil {
-		return nil, ofRequest(r, errNoContext)
+		return nil, ofRequest(o.Request, errNoContext)
 	}
-	n, err := e.enter(r, unnamed)
+	n, err := f.enter(o, f.options.Names)
 	if err == nil {
-		if r.Wait {
-			n.submit.Wait = ctx
-		}
-		err = e.admit(ctx, n)
+		err = f.admit(ctx, n, o.Wait)
 	}
 	if err != nil {
-		return nil, ofRequest(r, err)
+		return nil, ofRequest(o.Request, err)
 	}
 	streams := make([]*Stream, len(n.records))
 	for i, rec := range n.records {
@@ -62,54 +62,44 @@ func ofRequest(r Request, err error) error {
 // errNoContext refuses a nil context, for whose end nobody could wait.
 var errNoContext = fmt.Errorf("%w: the context is nil: give context.Background()", ErrParams)
 
-// entry is a request whose ids are taken: what intake gets, and the records of its
+// entry is a request whose ids are taken: what submits it, and the records of its
 // sequences.
 type entry struct {
-	submit  *actors.Submit
-	records []*record
-	handler func(Chunk)
+	submission Submission
+	records    []*record
+	handler    func(Chunk)
 
-	session *session // that it is submitted to
-	reply   chan error
+	reply <-chan error
+	gone  <-chan struct{}
 }
 
 // enter checks a request, takes the ids of its sequences, and copies it.
-func (e *Engine) enter(r Request, prefix string) (*entry, error) {
-	if err := e.check(r); err != nil {
+func (f *Front) enter(o Order, prefix string) (*entry, error) {
+	if err := f.check(&o); err != nil {
 		return nil, err
 	}
-	least, err := e.versions.least(r.MinVersion)
+	o.Sampling.Tell = f.tell(&o.Request)
+	records := f.records(&o.Request)
+	if err := f.requests.enter(records, prefix); err != nil {
+		return nil, err
+	}
+	o.ID, o.Sequences = records[0].id, make([]Sequence, len(records))
+	for i, r := range records {
+		o.Sequences[i].record = r
+	}
+	submission, err := f.place.Prepare(&o)
 	if err != nil {
+		f.requests.withdraw(records, err)
 		return nil, err
 	}
-	records := e.records(r)
-	if err := e.requests.enter(records, prefix); err != nil {
-		return nil, err
-	}
-	n := &entry{submit: e.submission(r, records), records: records, handler: r.Handler}
-	n.submit.Version = least
-	if err := e.refused(n.submit); err != nil {
-		e.requests.withdraw(records, err)
-		return nil, err
-	}
-	e.recording.request(n.submit, records)
-	return n, nil
-}
-
-// refused says why a request can never be accepted, as far as can be told before it is
-// submitted.
-func (e *Engine) refused(m *actors.Submit) error {
-	s := e.session.Load()
-	if err := s.adapters.use(m.Adapter, func() {}); err != nil {
-		return err
-	}
-	return s.system.Check(m)
+	return &entry{submission: submission, records: records, handler: o.Handler}, nil
 }
 
 // check refuses what need not be copied first.
-func (e *Engine) check(r Request) error {
+func (f *Front) check(o *Order) error {
+	r := &o.Request
 	switch {
-	case e.closed.Load():
+	case f.closed.Load():
 		return ErrClosed
 	case !r.countsRight():
 		return fmt.Errorf("%w: n is %d, must be from 1 to %d", ErrParams, r.N, maxSequences)
@@ -120,7 +110,7 @@ func (e *Engine) check(r Request) error {
 	case r.MaxStaleness != nil && (*r.MaxStaleness < 0 || *r.MaxStaleness > maxStaleness):
 		return fmt.Errorf("%w: max_staleness is %d, must be from 0 to %d", ErrParams, *r.MaxStaleness, maxStaleness)
 	}
-	return e.options.Limits.CheckLength(len(r.PromptIDs), r.Score)
+	return f.place.Check(o)
 }
 
 func (r *Request) countsRight() bool { return r.N >= 0 && r.N <= maxSequences }
@@ -135,92 +125,64 @@ func (r *Request) sequences() int {
 
 // records are those of a request's sequences. Their prompt is not the engine's copy:
 // the caller gets to see it.
-func (e *Engine) records(r Request) []*record {
-	prompt, tell, now := slices.Clip(slices.Clone(r.PromptIDs)), e.tell(r), time.Now()
+func (f *Front) records(r *Request) []*record {
+	prompt, now := slices.Clip(slices.Clone(r.PromptIDs)), time.Now()
 	set := make([]*record, r.sequences())
 	for i := range set {
-		set[i] = &record{id: r.ID, prompt: prompt, tell: tell, times: r.Timestamps, streaming: r.Streaming,
-			requests: e.requests, versions: e.versions, timing: Timing{Created: now}, cancel: func() {}, unbind: func() bool { return true }}
+		set[i] = &record{id: r.ID, prompt: prompt, tell: r.Sampling.Tell, times: r.Timestamps, streaming: r.Streaming,
+			requests: f.requests, versions: f.versions, timing: Timing{Created: now}, cancel: func() {}, unbind: func() bool { return true }}
 	}
 	return set
 }
 
 // tell is what a request is told of its tokens: what it asks for, or what the
-// configuration has for those that ask for nothing.
-func (e *Engine) tell(r Request) sampling.Tell {
-	if e.logprobs && r.Sampling.Tell == (sampling.Tell{}) {
+// options have for those that ask for nothing.
+func (f *Front) tell(r *Request) sampling.Tell {
+	if f.options.Logprobs && r.Sampling.Tell == (sampling.Tell{}) {
 		return sampling.Tell{Logprobs: true}
 	}
 	return r.Sampling.Tell
 }
 
-// submission is what intake gets for sequences that are entered.
-func (e *Engine) submission(r Request, set []*record) *actors.Submit {
-	eos := r.EOS
-	if eos == nil {
-		eos = e.info.EOS
-	}
-	if r.IgnoreEOS {
-		eos = nil
-	}
-	m := &actors.Submit{ID: set[0].id, IDs: slices.Clone(r.PromptIDs), MaxNew: r.MaxNewTokens, EOS: slices.Clone(eos),
-		Sampling: copied(r.Sampling), Seed: e.seed(r.Seed, set[0].id), Priority: int32(r.Priority), Sink: set[0],
-		Score: r.Score, Private: r.Private, Adapter: r.Adapter, Salt: salt(r.Adapter, r.Salt), Stop: r.Stop, Deadline: r.Deadline, FirstToken: r.FirstToken}
-	m.Sampling.Tell, m.KV = set[0].tell, r.KV
-	if r.MaxStaleness != nil {
-		m.Commits = int32(*r.MaxStaleness) + 1
-	}
-	for _, child := range set[1:] {
-		m.Children = append(m.Children, child)
-	}
-	return m
-}
-
-// copied are parameters whose slices the caller may change.
-func copied(p sampling.Params) sampling.Params {
-	p.Bias, p.Ends, p.Allowed, p.BadWords = slices.Clone(p.Bias), slices.Clone(p.Ends), slices.Clone(p.Allowed), slices.Clone(p.BadWords)
-	for i, word := range p.BadWords {
-		p.BadWords[i] = slices.Clone(word)
-	}
-	return p
-}
-
-// admit submits a request and waits for the answer. One that is refused is withdrawn.
-func (e *Engine) admit(ctx context.Context, n *entry) error {
-	if err := e.submit(ctx, n); err != nil {
+// admit submits a request, which may wait for room, and waits for the answer. One that
+// is refused is withdrawn.
+func (f *Front) admit(ctx context.Context, n *entry, wait bool) error {
+	if err := f.submit(ctx, n, wait); err != nil {
 		return err
 	}
 	select {
 	case err := <-n.reply:
-		return e.answered(ctx, n, err)
-	case <-n.session.system.Done():
-		return e.unanswered(ctx, n)
+		return f.answered(ctx, n, err)
+	case <-n.gone:
+		return f.unanswered(ctx, n)
 	}
 }
 
-// submit sends a request to the actors and ties it to a context. With an error it is
+// submit sends a request to its place and ties it to a context. With an error it is
 // withdrawn; else answered or unanswered must follow.
-func (e *Engine) submit(ctx context.Context, n *entry) error {
+func (f *Front) submit(ctx context.Context, n *entry, wait bool) (err error) {
 	if err := ctx.Err(); err != nil {
-		e.requests.withdraw(n.records, err)
+		f.requests.withdraw(n.records, err)
 		return err
 	}
-	n.session, n.reply = e.session.Load(), make(chan error, 1)
-	n.submit.Reply = n.reply
-	for _, r := range n.records {
-		r.cancel = func() { n.session.system.Cancel(r.id, r) }
+	for i, r := range n.records {
+		r.cancel = func() { n.submission.Cancel(i) }
 		if ctx.Done() != nil {
 			r.unbind = context.AfterFunc(ctx, r.cancel)
 		}
 	}
-	if err := n.session.adapters.use(n.submit.Adapter, func() { n.session.system.Submit(n.submit) }); err != nil {
-		return e.answered(ctx, n, err)
+	room := ctx
+	if !wait {
+		room = nil
+	}
+	if n.reply, n.gone, err = n.submission.Submit(room); err != nil {
+		return f.answered(ctx, n, err)
 	}
 	n.cancelAgain(ctx)
 	return nil
 }
 
-// cancelAgain cancels what was cancelled before intake had it.
+// cancelAgain cancels what was cancelled before its place had it.
 func (n *entry) cancelAgain(ctx context.Context) {
 	for _, r := range n.records {
 		if ctx.Err() != nil || r.cancelled.Load() {
@@ -229,9 +191,9 @@ func (n *entry) cancelAgain(ctx context.Context) {
 	}
 }
 
-// answered does what follows from intake's answer. One that Cancel has ended while it
+// answered does what follows from the answer. One that Cancel has ended while it
 // waited for room ends as it would later.
-func (e *Engine) answered(ctx context.Context, n *entry, err error) error {
+func (f *Front) answered(ctx context.Context, n *entry, err error) error {
 	cancelled := errors.Is(err, actors.ErrCancelled)
 	switch {
 	case cancelled && ctx.Err() != nil:
@@ -243,7 +205,7 @@ func (e *Engine) answered(ctx context.Context, n *entry, err error) error {
 		for _, r := range n.records {
 			r.unbind()
 		}
-		e.requests.withdraw(n.records, err)
+		f.requests.withdraw(n.records, err)
 		return err
 	}
 	n.cancelAgain(ctx)
@@ -252,31 +214,18 @@ func (e *Engine) answered(ctx context.Context, n *entry, err error) error {
 			r.End(actors.End{Reason: FinishCancelled})
 		}
 		if n.handler != nil {
-			e.serve(r, n.handler)
+			f.serve(r, n.handler)
 		}
 	}
 	return nil
 }
 
-// unanswered is answered for one whose session has ended.
-func (e *Engine) unanswered(ctx context.Context, n *entry) error {
+// unanswered is answered for one whose place is gone.
+func (f *Front) unanswered(ctx context.Context, n *entry) error {
 	select {
 	case err := <-n.reply: // both were there: it was accepted and has ended, or refused
-		return e.answered(ctx, n, err)
+		return f.answered(ctx, n, err)
 	default:
-		return e.answered(ctx, n, e.ended(n.session))
+		return f.answered(ctx, n, n.submission.Lost())
 	}
-}
-
-// seed is the request's own, or one drawn from the engine's and the request's id,
-// so that a run with ids of the caller's can be repeated from the engine's seed.
-func (e *Engine) seed(own *uint64, id string) uint64 {
-	if own != nil {
-		return *own
-	}
-	h := e.info.Seed
-	for _, b := range []byte(id) { // FNV-1a
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return rand.NewPCG(e.info.Seed, h).Uint64()
 }

@@ -20,23 +20,23 @@ var calls = []struct {
 	shownBy   []string // package.Test, or a file below the repository's root
 	coming    bool
 }{
-	{reference: "generate_batch", here: []string{"engine.GenerateBatch", "engine.Engine.GenerateBatch", "engine.BatchOptions.Progress", "engine.BatchOptions.Timestamps"},
+	{reference: "generate_batch", here: []string{"engine.GenerateBatch", "engine.Front.GenerateBatch", "engine.BatchOptions.Progress", "engine.BatchOptions.Timestamps"},
 		shownBy: []string{"engine.ExampleGenerateBatch", "engine.TestGenerateBatchKeepsOrderAndErrorsApart", "engine.TestSequencesOfOnePrompt", "engine.TestABatchSpawnsForItself", "engine.TestABatchWaitsForRoom", "test/script/generate.txtar"}},
 	{reference: "init_continuous_batching, continuous_batching_context_manager, destroy_cached_continuous_batching_manager", here: []string{"engine.Spawn", "engine.Engine.Close", "engine.StopOptions.Keep"},
 		shownBy: []string{"engine.ExampleEngine_Stop", "engine.TestTheNextSessionFindsTheCacheThatWasKept"}},
-	{reference: "add_request", here: []string{"engine.Engine.AddRequest", "engine.Request.EOS", "engine.Request.Sampling", "engine.Request.Timestamps", "engine.Request.Streaming", "engine.Request.Wait", "engine.ErrQueueFull"},
+	{reference: "add_request", here: []string{"engine.Front.AddRequest", "engine.Request.EOS", "engine.Request.Sampling", "engine.Request.Timestamps", "engine.Request.Streaming", "engine.Request.Wait", "engine.ErrQueueFull"},
 		shownBy: []string{"engine.ExampleEngine_AddRequest", "engine.ExampleEngine_AddRequest_errors", "engine.TestAdmissionSaysWhyBeforeAnythingIsQueued", "engine.TestDuplicateAndFullQueueAreRefused", "engine.TestOutputsAndRequestsAreTheCallers", "engine.TestEndOfSequenceIDs", "engine.TestAFullQueueIsWaitedFor", "actors.TestAdmissionNamesTheField"}},
-	{reference: "add_requests", here: []string{"engine.Engine.AddRequests"},
+	{reference: "add_requests", here: []string{"engine.Front.AddRequests"},
 		shownBy: []string{"engine.ExampleEngine_AddRequests", "engine.TestEqualBeginningsAreBegunTogether", "engine.TestAllRequestsAreTakenInOrNone"}},
-	{reference: "cancel_request", here: []string{"engine.Engine.Cancel", "engine.FinishCancelled"},
+	{reference: "cancel_request", here: []string{"engine.Front.Cancel", "engine.FinishCancelled"},
 		shownBy: []string{"engine.ExampleEngine_Cancel", "engine.TestCancelKeepsTheTokensSoFar", "engine.TestCancelMakesRoom", "engine.TestSequencesOfOnePrompt", "sched/testdata/cancel.txt", "actors.TestReportC1ACancelStopsGeneration"}},
 	{reference: "destroy", here: []string{"engine.Engine.Close", "engine.ErrClosed"},
 		shownBy: []string{"engine.TestCloseTwiceFromAnywhere", "engine.TestEveryCallInEveryState", "engine.TestMemoryComesBack"}},
-	{reference: "get_result", here: []string{"engine.Engine.Result", "engine.Engine.NextResult", "engine.ErrUnknownID"},
+	{reference: "get_result", here: []string{"engine.Front.Result", "engine.Front.NextResult", "engine.ErrUnknownID"},
 		shownBy: []string{"engine.ExampleEngine_Result", "engine.ExampleEngine_NextResult", "engine.TestWaitingForOneDisturbsNoOther", "engine.TestAWaitThatEndsEarlyTakesNothing"}},
-	{reference: "__iter__, request_id_iter", here: []string{"engine.Engine.Results", "engine.Engine.ResultsOf"},
+	{reference: "__iter__, request_id_iter", here: []string{"engine.Front.Results", "engine.Front.ResultsOf"},
 		shownBy: []string{"engine.ExampleEngine_AddRequests", "engine.ExampleEngine_ResultsOf", "engine.TestResultsOfOneRequest", "engine.TestResultsEndWithTheEngine"}},
-	{reference: "register_result_handler", here: []string{"engine.Engine.Handle", "engine.Request.Handler", "engine.ErrHandler"},
+	{reference: "register_result_handler", here: []string{"engine.Front.Handle", "engine.Request.Handler", "engine.ErrHandler"},
 		shownBy: []string{"engine.ExampleEngine_Handle", "engine.TestHandlersGetWhatIsAskedFor", "engine.TestAHandlerMayComeLate", "engine.TestABadHandlerCostsItsOwnRequest", "engine.TestHandlersGoWithTheirRequests"}},
 	{reference: "is_running, join, start", here: []string{"engine.Engine.Running", "engine.Engine.Join", "engine.Engine.Start", "engine.ErrNotRunning"},
 		shownBy: []string{"engine.ExampleEngine_Join", "engine.TestEveryCallInEveryState", "engine.TestStartAfterAStopUnderWay", "engine.TestStartAfterACrash", "engine.TestLifeInAnyOrder"}},
@@ -138,12 +138,18 @@ func receiver(d *ast.FuncDecl) string {
 	return "?." // of a generic type
 }
 
+// fieldsOf are the fields of a struct, or the methods of an interface.
 func fieldsOf(spec *ast.TypeSpec) (names []string) {
-	s, ok := spec.Type.(*ast.StructType)
-	if !ok {
+	var list *ast.FieldList
+	switch t := spec.Type.(type) {
+	case *ast.StructType:
+		list = t.Fields
+	case *ast.InterfaceType:
+		list = t.Methods
+	default:
 		return nil
 	}
-	for _, field := range s.Fields.List {
+	for _, field := range list.List {
 		names = append(names, texts(spec.Name.Name+".", field.Names)...)
 	}
 	return names

@@ -50,16 +50,16 @@ func hinted(cfg Config, requests []Request) Config {
 // others go on. When ctx ends, all are cancelled and returned with what they have,
 // and its error; when the engine is stopped hard, is closed or crashes, likewise.
 // Equal ids are refused while the first is open.
-func (e *Engine) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
+func (f *Front) GenerateBatch(ctx context.Context, requests []Request, o BatchOptions) ([]Output, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	return e.run(ctx, requests, o, unnamed)
+	return f.run(ctx, requests, o, f.options.Names)
 }
 
 // run is GenerateBatch with names of that prefix for those without one.
-func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, prefix string) ([]Output, error) {
-	b := batch{engine: e, requests: requests, options: o, prefix: prefix, at: make([]int, len(requests))}
+func (f *Front) run(ctx context.Context, requests []Request, o BatchOptions, prefix string) ([]Output, error) {
+	b := batch{front: f, requests: requests, options: o, prefix: prefix, at: make([]int, len(requests))}
 	for i := range requests {
 		b.at[i] = b.progress.Total
 		b.progress.Total += requests[i].sequences()
@@ -72,9 +72,9 @@ func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, pr
 		case end := <-b.ended:
 			b.take(end)
 		case err := <-b.reply:
-			b.began(e.answered(ctx, b.entry, err))
+			b.began(f.answered(ctx, b.entry, err))
 		case <-b.gone:
-			b.began(e.unanswered(ctx, b.entry))
+			b.began(f.unanswered(ctx, b.entry))
 		}
 	}
 	return b.outs, b.whole(ctx)
@@ -82,13 +82,13 @@ func (e *Engine) run(ctx context.Context, requests []Request, o BatchOptions, pr
 
 // batch is a GenerateBatch under way.
 type batch struct {
-	engine   *Engine
+	front    *Front
 	requests []Request
 	options  BatchOptions
 	prefix   string
 	next     int             // the first request that is not submitted
 	entry    *entry          // the one before, as long as
-	reply    <-chan error    // intake has not answered it; nil: it has
+	reply    <-chan error    // its place has not answered it; nil: it has
 	gone     <-chan struct{} // or never will
 	at       []int           // where a request's outputs begin
 	outs     []Output
@@ -108,20 +108,19 @@ func (b *batch) begin(ctx context.Context) {
 		r := b.requests[b.next]
 		r.Timestamps = r.Timestamps || b.options.Timestamps
 		b.next++
-		n, err := b.engine.enter(r, b.prefix)
+		n, err := b.front.enter(Order{Request: r}, b.prefix)
 		if err == nil {
-			n.submit.Wait = ctx
 			for i, rec := range n.records {
 				at := b.at[b.next-1] + i
 				rec.onEnd = func() { b.ended <- end{at, rec} }
 			}
-			err = b.engine.submit(ctx, n)
+			err = b.front.submit(ctx, n, true)
 		}
 		if err != nil {
 			b.refuse(err)
 			continue
 		}
-		b.entry, b.reply, b.gone = n, n.reply, n.session.system.Done()
+		b.entry, b.reply, b.gone = n, n.reply, n.gone
 	}
 }
 

@@ -19,6 +19,10 @@
 //	Request.Handler, Handle a function that is called
 //	GenerateBatch           all outputs, in the order of the requests
 //
+// These are methods of Front, which an Engine embeds: it takes requests and gives their
+// results, whatever the Place that computes them. Clients of engines elsewhere (package
+// remote) embed one, too, over a Place of their own. What both do is API.
+//
 // An engine lives in sessions: Spawn begins one, Stop ends it, after what is open or
 // hard, with or without its cache, and Start begins the next with the configuration of
 // Spawn; another configuration needs another engine. A crash ends a session, too. Join
@@ -29,11 +33,12 @@
 //
 // Weights change while requests run: Update stages others beside those that serve, its
 // Commit lets the next plan compute with them, Rollback goes back. Each token tells which
-// version sampled it, and which computed the cache that it came from.
+// version sampled it, and which computed the cache that it came from. Checksum tells
+// whether the weights that serve are those that were meant.
 //
 // Pause stops generation between two steps, for one holder or several; who holds it may
-// compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the memory of cache or weights to
-// others, Wake takes it again. Both keep what is open.
+// compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the
+// memory of cache or weights to others, Wake takes it again. Both keep what is open.
 //
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
@@ -44,8 +49,8 @@
 //
 // Ownership: an Engine owns its actors, its executor (also one that was passed in),
 // the weights and the cache; the checkpoint stays the caller's and may be closed after
-// Spawn. A sequence's record (record.go) is written by intake and read by any number
-// of Streams; it is entered in requests (requests.go) while its id is in use.
+// Spawn. A sequence's record (record.go) is written by intake, or by its Place through a
+// Sequence, and read by any number of Streams; it is entered in requests (requests.go) while its id is in use.
 //
 // With Config.Record an engine writes the log of its run (recording.go): intake's
 // goroutine notes a request with its first news and a sequence with its end, whoever

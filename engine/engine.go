@@ -14,28 +14,24 @@ import (
 )
 
 // Engine takes requests, in one session after another: Spawn begins the first one,
-// Stop ends one, Start begins the next, Close ends all.
+// Stop ends one, Start begins the next, Close ends all. What takes requests and gives
+// what comes of them are the methods of its Front.
 type Engine struct {
-	info     Info
-	options  actors.Options  // of every session
-	cpu      *cpuexec.Config // of every session's executor, its Weights need life; nil: it is the caller's, and there is one
-	model    *model.Config   // nil: not known, with an executor of the caller's
-	logprobs bool            // are told where a request asks nothing else
-	sharing  bool
+	*Front
+	info    Info
+	options actors.Options  // of every session
+	cpu     *cpuexec.Config // of every session's executor, its Weights need life; nil: it is the caller's, and there is one
+	model   *model.Config   // nil: not known, with an executor of the caller's
 
 	recording *recording // nil: none
 
-	requests *requests
-	versions *versions
-	life     chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
-	store    *weights.Store // nil: not needed yet. It needs life
-	loaded   []uint32       // epochs of it that the session's executor has
-	updates  weights.Options
-	closing  context.Context // ends with Close
-	close    context.CancelFunc
-	session  atomic.Pointer[session]
-	closed   atomic.Bool
-	panics   atomic.Uint64 // of handlers
+	life    chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
+	store   *weights.Store // nil: not needed yet. It needs life
+	loaded  []uint32       // epochs of it that the session's executor has
+	updates weights.Options
+	closing context.Context // ends with Close
+	close   context.CancelFunc
+	session atomic.Pointer[session]
 }
 
 // Spawn resolves cfg, loads the model, makes the cache and starts the actors. What
@@ -52,7 +48,8 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{requests: newRequests(), versions: newVersions(), life: make(chan struct{}, 1), logprobs: *r.Config.ReturnLogprobs, sharing: *r.Config.AllowBlockSharing}
+	e := &Engine{life: make(chan struct{}, 1)}
+	e.Front = newFront(local{e}, FrontOptions{Names: unnamed, Logprobs: *r.Config.ReturnLogprobs, Sharing: *r.Config.AllowBlockSharing, Log: cfg.Log})
 	e.closing, e.close = context.WithCancel(context.Background())
 	if cfg.Checkpoint != nil {
 		e.model = cfg.Checkpoint.Config
@@ -80,18 +77,6 @@ func (e *Engine) Info() Info {
 	info := e.info
 	info.EOS = slices.Clone(info.EOS)
 	return info
-}
-
-// Cancel ends a request with FinishCancelled and the tokens so far, wherever it
-// is, and its other sequences too, also where they go on after its own end; by the id of
-// one of those, "ID/1", that one alone. An id that is unknown or ended is harmless.
-func (e *Engine) Cancel(id string) {
-	if r := e.requests.find(id); r != nil {
-		r.cancelled.Store(true)
-	}
-	if s := e.session.Load(); !s.atRest() {
-		s.system.Cancel(id, nil)
-	}
 }
 
 // Close stops hard and frees everything: threads, cache, weights, results that were

@@ -9,18 +9,18 @@ import (
 // Request.Handler is called. The request is open, or its result is kept: then the
 // function gets it and it is kept no more. ErrUnknownID means neither; ErrParams, that
 // there is no function.
-func (e *Engine) Handle(id string, handler func(Chunk)) error {
+func (f *Front) Handle(id string, handler func(Chunk)) error {
 	switch {
-	case e.closed.Load():
+	case f.closed.Load():
 		return ErrClosed
 	case handler == nil:
 		return fmt.Errorf("%w: the handler of %q is nil", ErrParams, id)
 	}
-	r := e.requests.release(id)
+	r := f.requests.release(id)
 	if r == nil {
 		return fmt.Errorf("%w: %q", ErrUnknownID, id)
 	}
-	e.serve(r, handler)
+	f.serve(r, handler)
 	return nil
 }
 
@@ -48,14 +48,14 @@ func (r *record) open() bool {
 
 // serve calls a handler on a goroutine of its own, which ends with the request, or
 // when the handler has returned from the end.
-func (e *Engine) serve(r *record, handler func(Chunk)) {
+func (f *Front) serve(r *record, handler func(Chunk)) {
 	s := r.reader()
 	s.whole = !r.streaming
 	go func() {
 		defer s.leave()
 		defer func() {
 			if cause := recover(); cause != nil {
-				e.panicked(r, cause)
+				f.panicked(r, cause)
 			}
 		}()
 		for !s.finished {
@@ -70,17 +70,17 @@ func (e *Engine) serve(r *record, handler func(Chunk)) {
 
 // panicked fails the request of a handler that has panicked, if it is open, and keeps
 // its result for others to read where it would be lost.
-func (e *Engine) panicked(r *record, cause any) {
+func (f *Front) panicked(r *record, cause any) {
 	err := fmt.Errorf("%w: panic: %v", ErrHandler, cause)
-	n := e.panics.Add(1)
-	e.options.Log.Error().Str("request", r.id).Err(err).Uint64("panics", n).Msg("handler")
-	e.requests.keepAgain(r)
+	n := f.panics.Add(1)
+	f.options.Log.Error().Str("request", r.id).Err(err).Uint64("panics", n).Msg("handler")
+	f.requests.keepAgain(r)
 	r.fail(err)
 }
 
 // HandlerPanics is how many handlers have panicked since Spawn. It tells of those, too,
 // whose request had ended by then, so that nothing could fail for it.
-func (e *Engine) HandlerPanics() uint64 { return e.panics.Load() }
+func (f *Front) HandlerPanics() uint64 { return f.panics.Load() }
 
 // keepAgain keeps the result of a request that has no Stream, though a handler was to
 // have it, unless its id is in use by now or too many are kept.

@@ -11,21 +11,17 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// Hold is a holder's share of a pause. Its methods may be called from any goroutine.
-type Hold struct {
+// hold is a Hold of an Engine's actors.
+type hold struct {
 	engine *Engine
 	held   *actors.Hold
 
 	mu      sync.Mutex
-	weights *HeldWeights // nil: nobody asked for them
+	weights *heldWeights // nil: nobody asked for them
 }
 
-// Release leaves the pause: if nobody else holds it, generation goes on. If anything was
-// written to Weights it is committed before, as an update of that version with the policy
-// KVKeep; an error of that leaves the weights as they were before, and what was written
-// is lost. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
-// released, Release does nothing.
-func (h *Hold) Release(version string) error {
+// Release implements Hold.
+func (h *hold) Release(version string) error {
 	committed, err := h.commit(version)
 	if err != nil {
 		err = fmt.Errorf("release: %w", err)
@@ -38,7 +34,7 @@ func (h *Hold) Release(version string) error {
 }
 
 // lost says why the pause is not held any more; nil: it is.
-func (h *Hold) lost() error {
+func (h *hold) lost() error {
 	select {
 	case <-h.held.Done():
 		return cmp.Or(h.held.Err(), ErrHoldLost)
@@ -47,34 +43,27 @@ func (h *Hold) lost() error {
 	}
 }
 
-// Renew lets the lease begin again. The error is an ErrHoldLost, or says that the
-// engine has ended.
-func (h *Hold) Renew() error { return h.held.Renew() }
+// Renew implements Hold.
+func (h *hold) Renew() error { return h.held.Renew() }
 
-// Done is closed when the pause is not held any more: see Err.
-func (h *Hold) Done() <-chan struct{} { return h.held.Done() }
+// Done implements Hold.
+func (h *hold) Done() <-chan struct{} { return h.held.Done() }
 
-// Err is nil while the pause is held, and after Release; else it is an ErrHoldLost
-// that says how it ended.
-func (h *Hold) Err() error { return h.held.Err() }
+// Err implements Hold.
+func (h *hold) Err() error { return h.held.Err() }
 
 // holding names the requests of holders.
 const holding = "hold-"
 
-// Logits computes the logits behind the last of ids, one for each id of the
-// vocabulary, while the pause is held. It goes before all requests: if the cache has no
-// room for it, those are given up that would be in any other case, and computed again.
-// Prompts that are refused to others are so here; while the engine sleeps, or when it
-// falls asleep before they are computed, the error is ErrAsleep.
-func (h *Hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
+// Logits implements Hold.
+func (h *hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
 	if err := h.lost(); err != nil {
 		return nil, fmt.Errorf("logits: %w", err)
 	}
 	keep := new(keeper)
-	n, err := h.engine.enter(Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, Sampling: sampling.Params{Processor: keep}}, holding)
+	n, err := h.engine.enter(Order{urgent: true, Request: Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, Sampling: sampling.Params{Processor: keep}}}, holding)
 	if err == nil {
-		n.submit.Urgent = true
-		err = h.engine.admit(ctx, n)
+		err = h.engine.admit(ctx, n, false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("logits: %w", err)

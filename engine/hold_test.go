@@ -11,7 +11,7 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-func pause(t testing.TB, e *Engine, o PauseOptions) *Hold {
+func pause(t testing.TB, e *Engine, o PauseOptions) Hold {
 	t.Helper()
 	h, err := e.Pause(t.Context(), o)
 	if err != nil {
@@ -20,7 +20,7 @@ func pause(t testing.TB, e *Engine, o PauseOptions) *Hold {
 	return h
 }
 
-func release(t testing.TB, h *Hold) {
+func release(t testing.TB, h Hold) {
 	t.Helper()
 	if err := h.Release(""); err != nil {
 		t.Fatal(err)
@@ -193,8 +193,8 @@ func TestPauseInEveryState(t *testing.T) {
 // A soft stop called from inside a pause waits for it; one without waiting, a hard one
 // and Close do not.
 func TestStopFromInsideAPause(t *testing.T) {
-	for name, stop := range map[string]func(e *Engine, h *Hold) error{
-		"soft": func(e *Engine, h *Hold) error {
+	for name, stop := range map[string]func(e *Engine, h Hold) error{
+		"soft": func(e *Engine, h Hold) error {
 			short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 			defer cancel()
 			if err := e.Stop(short, StopOptions{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -203,11 +203,11 @@ func TestStopFromInsideAPause(t *testing.T) {
 			release(t, h)
 			return e.Join(context.Background())
 		},
-		"hard": func(e *Engine, _ *Hold) error { return e.Stop(context.Background(), StopOptions{Hard: true}) },
-		"hard after soft": func(e *Engine, _ *Hold) error {
+		"hard": func(e *Engine, _ Hold) error { return e.Stop(context.Background(), StopOptions{Hard: true}) },
+		"hard after soft": func(e *Engine, _ Hold) error {
 			return errors.Join(e.Stop(context.Background(), StopOptions{Async: true}), e.Stop(context.Background(), StopOptions{Hard: true}))
 		},
-		"close": func(e *Engine, _ *Hold) error { return e.Close() },
+		"close": func(e *Engine, _ Hold) error { return e.Close() },
 	} {
 		e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
 		s := mustAdd(t, e, Request{PromptIDs: ids(9, 1), MaxNewTokens: 500})

@@ -14,9 +14,8 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// HeldWeights are the weights that serve, for the holder of a pause to read and write.
-// What is written computes from Hold.Release on, as a whole, or never.
-type HeldWeights struct {
+// heldWeights are the HeldWeights of an Engine.
+type heldWeights struct {
 	engine *Engine
 	base   *weights.Set // kept until left
 
@@ -25,10 +24,8 @@ type HeldWeights struct {
 	left  bool                      // the hold has ended, the memory of base is another's
 }
 
-// Weights are the weights that serve. They are the same ones at every call, with what was
-// written, whatever serves meanwhile. They keep their memory until the hold ends. An
-// executor of the caller's has none to give: ErrNoWeights.
-func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
+// Weights implements Hold.
+func (h *hold) Weights(ctx context.Context) (HeldWeights, error) {
 	if err := h.lost(); err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}
@@ -43,7 +40,7 @@ func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
 		if err != nil {
 			return nil, fmt.Errorf("weights: %w", err)
 		}
-		w := &HeldWeights{engine: h.engine, base: base, taken: map[string]weights.Tensor{}}
+		w := &heldWeights{engine: h.engine, base: base, taken: map[string]weights.Tensor{}}
 		h.weights = w
 		go func() { // the hold may be lost, which nobody has to notice
 			<-h.held.Done()
@@ -54,34 +51,26 @@ func (h *Hold) Weights(ctx context.Context) (*HeldWeights, error) {
 }
 
 // leave lets the store have the memory again, once.
-func (w *HeldWeights) leave() {
+func (w *heldWeights) leave() {
 	w.mu.Lock()
 	first := !w.left
 	w.left = true
 	w.mu.Unlock()
-	if !first {
-		return
-	}
-	w.engine.life <- struct{}{}
-	defer w.engine.others()
-	if store := w.engine.store; store != nil { // Close gives it up
-		w.engine.log(store.Done(w.base.Epoch))
+	if first {
+		w.engine.giveBack(w.base)
 	}
 }
 
-// Names are the tensors' Hugging Face names, in order.
-func (w *HeldWeights) Names() (names []string) {
+// Names implements HeldWeights.
+func (w *heldWeights) Names() (names []string) {
 	for t := range w.base.All() {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-// Tensor is a tensor by its name: the first call copies it, all give the same bytes,
-// which are the holder's to read and to write until Release. They are little-endian, in
-// the type that is stored; a quantised tensor is F32 here, and becomes so if it is
-// written. weights.ErrUnknown means that there is none, ErrHoldLost that the hold has ended.
-func (w *HeldWeights) Tensor(name string) (weights.Tensor, error) {
+// Tensor implements HeldWeights.
+func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.left {
@@ -120,7 +109,7 @@ func floats(t weights.Tensor) weights.Tensor {
 }
 
 // written are the copies that differ from what they are copies of, by name.
-func (w *HeldWeights) written() (list []weights.Tensor) {
+func (w *heldWeights) written() (list []weights.Tensor) {
 	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
 		base, _ := w.base.Tensor(name)
 		if t := w.taken[name]; !bytes.Equal(t.Data, floats(base).Data) {
@@ -131,7 +120,7 @@ func (w *HeldWeights) written() (list []weights.Tensor) {
 }
 
 // commit makes a version of what was written, if anything was.
-func (h *Hold) commit(version string) (committed bool, err error) {
+func (h *hold) commit(version string) (committed bool, err error) {
 	h.mu.Lock()
 	w := h.weights
 	h.weights = nil

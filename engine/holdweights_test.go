@@ -15,7 +15,7 @@ import (
 )
 
 // heldWeights are the weights under a hold.
-func heldWeights(t *testing.T, h *Hold) *HeldWeights {
+func readWeights(t *testing.T, h Hold) HeldWeights {
 	t.Helper()
 	w, err := h.Weights(t.Context())
 	if err != nil {
@@ -25,7 +25,7 @@ func heldWeights(t *testing.T, h *Hold) *HeldWeights {
 }
 
 // turnOver changes a tensor as newTrained(t, 1) does.
-func turnOver(t *testing.T, w *HeldWeights, name string) {
+func turnOver(t *testing.T, w HeldWeights, name string) {
 	t.Helper()
 	tensor, err := w.Tensor(name)
 	if err != nil {
@@ -45,11 +45,11 @@ func TestWeightsAreWrittenUnderAHold(t *testing.T) {
 	first, second := greedy(t, e, text(20), 12), greedy(t, updated, text(20), 12)
 	open := mustAdd(t, e, Request{PromptIDs: text(30), MaxNewTokens: 200, IgnoreEOS: true})
 	h := pause(t, e, PauseOptions{})
-	w := heldWeights(t, h)
+	w := readWeights(t, h)
 	for _, name := range w.Names() {
 		turnOver(t, w, name)
 	}
-	if again := heldWeights(t, h); again != w {
+	if again := readWeights(t, h); again != w {
 		t.Error("other weights at the second call")
 	}
 	if _, err := w.Tensor("none"); !errors.Is(err, weights.ErrUnknown) {
@@ -80,26 +80,26 @@ func TestWeightsThatAreNotTaken(t *testing.T) {
 	const name = "model.norm.weight"
 	for _, c := range []struct {
 		what    string
-		write   func(*HeldWeights)
+		write   func(HeldWeights)
 		version string
 		class   error
 	}{
-		{"nothing", func(*HeldWeights) {}, "", nil},
-		{"the same", func(w *HeldWeights) { turnOver(t, w, name); turnOver(t, w, name) }, "v2", nil},
-		{"without a name", func(w *HeldWeights) { turnOver(t, w, name) }, "", weights.ErrVersion},
-		{"the same name", func(w *HeldWeights) { turnOver(t, w, name) }, FirstVersion, weights.ErrVersion},
-		{"not finite", func(w *HeldWeights) {
+		{"nothing", func(HeldWeights) {}, "", nil},
+		{"the same", func(w HeldWeights) { turnOver(t, w, name); turnOver(t, w, name) }, "v2", nil},
+		{"without a name", func(w HeldWeights) { turnOver(t, w, name) }, "", weights.ErrVersion},
+		{"the same name", func(w HeldWeights) { turnOver(t, w, name) }, FirstVersion, weights.ErrVersion},
+		{"not finite", func(w HeldWeights) {
 			tensor, err := w.Tensor(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			copy(tensor.Data[len(tensor.Data)-tensor.DType.RowBytes(1):], bytes.Repeat([]byte{0xff}, 4))
 		}, "v2", weights.ErrNotFinite},
-		{"an update since", func(w *HeldWeights) { turnOver(t, w, name); newTrained(t, 0).update(t, e, "other", KVKeep) }, "v2", weights.ErrVersion},
+		{"an update since", func(w HeldWeights) { turnOver(t, w, name); newTrained(t, 0).update(t, e, "other", KVKeep) }, "v2", weights.ErrVersion},
 	} {
 		h := pause(t, e, PauseOptions{})
 		before := e.digest
-		c.write(heldWeights(t, h))
+		c.write(readWeights(t, h))
 		sum, version := before(), e.Version()
 		if err := h.Release(c.version); !errors.Is(err, c.class) || c.class == nil && err != nil {
 			t.Errorf("%s: %v", c.what, err)
@@ -119,7 +119,7 @@ func TestWeightsThatAreNotTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turnOver(t, heldWeights(t, h), name)
+	turnOver(t, readWeights(t, h), name)
 	cancel()
 	<-h.Done()
 	if err := h.Release("v2"); !errors.Is(err, ErrHoldLost) || e.Version() == "v2" {
@@ -143,7 +143,7 @@ func TestHeldWeightsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := heldWeights(t, h)
+		w := readWeights(t, h)
 		newTrained(t, 1).update(t, e, "v2", KVKeep)
 		newTrained(t, 2).update(t, e, "v3", KVKeep)
 		again := newTrained(t, 3)
@@ -181,7 +181,7 @@ func TestHeldWeightsStay(t *testing.T) {
 func TestCloseWithHeldWeights(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
 	h := pause(t, e, PauseOptions{})
-	w := heldWeights(t, h)
+	w := readWeights(t, h)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

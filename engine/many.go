@@ -17,25 +17,24 @@ import (
 // has an id that is in use, nothing of them is queued, and there are no ids. If the
 // engine stops meanwhile or ctx ends, those that were queued before go their way, and
 // the ids of the others are "".
-func (e *Engine) AddRequests(ctx context.Context, requests []Request) ([]string, error) {
+func (f *Front) AddRequests(ctx context.Context, requests []Request) ([]string, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	entries, at, err := e.enterAll(requests)
+	entries, at, err := f.enterAll(requests)
 	if err != nil {
 		return nil, wrongOf(requests, at, err)
 	}
 	ids := make([]string, len(entries))
-	order := e.order(requests)
+	order := f.order(requests)
 	for k, i := range order {
-		entries[i].submit.Wait = ctx
-		if err := e.admit(ctx, entries[i]); err != nil {
+		if err := f.admit(ctx, entries[i], true); err != nil {
 			for _, other := range order[k+1:] {
-				e.requests.withdraw(entries[other].records, err)
+				f.requests.withdraw(entries[other].records, err)
 			}
 			return ids, wrongOf(requests, i, err)
 		}
-		ids[i] = entries[i].submit.ID
+		ids[i] = entries[i].records[0].id
 	}
 	return ids, nil
 }
@@ -49,21 +48,21 @@ func wrongOf(requests []Request, at int, err error) error {
 }
 
 // enterAll enters all requests or none. With an error it tells of which request.
-func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err error) {
+func (f *Front) enterAll(requests []Request) (entries []*entry, at int, err error) {
 	for i, r := range requests {
-		n, err := e.enter(r, unnamed)
+		n, err := f.enter(Order{Request: r}, f.options.Names)
 		if err == nil {
 			entries = append(entries, n)
 			for _, rec := range n.records {
 				rec.unread = true
 			}
 			if r.Handler == nil {
-				err = e.requests.keepAll(n.records)
+				err = f.requests.keepAll(n.records)
 			}
 		}
 		if err != nil {
 			for _, n := range entries {
-				e.requests.withdraw(n.records, err)
+				f.requests.withdraw(n.records, err)
 			}
 			return nil, i, err
 		}
@@ -72,12 +71,12 @@ func (e *Engine) enterAll(requests []Request) (entries []*entry, at int, err err
 }
 
 // order is the order in which requests are queued.
-func (e *Engine) order(requests []Request) []int {
+func (f *Front) order(requests []Request) []int {
 	order := make([]int, len(requests))
 	for i := range order {
 		order[i] = i
 	}
-	if e.sharing {
+	if f.options.Sharing {
 		slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(requests[a].PromptIDs, requests[b].PromptIDs) })
 	}
 	return order

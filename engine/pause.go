@@ -36,7 +36,7 @@ type PauseOptions struct {
 // A soft Stop waits for the end of the pause, a hard one and Close end it. Where no
 // session is under way, or one is stopped hard, the error is of class ErrUnavailable,
 // and comes at once.
-func (e *Engine) Pause(ctx context.Context, o PauseOptions) (*Hold, error) {
+func (e *Engine) Pause(ctx context.Context, o PauseOptions) (Hold, error) {
 	if o.Mode > PauseAbort || o.Lease < 0 {
 		return nil, fmt.Errorf("%w: pause mode %d with a lease of %v, must be one of three and not negative", ErrParams, o.Mode, o.Lease)
 	}
@@ -44,7 +44,7 @@ func (e *Engine) Pause(ctx context.Context, o PauseOptions) (*Hold, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pause: %w", e.closedOr(err))
 	}
-	return &Hold{engine: e, held: held}, nil
+	return &hold{engine: e, held: held}, nil
 }
 
 // closedOr is ErrClosed for a call that found the engine closed, else err.

@@ -105,7 +105,9 @@ func appendDrawn(list, from []sampling.Drawn) []sampling.Drawn {
 func (r *record) End(e actors.End) {
 	r.requests.left(r)
 	r.mu.Lock()
-	r.timing.Ended = time.Now()
+	if r.timing.Ended.IsZero() { // else it was told
+		r.timing.Ended = time.Now()
+	}
 	if r.fault != nil && e.Reason == FinishCancelled {
 		e.Reason, e.Err = FinishFailed, r.fault
 	}

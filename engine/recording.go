@@ -38,16 +38,16 @@ func (l *recording) weights(set *weights.Set, source string) {
 
 // request gives the records of a request their places in the log. It is noted with the
 // first that is heard of it, which is when it is accepted.
-func (l *recording) request(m *actors.Submit, records []*record) {
+func (l *recording) request(m *actors.Submit, sequences []Sequence) {
 	if l == nil {
 		return
 	}
 	params, eos := m.Params()
-	q := &loggedRequest{rec: l.rec, line: replaylog.Request{ID: m.ID, Prompt: m.IDs, MaxNew: m.MaxNew, EOS: eos, Sampling: params, Seed: m.Seed, Sequences: len(records), Adapter: m.Adapter}}
+	q := &loggedRequest{rec: l.rec, line: replaylog.Request{ID: m.ID, Prompt: m.IDs, MaxNew: m.MaxNew, EOS: eos, Sampling: params, Seed: m.Seed, Sequences: len(sequences), Adapter: m.Adapter}}
 	p := &q.line.Sampling
 	q.line.Processor, p.Processor, p.Tell = p.Processor != nil, nil, sampling.Tell{}
-	for i, r := range records {
-		r.log = &logged{request: q, child: int32(i)}
+	for i, s := range sequences {
+		s.record.log = &logged{request: q, child: int32(i)}
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // and takes it: it is not to be had again. Others that wait, for this id or for any,
 // keep their order. ErrUnknownID means that there is no such request, or its result
 // was read.
-func (e *Engine) Result(ctx context.Context, id string) (Output, error) {
-	r, err := e.claim(id)
+func (f *Front) Result(ctx context.Context, id string) (Output, error) {
+	r, err := f.claim(id)
 	if err != nil {
 		return Output{}, err
 	}
@@ -20,7 +20,7 @@ func (e *Engine) Result(ctx context.Context, id string) (Output, error) {
 	s.whole = true
 	c, err := s.Recv(ctx)
 	s.leave()
-	e.requests.unclaim(r, err == nil)
+	f.requests.unclaim(r, err == nil)
 	if err != nil {
 		return Output{}, err
 	}
@@ -30,17 +30,17 @@ func (e *Engine) Result(ctx context.Context, id string) (Output, error) {
 // NextResult takes the oldest kept result that nobody waits for by its id, or waits
 // for one. It answers io.EOF when nothing is left and the engine does not run, so
 // that nothing will come.
-func (e *Engine) NextResult(ctx context.Context) (Output, error) {
-	return e.next(ctx, false)
+func (f *Front) NextResult(ctx context.Context) (Output, error) {
+	return f.next(ctx, false)
 }
 
 // Results iterates over results as NextResult takes them, and ends after the last:
 // when none is left and no request is open whose result will be kept. An error is
 // the last thing that comes.
-func (e *Engine) Results(ctx context.Context) iter.Seq2[Output, error] {
+func (f *Front) Results(ctx context.Context) iter.Seq2[Output, error] {
 	return func(yield func(Output, error) bool) {
 		for {
-			out, err := e.next(ctx, true)
+			out, err := f.next(ctx, true)
 			if err == io.EOF || !yield(out, err) || err != nil {
 				return
 			}
@@ -52,9 +52,9 @@ func (e *Engine) Results(ctx context.Context) iter.Seq2[Output, error] {
 // kept: what is new with every step if Request.Streaming, else everything at its end.
 // The final Chunk takes the result; who breaks off before leaves it to others. An
 // error is the last thing that comes.
-func (e *Engine) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, error] {
+func (f *Front) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		r, err := e.claim(id)
+		r, err := f.claim(id)
 		if err != nil {
 			yield(Chunk{}, err)
 			return
@@ -63,7 +63,7 @@ func (e *Engine) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, erro
 		s.whole = !r.streaming
 		defer func() {
 			s.leave()
-			e.requests.unclaim(r, s.finished)
+			f.requests.unclaim(r, s.finished)
 		}()
 		for !s.finished {
 			c, err := s.Recv(ctx)
@@ -76,39 +76,44 @@ func (e *Engine) ResultsOf(ctx context.Context, id string) iter.Seq2[Chunk, erro
 
 // next takes a kept result or waits for one. It answers io.EOF when no further one
 // can come, or with soFar when none can of the requests that are there.
-func (e *Engine) next(ctx context.Context, soFar bool) (Output, error) {
+func (f *Front) next(ctx context.Context, soFar bool) (Output, error) {
+	resting := false
 	for {
-		changed := e.requests.changed()
-		s := e.session.Load()
-		resting := s.atRest() // before looking, so that nothing comes in between
-		r, left := e.requests.take()
+		changed := f.requests.changed()
+		r, left := f.requests.take()
 		switch {
-		case e.closed.Load():
+		case f.closed.Load():
 			return Output{}, ErrClosed
 		case r != nil:
 			return r.output(), nil
 		case !left && (soFar || resting):
 			return Output{}, io.EOF
 		}
-		rest, ended := s.system.AtRest(), s.system.Done()
-		if resting { // what is left is others' to read or to withdraw
-			rest, ended = nil, nil
-		}
-		select {
-		case <-changed:
-		case <-rest:
-		case <-ended:
-		case <-ctx.Done():
-			return Output{}, ctx.Err()
+		var err error
+		if resting, err = f.wait(ctx, changed, left); err != nil {
+			return Output{}, err
 		}
 	}
 }
 
-func (e *Engine) claim(id string) (*record, error) {
-	if e.closed.Load() {
+// wait waits for a change, and where no result is left for the end of all, which it tells.
+func (f *Front) wait(ctx context.Context, changed <-chan struct{}, left bool) (resting bool, err error) {
+	if !left {
+		return f.place.Rest(ctx, changed)
+	}
+	select {
+	case <-changed:
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+func (f *Front) claim(id string) (*record, error) {
+	if f.closed.Load() {
 		return nil, ErrClosed
 	}
-	r := e.requests.claim(id)
+	r := f.requests.claim(id)
 	if r == nil {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownID, id)
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"testing"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // Every error of the package has its status and code, wrapped or not, and no two
@@ -18,7 +21,7 @@ func TestErrorsAsHTTPHasThem(t *testing.T) {
 	}{
 		{nil, 200, ""},
 		{ErrTooLong, 400, "context_length_exceeded"},
-		{ErrNeverFits, 400, "context_length_exceeded"},
+		{ErrNeverFits, 400, "cache_too_small"},
 		{ErrEmptyPrompt, 400, "empty_prompt"},
 		{ErrVocab, 400, "invalid_token_id"},
 		{ErrParams, 400, "invalid_value"},
@@ -34,7 +37,10 @@ func TestErrorsAsHTTPHasThem(t *testing.T) {
 		{ErrStopped, 503, "engine_stopped"},
 		{ErrCrashed, 500, "engine_crashed"},
 		{ErrHandler, 500, "handler_failed"},
-		{ErrStuck, 500, "request_failed"},
+		{ErrStuck, 500, "step_stuck"},
+		{ErrUnknownAdapter, 404, "adapter_not_found"},
+		{fmt.Errorf("%w: %w", ErrNoWeights, executor.ErrUnsupported), 501, "no_weights"},
+		{weights.ErrMissing, 409, "tensor_missing"},
 		{ErrFailed, 500, "request_failed"},
 		{io.EOF, 404, "nothing_left"},
 		{context.Canceled, 499, "request_cancelled"},
@@ -50,5 +56,25 @@ func TestErrorsAsHTTPHasThem(t *testing.T) {
 				t.Errorf("%v: %d %s, want %d %s", err, got, code, c.status, c.code)
 			}
 		}
+	}
+}
+
+// A code names one error, which has it: classes stand behind their causes.
+func TestCodesNameOneError(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range answers {
+		if seen[a.code] {
+			t.Errorf("%s stands for two errors", a.code)
+		}
+		seen[a.code] = true
+		if got := Code(a.class); got != a.code {
+			t.Errorf("%v has the code %s, want %s", a.class, got, a.code)
+		}
+		if got := ByCode(a.code); got != a.class {
+			t.Errorf("%s names %v, want %v", a.code, got, a.class)
+		}
+	}
+	if err := ByCode(codeUnknown); err != nil {
+		t.Errorf("%s names %v", codeUnknown, err)
 	}
 }

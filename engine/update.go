@@ -30,10 +30,8 @@ type UpdateOptions struct {
 	KV       KVPolicy
 }
 
-// Update is a set of weights on its way. What is sent is staged and checked beside
-// generation, which nothing of it touches before Commit. Its methods may be called
-// from any goroutine.
-type Update struct {
+// update is an Update of an Engine.
+type update struct {
 	engine  *Engine
 	kv      KVPolicy
 	dropped string
@@ -51,7 +49,7 @@ type Update struct {
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
 // served is refused with weights.ErrVersion.
-func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
+func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	if o.KV > KVAbort {
 		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
 	}
@@ -79,42 +77,33 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	u := &Update{engine: e, kv: o.KV, dropped: dropped, part: part}
+	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part}
 	u.unbind = context.AfterFunc(ctx, u.abort)
 	return u, nil
 }
 
-// Dropped is the version that had to give up its place for the update, so that there
-// is no way back to it; "": none.
-func (u *Update) Dropped() string { return u.dropped }
+// Dropped implements Update.
+func (u *update) Dropped() string { return u.dropped }
 
-// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
-// order, any number of times. Only an error that says that bytes are wrong ends the
-// update.
-func (u *Update) Put(name, dtype string, shape []int, offset int, data []byte) error {
+// Put implements Update.
+func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.part.Put(name, dtype, shape, offset, data)
 }
 
-// Missing is what has not arrived.
-func (u *Update) Missing() (gaps []weights.Gap) {
+// Missing implements Update.
+func (u *update) Missing(ctx context.Context) (gaps []weights.Gap, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for g := range u.part.Missing() {
 		gaps = append(gaps, g)
 	}
-	return gaps
+	return gaps, ctx.Err()
 }
 
-// Commit checks what was sent, makes it ready beside the steps that run, and lets the
-// next plan compute with it. It returns when no step computes with the weights before,
-// which are kept for Rollback until the next Update. No step waits for it.
-//
-// Any error leaves the weights that serve as they are, to the bit. After an ErrMissing
-// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
-// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
-func (u *Update) Commit(ctx context.Context) error {
+// Commit implements Update.
+func (u *update) Commit(ctx context.Context) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if err := u.part.Check(); err != nil {
@@ -142,13 +131,13 @@ func (u *Update) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Abort gives up an update and its memory. After Commit it does nothing.
-func (u *Update) Abort() {
+// Abort implements Update.
+func (u *update) Abort() {
 	u.unbind()
 	u.abort()
 }
 
-func (u *Update) abort() {
+func (u *update) abort() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.engine.life <- struct{}{}

@@ -42,7 +42,7 @@ func newTrained(t *testing.T, n int) *trained {
 }
 
 // send puts all tensors, each in two chunks, the last first.
-func (w *trained) send(u *Update) error {
+func (w *trained) send(u Update) error {
 	for tensor := range w.set.All() {
 		half := len(tensor.Data) / 2 / 4 * 4
 		for _, part := range [][2]int{{half, len(tensor.Data)}, {0, half}} {
@@ -66,7 +66,7 @@ func (w *trained) update(t *testing.T, e *Engine, version string, kv KVPolicy) {
 	}
 }
 
-func (w *trained) begin(t *testing.T, e *Engine, version string, kv KVPolicy) *Update {
+func (w *trained) begin(t *testing.T, e *Engine, version string, kv KVPolicy) Update {
 	t.Helper()
 	u, err := e.Update(t.Context(), UpdateOptions{Version: version, Manifest: w.manifest, KV: kv})
 	if err != nil {
@@ -275,23 +275,23 @@ func TestARefusedUpdateChangesNothing(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		do   func(u *Update) error
+		do   func(u Update) error
 		want error
 	}{
-		{"killed in the middle", func(u *Update) error { return u.Commit(t.Context()) }, weights.ErrMissing},
-		{"not finite", func(u *Update) error { return u.Put(name, norm.DType.String(), norm.Shape, 0, nan) }, weights.ErrNotFinite},
-		{"another type", func(u *Update) error { return u.Put(name, "I8", norm.Shape, 0, norm.Data) }, weights.ErrDType},
-		{"another shape", func(u *Update) error { return u.Put(name, norm.DType.String(), []int{1}, 0, norm.Data) }, weights.ErrShape},
-		{"unknown", func(u *Update) error { return u.Put("model.norm.bias", norm.DType.String(), norm.Shape, 0, norm.Data) }, weights.ErrUnknown},
-		{"wrong digest", func(u *Update) error {
+		{"killed in the middle", func(u Update) error { return u.Commit(t.Context()) }, weights.ErrMissing},
+		{"not finite", func(u Update) error { return u.Put(name, norm.DType.String(), norm.Shape, 0, nan) }, weights.ErrNotFinite},
+		{"another type", func(u Update) error { return u.Put(name, "I8", norm.Shape, 0, norm.Data) }, weights.ErrDType},
+		{"another shape", func(u Update) error { return u.Put(name, norm.DType.String(), []int{1}, 0, norm.Data) }, weights.ErrShape},
+		{"unknown", func(u Update) error { return u.Put("model.norm.bias", norm.DType.String(), norm.Shape, 0, norm.Data) }, weights.ErrUnknown},
+		{"wrong digest", func(u Update) error {
 			return u.Put(name, norm.DType.String(), norm.Shape, 0, make([]byte, len(norm.Data)))
 		}, weights.ErrDigest},
-		{"twice", func(u *Update) error {
+		{"twice", func(u Update) error {
 			other := slices.Clone(norm.Data)
 			other[0] ^= 1
 			return errors.Join(u.Put(name, norm.DType.String(), norm.Shape, 0, norm.Data), u.Put(name, norm.DType.String(), norm.Shape, 0, other))
 		}, weights.ErrTwice},
-		{"its context has ended", func(u *Update) error {
+		{"its context has ended", func(u Update) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			return errors.Join(good.send(u), u.Commit(ctx))

@@ -1288,6 +1288,7 @@ type Request struct {
 	//	*Request_PromptIds
 	//	*Request_Prompt
 	//	*Request_Messages
+	//	*Request_Raw
 	Input         isRequest_Input `protobuf_oneof:"input"`
 	MaxNewTokens  int32           `protobuf:"varint,5,opt,name=max_new_tokens,json=maxNewTokens,proto3" json:"max_new_tokens,omitempty"`
 	Sampling      *Sampling       `protobuf:"bytes,6,opt,name=sampling,proto3" json:"sampling,omitempty"`
@@ -1384,6 +1385,15 @@ func (x *Request) GetMessages() *Chat {
 		}
 	}
 	return nil
+}
+
+func (x *Request) GetRaw() string {
+	if x != nil {
+		if x, ok := x.Input.(*Request_Raw); ok {
+			return x.Raw
+		}
+	}
+	return ""
 }
 
 func (x *Request) GetMaxNewTokens() int32 {
@@ -1556,11 +1566,17 @@ type Request_Messages struct {
 	Messages *Chat `protobuf:"bytes,4,opt,name=messages,proto3,oneof"` // by the model's chat template
 }
 
+type Request_Raw struct {
+	Raw string `protobuf:"bytes,27,opt,name=raw,proto3,oneof"` // nothing is put around it
+}
+
 func (*Request_PromptIds) isRequest_Input() {}
 
 func (*Request_Prompt) isRequest_Input() {}
 
 func (*Request_Messages) isRequest_Input() {}
+
+func (*Request_Raw) isRequest_Input() {}
 
 type IdList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2087,17 +2103,17 @@ func (x *Sequence) GetId() string {
 }
 
 // News is what has come of a sequence: tokens from offset on, in order, without gaps or
-// repetition over one connection.
+// repetition over one connection. So is what it tells of the prompt.
 type News struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Stream         uint64                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	Offset         uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"` // tokens before these
 	Ids            []int32                `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	Drawn          []*Drawn               `protobuf:"bytes,4,rep,name=drawn,proto3" json:"drawn,omitempty"`                                         // one for each of ids, where asked for
-	Text           string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`                                           // what is certain with these ids beyond what was told before
-	Versions       bool                   `protobuf:"varint,6,opt,name=versions,proto3" json:"versions,omitempty"`                                  // weight_versions and kv_versions are told: they have changed
-	WeightVersions []*Span                `protobuf:"bytes,7,rep,name=weight_versions,json=weightVersions,proto3" json:"weight_versions,omitempty"` // of ids, by their places in the whole
-	KvVersions     []*Span                `protobuf:"bytes,8,rep,name=kv_versions,json=kvVersions,proto3" json:"kv_versions,omitempty"`             // of prompt and tokens so far
+	Text           string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`                                           // what is certain with these ids beyond what was told before; at the end all that was held back, too
+	WeightVersions []*Span                `protobuf:"bytes,6,rep,name=weight_versions,json=weightVersions,proto3" json:"weight_versions,omitempty"` // of ids, by their places in the whole; none: as the token before
+	KvVersions     []*Span                `protobuf:"bytes,7,rep,name=kv_versions,json=kvVersions,proto3" json:"kv_versions,omitempty"`             // of prompt and tokens so far; none: as before, and longer
+	Prompt         []*Drawn               `protobuf:"bytes,8,rep,name=prompt,proto3" json:"prompt,omitempty"`                                       // of the prompt's next ids, from the second on, where asked for
 	End            *End                   `protobuf:"bytes,9,opt,name=end,proto3" json:"end,omitempty"`                                             // set in the last News
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -2168,13 +2184,6 @@ func (x *News) GetText() string {
 	return ""
 }
 
-func (x *News) GetVersions() bool {
-	if x != nil {
-		return x.Versions
-	}
-	return false
-}
-
 func (x *News) GetWeightVersions() []*Span {
 	if x != nil {
 		return x.WeightVersions
@@ -2185,6 +2194,13 @@ func (x *News) GetWeightVersions() []*Span {
 func (x *News) GetKvVersions() []*Span {
 	if x != nil {
 		return x.KvVersions
+	}
+	return nil
+}
+
+func (x *News) GetPrompt() []*Drawn {
+	if x != nil {
+		return x.Prompt
 	}
 	return nil
 }
@@ -2203,18 +2219,16 @@ type End struct {
 	Error          *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	Matched        bool                   `protobuf:"varint,3,opt,name=matched,proto3" json:"matched,omitempty"` // a stop string ended it
 	Stopped        string                 `protobuf:"bytes,4,opt,name=stopped,proto3" json:"stopped,omitempty"`  // this one
-	Rest           string                 `protobuf:"bytes,5,opt,name=rest,proto3" json:"rest,omitempty"`        // of the text, that was held back
-	PromptTokens   uint32                 `protobuf:"varint,6,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
-	CachedTokens   uint32                 `protobuf:"varint,7,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
-	Preemptions    uint32                 `protobuf:"varint,8,opt,name=preemptions,proto3" json:"preemptions,omitempty"`
-	PromptDrawn    []*Drawn               `protobuf:"bytes,9,rep,name=prompt_drawn,json=promptDrawn,proto3" json:"prompt_drawn,omitempty"`           // of the prompt's ids from the second on, where asked for
-	WeightVersions []*Span                `protobuf:"bytes,10,rep,name=weight_versions,json=weightVersions,proto3" json:"weight_versions,omitempty"` // of all tokens
-	KvVersions     []*Span                `protobuf:"bytes,11,rep,name=kv_versions,json=kvVersions,proto3" json:"kv_versions,omitempty"`             // of prompt and tokens
-	CreatedNs      int64                  `protobuf:"varint,12,opt,name=created_ns,json=createdNs,proto3" json:"created_ns,omitempty"`               // Unix time; 0: did not happen
-	StartedNs      int64                  `protobuf:"varint,13,opt,name=started_ns,json=startedNs,proto3" json:"started_ns,omitempty"`
-	FirstNs        int64                  `protobuf:"varint,14,opt,name=first_ns,json=firstNs,proto3" json:"first_ns,omitempty"`
-	EndedNs        int64                  `protobuf:"varint,15,opt,name=ended_ns,json=endedNs,proto3" json:"ended_ns,omitempty"`
-	TokenNs        []int64                `protobuf:"varint,16,rep,packed,name=token_ns,json=tokenNs,proto3" json:"token_ns,omitempty"` // where timestamps were asked for
+	PromptTokens   uint32                 `protobuf:"varint,5,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	CachedTokens   uint32                 `protobuf:"varint,6,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
+	Preemptions    uint32                 `protobuf:"varint,7,opt,name=preemptions,proto3" json:"preemptions,omitempty"`
+	WeightVersions []*Span                `protobuf:"bytes,8,rep,name=weight_versions,json=weightVersions,proto3" json:"weight_versions,omitempty"` // of all tokens
+	KvVersions     []*Span                `protobuf:"bytes,9,rep,name=kv_versions,json=kvVersions,proto3" json:"kv_versions,omitempty"`             // of prompt and tokens
+	CreatedNs      int64                  `protobuf:"varint,10,opt,name=created_ns,json=createdNs,proto3" json:"created_ns,omitempty"`              // Unix time; 0: did not happen
+	StartedNs      int64                  `protobuf:"varint,11,opt,name=started_ns,json=startedNs,proto3" json:"started_ns,omitempty"`
+	FirstNs        int64                  `protobuf:"varint,12,opt,name=first_ns,json=firstNs,proto3" json:"first_ns,omitempty"`
+	EndedNs        int64                  `protobuf:"varint,13,opt,name=ended_ns,json=endedNs,proto3" json:"ended_ns,omitempty"`
+	TokenNs        []int64                `protobuf:"varint,14,rep,packed,name=token_ns,json=tokenNs,proto3" json:"token_ns,omitempty"` // where timestamps were asked for
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2277,13 +2291,6 @@ func (x *End) GetStopped() string {
 	return ""
 }
 
-func (x *End) GetRest() string {
-	if x != nil {
-		return x.Rest
-	}
-	return ""
-}
-
 func (x *End) GetPromptTokens() uint32 {
 	if x != nil {
 		return x.PromptTokens
@@ -2303,13 +2310,6 @@ func (x *End) GetPreemptions() uint32 {
 		return x.Preemptions
 	}
 	return 0
-}
-
-func (x *End) GetPromptDrawn() []*Drawn {
-	if x != nil {
-		return x.PromptDrawn
-	}
-	return nil
 }
 
 func (x *End) GetWeightVersions() []*Span {
@@ -2507,8 +2507,8 @@ func (x *Span) GetEnd() uint32 {
 	return 0
 }
 
-// Ack says that tokens before offset have been taken; done, that the end was, too:
-// nothing of the sequence is kept then.
+// Ack says that tokens before offset have been taken, and prompt of what is told of the
+// prompt's ids; done, that the end was, too: nothing of the sequence is kept then.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Taken         []*Taken               `protobuf:"bytes,1,rep,name=taken,proto3" json:"taken,omitempty"`
@@ -2557,7 +2557,8 @@ type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stream        uint64                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	Done          bool                   `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
+	Prompt        uint32                 `protobuf:"varint,3,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2606,6 +2607,13 @@ func (x *Taken) GetOffset() uint32 {
 	return 0
 }
 
+func (x *Taken) GetPrompt() uint32 {
+	if x != nil {
+		return x.Prompt
+	}
+	return 0
+}
+
 func (x *Taken) GetDone() bool {
 	if x != nil {
 		return x.Done
@@ -2614,7 +2622,8 @@ func (x *Taken) GetDone() bool {
 }
 
 // Attach asks for the News of a sequence again, from an offset on: over a new connection
-// there are none before. Accepted answers it, with this sequence alone.
+// there are none before. Accepted answers it, with this sequence alone. What is told of
+// the prompt is told from its beginning on.
 type Attach struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -5051,13 +5060,14 @@ const file_remote_proto_rawDesc = "" +
 	"\bGenerate\x12-\n" +
 	"\arequest\x18\x01 \x01(\v2\x13.cbactor.v1.RequestR\arequest\x12\x16\n" +
 	"\x06window\x18\x02 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\bR\x04text\"\xc9\x06\n" +
+	"\x04text\x18\x03 \x01(\bR\x04text\"\xdd\x06\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x123\n" +
 	"\n" +
 	"prompt_ids\x18\x02 \x01(\v2\x12.cbactor.v1.IdListH\x00R\tpromptIds\x12\x18\n" +
 	"\x06prompt\x18\x03 \x01(\tH\x00R\x06prompt\x12.\n" +
-	"\bmessages\x18\x04 \x01(\v2\x10.cbactor.v1.ChatH\x00R\bmessages\x12$\n" +
+	"\bmessages\x18\x04 \x01(\v2\x10.cbactor.v1.ChatH\x00R\bmessages\x12\x12\n" +
+	"\x03raw\x18\x1b \x01(\tH\x00R\x03raw\x12$\n" +
 	"\x0emax_new_tokens\x18\x05 \x01(\x05R\fmaxNewTokens\x120\n" +
 	"\bsampling\x18\x06 \x01(\v2\x14.cbactor.v1.SamplingR\bsampling\x12\x17\n" +
 	"\x04seed\x18\a \x01(\x04H\x01R\x04seed\x88\x01\x01\x12$\n" +
@@ -5126,39 +5136,37 @@ const file_remote_proto_rawDesc = "" +
 	"\x06prompt\x18\x02 \x01(\v2\x12.cbactor.v1.IdListR\x06prompt\"2\n" +
 	"\bSequence\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"\xb2\x02\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\xc1\x02\n" +
 	"\x04News\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x10\n" +
 	"\x03ids\x18\x03 \x03(\x05R\x03ids\x12'\n" +
 	"\x05drawn\x18\x04 \x03(\v2\x11.cbactor.v1.DrawnR\x05drawn\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\x12\x1a\n" +
-	"\bversions\x18\x06 \x01(\bR\bversions\x129\n" +
-	"\x0fweight_versions\x18\a \x03(\v2\x10.cbactor.v1.SpanR\x0eweightVersions\x121\n" +
-	"\vkv_versions\x18\b \x03(\v2\x10.cbactor.v1.SpanR\n" +
-	"kvVersions\x12!\n" +
-	"\x03end\x18\t \x01(\v2\x0f.cbactor.v1.EndR\x03end\"\xad\x04\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\x129\n" +
+	"\x0fweight_versions\x18\x06 \x03(\v2\x10.cbactor.v1.SpanR\x0eweightVersions\x121\n" +
+	"\vkv_versions\x18\a \x03(\v2\x10.cbactor.v1.SpanR\n" +
+	"kvVersions\x12)\n" +
+	"\x06prompt\x18\b \x03(\v2\x11.cbactor.v1.DrawnR\x06prompt\x12!\n" +
+	"\x03end\x18\t \x01(\v2\x0f.cbactor.v1.EndR\x03end\"\xe3\x03\n" +
 	"\x03End\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12'\n" +
 	"\x05error\x18\x02 \x01(\v2\x11.cbactor.v1.ErrorR\x05error\x12\x18\n" +
 	"\amatched\x18\x03 \x01(\bR\amatched\x12\x18\n" +
-	"\astopped\x18\x04 \x01(\tR\astopped\x12\x12\n" +
-	"\x04rest\x18\x05 \x01(\tR\x04rest\x12#\n" +
-	"\rprompt_tokens\x18\x06 \x01(\rR\fpromptTokens\x12#\n" +
-	"\rcached_tokens\x18\a \x01(\rR\fcachedTokens\x12 \n" +
-	"\vpreemptions\x18\b \x01(\rR\vpreemptions\x124\n" +
-	"\fprompt_drawn\x18\t \x03(\v2\x11.cbactor.v1.DrawnR\vpromptDrawn\x129\n" +
-	"\x0fweight_versions\x18\n" +
-	" \x03(\v2\x10.cbactor.v1.SpanR\x0eweightVersions\x121\n" +
-	"\vkv_versions\x18\v \x03(\v2\x10.cbactor.v1.SpanR\n" +
+	"\astopped\x18\x04 \x01(\tR\astopped\x12#\n" +
+	"\rprompt_tokens\x18\x05 \x01(\rR\fpromptTokens\x12#\n" +
+	"\rcached_tokens\x18\x06 \x01(\rR\fcachedTokens\x12 \n" +
+	"\vpreemptions\x18\a \x01(\rR\vpreemptions\x129\n" +
+	"\x0fweight_versions\x18\b \x03(\v2\x10.cbactor.v1.SpanR\x0eweightVersions\x121\n" +
+	"\vkv_versions\x18\t \x03(\v2\x10.cbactor.v1.SpanR\n" +
 	"kvVersions\x12\x1d\n" +
 	"\n" +
-	"created_ns\x18\f \x01(\x03R\tcreatedNs\x12\x1d\n" +
+	"created_ns\x18\n" +
+	" \x01(\x03R\tcreatedNs\x12\x1d\n" +
 	"\n" +
-	"started_ns\x18\r \x01(\x03R\tstartedNs\x12\x19\n" +
-	"\bfirst_ns\x18\x0e \x01(\x03R\afirstNs\x12\x19\n" +
-	"\bended_ns\x18\x0f \x01(\x03R\aendedNs\x12\x19\n" +
-	"\btoken_ns\x18\x10 \x03(\x03R\atokenNs\"\x9b\x01\n" +
+	"started_ns\x18\v \x01(\x03R\tstartedNs\x12\x19\n" +
+	"\bfirst_ns\x18\f \x01(\x03R\afirstNs\x12\x19\n" +
+	"\bended_ns\x18\r \x01(\x03R\aendedNs\x12\x19\n" +
+	"\btoken_ns\x18\x0e \x03(\x03R\atokenNs\"\x9b\x01\n" +
 	"\x05Drawn\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x05R\x02id\x12\x10\n" +
 	"\x03raw\x18\x02 \x01(\x02R\x03raw\x12\x18\n" +
@@ -5172,11 +5180,12 @@ const file_remote_proto_rawDesc = "" +
 	"\x05start\x18\x02 \x01(\rR\x05start\x12\x10\n" +
 	"\x03end\x18\x03 \x01(\rR\x03end\".\n" +
 	"\x03Ack\x12'\n" +
-	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\"K\n" +
+	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\"c\n" +
 	"\x05Taken\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x12\n" +
-	"\x04done\x18\x03 \x01(\bR\x04done\"\\\n" +
+	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
+	"\x06prompt\x18\x03 \x01(\rR\x06prompt\x12\x12\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\"\\\n" +
 	"\x06Attach\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
@@ -5465,9 +5474,9 @@ var file_remote_proto_depIdxs = []int32{
 	20, // 56: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
 	21, // 57: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
 	21, // 58: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	19, // 59: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 60: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	20, // 61: cbactor.v1.End.prompt_drawn:type_name -> cbactor.v1.Drawn
+	20, // 59: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	19, // 60: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 61: cbactor.v1.End.error:type_name -> cbactor.v1.Error
 	21, // 62: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
 	21, // 63: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
 	20, // 64: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
@@ -5543,6 +5552,7 @@ func file_remote_proto_init() {
 		(*Request_PromptIds)(nil),
 		(*Request_Prompt)(nil),
 		(*Request_Messages)(nil),
+		(*Request_Raw)(nil),
 	}
 	file_remote_proto_msgTypes[25].OneofWrappers = []any{
 		(*Encode_Text)(nil),

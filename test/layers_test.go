@@ -39,6 +39,8 @@ var layers = map[string][]string{
 	"cmd":                {"*"},
 	"examples":           {"checkpoint", "text", "engine", "weights"},
 	"test":               {"*"},
+
+	"engine/internal/convert": {"engine", "messages", "sampling", "text", "weights"},
 }
 
 // cores are pure: a value in, a value out.

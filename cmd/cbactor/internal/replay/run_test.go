@@ -87,7 +87,7 @@ func update(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) {
 }
 
 // staged is an update that is ready for its Commit.
-func staged(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) *engine.Update {
+func staged(t *testing.T, e *engine.Engine, name string, kv engine.KVPolicy) engine.Update {
 	t.Helper()
 	set := version(t, name)
 	o := engine.UpdateOptions{Version: name, KV: kv}
