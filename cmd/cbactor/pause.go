@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +65,7 @@ func (c *cli) pause(ctx context.Context, e engine.API, o engine.PauseOptions) er
 	c.say("paused for %s; Ctrl-C lets it go on", o.Lease)
 	<-held.Done()
 	if ctx.Err() == nil {
-		c.say("%v", held.Err())
+		c.say("%s", strings.TrimPrefix(fmt.Sprint(held.Err()), engine.ErrUnavailable.Error()+": "))
 	}
 	return nil
 }
