@@ -111,6 +111,8 @@ func (e *Engine) check(r Request) error {
 	switch {
 	case e.closed.Load():
 		return ErrClosed
+	case e.broken.Load():
+		return errSendWeights
 	case !r.countsRight():
 		return fmt.Errorf("%w: n is %d, must be from 1 to %d", ErrParams, r.N, maxSequences)
 	case r.Priority < -maxPriority || r.Priority > maxPriority:

@@ -35,6 +35,7 @@ var answers = []struct {
 	{ErrHoldLost, http.StatusConflict, "hold_lost"},
 	{ErrPaused, http.StatusServiceUnavailable, "engine_paused"},
 	{ErrAsleep, http.StatusServiceUnavailable, "engine_asleep"},
+	{ErrBroken, http.StatusServiceUnavailable, "weights_broken"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
 	{ErrUnavailable, http.StatusServiceUnavailable, "engine_unavailable"},
 

@@ -50,24 +50,13 @@ type Update struct {
 // that a sender who is gone does not keep others from theirs.
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
-// served is refused with weights.ErrVersion.
+// served is refused with weights.ErrVersion. weights.ErrMemory means that there is no
+// memory for other weights beside those that serve: see UpdateInPlace.
 func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
-	if o.KV > KVAbort {
-		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayUpdate(ctx, o); err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
-	if err := e.versions.free(o.Version); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
 	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
 	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
@@ -76,12 +65,36 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (*Update, error) {
 			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
 		}
 	}
+	if errors.Is(err, weights.ErrMemory) {
+		err = fmt.Errorf("%w; UpdateInPlace needs none", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	u := &Update{engine: e, kv: o.KV, dropped: dropped, part: part}
 	u.unbind = context.AfterFunc(ctx, u.abort)
 	return u, nil
+}
+
+// mayUpdate refuses what no update may ask for, else lets the caller alone change the
+// weights, until others.
+func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
+	switch {
+	case o.KV > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err := e.changeWeights(ctx); err != nil {
+		return err
+	}
+	err := e.versions.free(o.Version)
+	if err != nil {
+		e.others()
+	}
+	return err
 }
 
 // Dropped is the version that had to give up its place for the update, so that there
@@ -135,9 +148,9 @@ func (u *Update) Commit(ctx context.Context) error {
 	}
 	u.unbind()
 	if err := e.install(set, u.kv); err != nil {
-		e.back(before)
+		serves := e.back(before)
 		e.store.Forget()
-		return fmt.Errorf("commit: %w: version %q serves on", err, before)
+		return fmt.Errorf("commit: %w: %s", err, serves)
 	}
 	return nil
 }
@@ -170,8 +183,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		e.back(before)
-		return fmt.Errorf("rollback: %w: version %q serves on", err, before)
+		return fmt.Errorf("rollback: %w: %s", err, e.back(before))
 	}
 	return nil
 }
