@@ -266,12 +266,15 @@ func TestHeldWeightsAreWrittenInPlace(t *testing.T) {
 	e, other := spawnForOne(t, Config{Threads: 1}), spawnTiny(t, Config{Threads: 1})
 	newTrained(t, 1).update(t, other, "v2", KVKeep)
 	open := mustAdd(t, e, Request{PromptIDs: text(30), MaxNewTokens: 200, IgnoreEOS: true})
-	h := pause(t, e, PauseOptions{})
+	h, also := pause(t, e, PauseOptions{}), pause(t, e, PauseOptions{})
 	w := heldWeights(t, h)
 	for _, name := range w.Names() {
 		turnOver(t, w, name)
 	}
-	if err := h.Release("v2"); err != nil {
+	if err := h.Release("v2"); err != nil || e.Status().Holders != 1 || e.Status().Mode == "running" {
+		t.Fatalf("it is %+v: %v", e.Status(), err)
+	}
+	if err := also.Release(""); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := greedy(t, e, text(20), 12), greedy(t, other, text(20), 12); !slices.Equal(got.TokenIDs, want.TokenIDs) || e.Version() != "v2" || e.digest() != other.digest() {
