@@ -120,11 +120,16 @@ func (e *Engine) Running() bool { return !e.closed.Load() && !e.session.Load().a
 // Start begins a session with the configuration of Spawn, asleep if what was kept is: with the cache of the last
 // one if that was kept, else with a new executor, also after a crash. It does nothing
 // where a session runs, and waits for one that stops. An executor that was passed in
-// cannot be made again: after a crash Start answers ErrCrashed.
+// cannot be made again: after a crash Start answers ErrCrashed. Weights that are broken
+// are an ErrBroken.
 func (e *Engine) Start(ctx context.Context) error {
 	for {
 		if err := e.alone(ctx); err != nil {
 			return err
+		}
+		if e.broken.Load() {
+			e.others()
+			return fmt.Errorf("start: %w", errSendWeights)
 		}
 		s := e.session.Load()
 		running, ending := s.system.Resume()
