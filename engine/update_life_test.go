@@ -101,6 +101,31 @@ func TestAStopDoesNotWaitForAnUpdate(t *testing.T) {
 	}
 }
 
+// A stop that waits for a Start ends the session that this one begins.
+func TestAStopEndsWhatAStartBegins(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		e := spawnTiny(t, Config{Threads: 1, NumBlocks: 32})
+		if err := e.Stop(t.Context(), StopOptions{Keep: keep}); err != nil {
+			t.Fatal(err)
+		}
+		e.life <- struct{}{}
+		soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		stopped := make(chan error)
+		go func() { stopped <- e.Stop(soon, StopOptions{Keep: keep}) }()
+		time.Sleep(20 * time.Millisecond) // most likely it waits by then; either way the session must end
+		if s := e.session.Load(); keep {
+			s.system.Resume()
+		} else if err := e.again(t.Context(), s); err != nil {
+			t.Error(err)
+		}
+		e.others()
+		if err := <-stopped; err != nil || e.Running() {
+			t.Errorf("keep %t: %v, it runs: %t", keep, err, e.Running())
+		}
+		cancel()
+	}
+}
+
 // Hard stops in the middle of exchanging the only set lose neither the update nor the engine.
 func TestStopsWhileTheOnlySetIsExchanged(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1})
