@@ -52,7 +52,7 @@ var answers = []struct {
 
 	{ErrNoWeights, http.StatusNotImplemented, "no_weights"},
 	{executor.ErrUnsupported, http.StatusNotImplemented, "not_supported"},
-	{weights.ErrBroken, http.StatusConflict, "weights_broken"},
+	{weights.ErrBroken, http.StatusConflict, "weights_set_broken"},
 	{weights.ErrBusy, http.StatusConflict, "update_open"},
 	{weights.ErrVersion, http.StatusConflict, "wrong_version"},
 	{weights.ErrClosed, http.StatusConflict, "update_closed"},
