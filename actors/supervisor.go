@@ -65,8 +65,6 @@ func (a *supervisor) Receive(c actor.Context) {
 		a.paused(c, m)
 	case *nap:
 		a.nap(c, m)
-	case *abandon:
-		a.abandon(c, m.nap)
 	case *rested:
 		a.rested(c, m.err)
 	case *obey:

@@ -32,10 +32,11 @@ type Options struct {
 	Log      zerolog.Logger
 
 	// Trace, if set, is written what happens to each request, and closed by Close.
-	// See package trace. After is a System that has ended, whose trace this one goes
-	// on with instead.
-	Trace io.WriteCloser
-	After *System
+	// See package trace. Version, if set, names the weights of an epoch there. After is
+	// a System that has ended, whose trace this one goes on with instead.
+	Trace   io.WriteCloser
+	Version func(epoch uint32) string
+	After   *System
 }
 
 // System is a running set of actors, seen from outside.

@@ -11,13 +11,19 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// altered is another set of a model: some of its numbers with the other sign.
+// altered is another set of a model.
 func altered(t testing.TB, path string, epoch uint32) *weights.Set {
+	t.Helper()
+	return flipped(t, path, epoch, 3)
+}
+
+// flipped is the set of a model with the other sign of every so many of its numbers.
+func flipped(t testing.TB, path string, epoch uint32, every int) *weights.Set {
 	t.Helper()
 	set := loaded(t, path, epoch)
 	for tensor := range set.All() {
 		size := tensor.DType.RowBytes(1)
-		for i := size - 1; i < len(tensor.Data); i += 3 * size {
+		for i := size - 1; i < len(tensor.Data); i += every * size {
 			tensor.Data[i] ^= 0x80
 		}
 	}
@@ -55,7 +61,7 @@ func TestSetsByEpoch(t *testing.T) {
 	}
 }
 
-// TestPlaces loads and drops until there is no place, and again in the same one.
+// TestPlaces loads what is no set of the model, and what is there already.
 func TestPlaces(t *testing.T) {
 	m, first := loadModel(t, "tiny")
 	e := start(t, Config{Model: m, Weights: first, Threads: 1, MaxContext: 64, WeightSets: 2})
@@ -73,11 +79,8 @@ func TestPlaces(t *testing.T) {
 		{"another model's", e.Load(foreign), ErrConfig},
 		{"no set", e.Load(nil), ErrConfig},
 		{"the second", e.Load(second), nil},
-		{"a third", e.Load(altered(t, "tiny", 3)), executor.ErrFull},
 		{"the first again", e.Load(&again), nil},
 		{"the first epoch", e.Drop(1), nil},
-		{"one that is gone", e.Drop(1), executor.ErrContract},
-		{"a step of it", e.Start(&executor.Batch{Step: 1, Epoch: 1}), executor.ErrContract},
 	} {
 		if !errors.Is(c.err, c.want) || c.want == nil && c.err != nil {
 			t.Errorf("%s: %v, want %v", c.what, c.err, c.want)

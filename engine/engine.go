@@ -29,7 +29,9 @@ type Engine struct {
 	store   *weights.Store // nil: not needed yet. It needs life
 	loaded  []uint32       // epochs of it that the session's executor has
 	updates weights.Options
-	closing context.Context // ends with Close
+	naps    []func(context.Context) error // end sleeps of the weights, while they are exchanged or broken. It needs life
+	broken  atomic.Bool                   // the weights were overwritten in part: nothing may compute
+	closing context.Context               // ends with Close
 	close   context.CancelFunc
 	session atomic.Pointer[session]
 }
@@ -66,7 +68,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	info := ex.Info()
 	e.info = r.info(info)
-	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
+	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of}
 	e.recording = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil

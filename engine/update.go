@@ -48,24 +48,13 @@ type update struct {
 // that a sender who is gone does not keep others from theirs.
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
-// served is refused with weights.ErrVersion.
+// served is refused with weights.ErrVersion. weights.ErrMemory means that there is no
+// memory for other weights beside those that serve: see UpdateInPlace.
 func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
-	if o.KV > KVAbort {
-		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayUpdate(ctx, o); err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
-	if err := e.versions.free(o.Version); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
 	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
 	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
@@ -73,6 +62,9 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 		if err != nil {
 			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
 		}
+	}
+	if errors.Is(err, weights.ErrMemory) {
+		err = fmt.Errorf("%w; UpdateInPlace needs none", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
@@ -84,6 +76,27 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 
 // Dropped implements Update.
 func (u *update) Dropped() string { return u.dropped }
+
+// mayUpdate refuses what no update may ask for, else lets the caller alone change the
+// weights, until others.
+func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
+	switch {
+	case o.KV > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err := e.changeWeights(ctx); err != nil {
+		return err
+	}
+	err := e.versions.free(o.Version)
+	if err != nil {
+		e.others()
+	}
+	return err
+}
 
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
@@ -124,9 +137,9 @@ func (u *update) Commit(ctx context.Context) error {
 	}
 	u.unbind()
 	if err := e.install(set, u.kv); err != nil {
-		e.back(before)
+		serves := e.back(before)
 		e.store.Forget()
-		return fmt.Errorf("commit: %w: version %q serves on", err, before)
+		return fmt.Errorf("commit: %w: %s", err, serves)
 	}
 	return nil
 }
@@ -159,8 +172,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		e.back(before)
-		return fmt.Errorf("rollback: %w: version %q serves on", err, before)
+		return fmt.Errorf("rollback: %w: %s", err, e.back(before))
 	}
 	return nil
 }

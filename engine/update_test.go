@@ -175,16 +175,22 @@ func TestNoCacheAcrossVersions(t *testing.T) {
 // cache, in chunks and at the end; what is computed again goes on as the new weights
 // would behind the same tokens.
 func TestRequestsGoOnOverAnUpdate(t *testing.T) {
-	for i, kv := range []KVPolicy{KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort} {
+	for i, kv := range []KVPolicy{KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort} {
 		end := FinishLength
 		if kv == KVAbort {
 			end = FinishAborted
 		}
-		e := spawnTiny(t, Config{Threads: 1, WeightSets: 1 + i/3})
+		e := spawnTiny(t, Config{Threads: 1, WeightSets: 1 + i/3%2})
 		v2 := newTrained(t, 1)
-		u := v2.begin(t, e, "v2", kv)
-		if err := v2.send(u); err != nil {
-			t.Fatal(err)
+		var commit func() error
+		if i >= 6 {
+			commit = func() error { return v2.inPlace(t, e, "v2", kv) }
+		} else {
+			u := v2.begin(t, e, "v2", kv)
+			if err := v2.send(u); err != nil {
+				t.Fatal(err)
+			}
+			commit = func() error { return u.Commit(t.Context()) }
 		}
 		const n = 400
 		slow := new(unhurried)
@@ -204,7 +210,7 @@ func TestRequestsGoOnOverAnUpdate(t *testing.T) {
 			}
 			if !committed && c.Offset > 20 {
 				committed = true
-				if err := u.Commit(t.Context()); err != nil {
+				if err := commit(); err != nil {
 					t.Fatal(err)
 				}
 				slow.over.Store(true)

@@ -158,6 +158,7 @@ weight_updates() {
 	echo '```'
 	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
 	go test -race -count=20 -timeout 30m -run 'Update|Rollback|Versions' ./engine
+	go test -count=1 -v -run 'SwapAtEveryStep' ./engine -swap-steps 0 | grep -E '^ *---|^ok|FAIL'
 	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
 	echo '```'
 	echo

@@ -35,7 +35,8 @@ var (
 	ErrBusy = errors.New("weights: an update is open")
 	// ErrVersion means that a version is not the one that is needed, or not kept.
 	ErrVersion = errors.New("weights: wrong version")
-	// ErrBroken means that a set in place was overwritten in part: it must be sent again.
+	// ErrBroken means that the set that serves was overwritten in part: a complete one must
+	// be sent.
 	ErrBroken = errors.New("weights: set is broken")
 	// ErrClosed means that an update was committed or aborted.
 	ErrClosed = errors.New("weights: update is closed")

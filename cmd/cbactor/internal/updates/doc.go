@@ -1,7 +1,7 @@
 // Package updates measures what updates of the weights cost those who generate
 // meanwhile: the gaps between tokens with and without them, and at the very tokens
-// where new weights come in; the throughput; how fast weights are staged; and how fast
-// one set is overwritten, beside a plain copy.
+// where new weights come in; the throughput; how fast weights are staged; and what updates
+// in place cost, beside a plain copy.
 //
 // A Run has three parts, one after another on one engine under one load: half of the
 // quiet time, all updates, the other half. So what changes slowly, such as the machine's

@@ -131,7 +131,7 @@ func (r *Report) Write(w io.Writer) error {
 	gaps("gaps at new weights", r.Commits)
 	gaps("more than quiet p50", r.Added)
 	row("staging", "%.0f MB/s: %.2f s for an update, then %.2f s until it computes", megabytes(r.StagePerS), r.StageSeconds, r.ReadySeconds)
-	row("one set overwritten", "%.0f MB/s, a plain copy %.0f MB/s: %.2f times", megabytes(r.OverwritePerS), megabytes(r.CopyPerS), r.Share)
+	row("one set overwritten", "%.0f MB/s, a plain copy %.0f MB/s: %.2f times; nothing computes for %.2f s", megabytes(r.OverwritePerS), megabytes(r.CopyPerS), r.Share, r.PauseSeconds)
 	return t.Flush()
 }
 

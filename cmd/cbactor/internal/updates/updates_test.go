@@ -53,7 +53,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func tiny(t *testing.T) (*engine.Engine, *checkpoint.Checkpoint, *weights.Set) {
+func tiny(t *testing.T) (*engine.Engine, *weights.Set) {
 	t.Helper()
 	c, err := checkpoint.Open(checkpoint.Embedded)
 	if err != nil {
@@ -77,12 +77,12 @@ func tiny(t *testing.T) (*engine.Engine, *checkpoint.Checkpoint, *weights.Set) {
 			t.Error(err)
 		}
 	})
-	return e, c, set
+	return e, set
 }
 
 // A run updates as often as asked, while all requests decode; afterwards none is open.
 func TestRun(t *testing.T) {
-	e, _, set := tiny(t)
+	e, set := tiny(t)
 	o := Options{Requests: 4, Tokens: 24, Updates: 3, Every: 100 * time.Millisecond}
 	r, err := Run(t.Context(), e, set, o, func(string) {})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestRun(t *testing.T) {
 
 // A run ends when its context does, and when the engine does.
 func TestRunEnds(t *testing.T) {
-	e, _, set := tiny(t)
+	e, set := tiny(t)
 	o := Options{Requests: 4, Tokens: 500, Updates: 1, Every: time.Hour}
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Run(ctx, e, set, o, func(string) { time.AfterFunc(20*time.Millisecond, cancel) }); !errors.Is(err, context.Canceled) {
@@ -123,9 +123,9 @@ func TestRunEnds(t *testing.T) {
 
 // The overwritten set is measured; what cannot be sent is refused by name.
 func TestOverwrite(t *testing.T) {
-	_, c, set := tiny(t)
-	o, err := MeasureOverwrite(c.Config, set)
-	if err != nil || !(o.Share > 0) || math.Abs(o.OverwritePerS/o.CopyPerS-o.Share) > 1e-9 {
+	e, set := tiny(t)
+	o, err := MeasureOverwrite(t.Context(), e, set)
+	if err != nil || !(o.Share > 0) || !(o.PauseSeconds > 0) || e.Version() != "in-place-5" || math.Abs(o.OverwritePerS/o.CopyPerS-o.Share) > 1e-9 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	cfg := &model.Config{Family: "llama", Vocab: 64, Hidden: 64, Intermediate: 64, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 64, TiedHead: true}
@@ -133,7 +133,7 @@ func TestOverwrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := MeasureOverwrite(cfg, quantised); !errors.Is(err, weights.ErrDType) || !strings.Contains(err.Error(), "is Q8_0") {
+	if _, err := MeasureOverwrite(t.Context(), e, quantised); !errors.Is(err, weights.ErrDType) || !strings.Contains(err.Error(), "is Q8_0") {
 		t.Errorf("quantised: %v", err)
 	}
 }
