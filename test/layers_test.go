@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"engine":             {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"bench":              {},
+	"internal/certs":     {},
 	"internal/jsonl":     {},
 	"internal/lane":      {protoactor},
 	"internal/nearest":   {},
