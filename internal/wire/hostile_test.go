@@ -189,7 +189,7 @@ func manyEntries() []*messages.Entry {
 
 func TestHostileFrames(t *testing.T) {
 	s := serve(t, answer)
-	bystander := dial(t, s.options())
+	bystander := s.dial(t, s.options())
 	next[*wire.Opened](s.engine)
 	number, ended := uint64(0), int64(0)
 	for name, frame := range hostile(t) {
