@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+)
+
+// mayServe says whether an address may be listened on.
+func mayServe(address string, config *tls.Config) error {
+	if config != nil {
+		if config.ClientAuth != tls.RequireAndVerifyClientCert || config.ClientCAs == nil || config.MinVersion < tls.VersionTLS13 {
+			return fmt.Errorf("%w: a server asks for clients' certificates and for TLS 1.3", ErrInsecure)
+		}
+		return nil
+	}
+	resolved, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return err
+	}
+	if !resolved.IP.IsLoopback() {
+		return fmt.Errorf("%w: %s", ErrInsecure, address)
+	}
+	return nil
+}
+
+// dial connects to an address that may be connected to, and speaks TLS where it must.
+func dial(ctx context.Context, address string, config *tls.Config) (*clientConn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if config != nil {
+		conn, err = shake(ctx, conn, address, config)
+	} else if to, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !to.IP.IsLoopback() {
+		err = fmt.Errorf("%w: %s", ErrInsecure, address)
+	}
+	if err != nil {
+		// The other error says it all.
+		_ = conn.Close()
+		return nil, err
+	}
+	return &clientConn{Conn: conn}, nil
+}
+
+// shake makes TLS of a connection, and answers a connection to close where that fails, too.
+func shake(ctx context.Context, conn net.Conn, address string, config *tls.Config) (net.Conn, error) {
+	config = config.Clone()
+	config.NextProtos = []string{"h2"}
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return conn, err
+		}
+		config.ServerName = host
+	}
+	secure := tls.Client(conn, config)
+	err := secure.HandshakeContext(ctx)
+	var untrusted *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	if errors.As(err, &untrusted) || errors.As(err, &plain) || isAlert(err) {
+		err = fmt.Errorf("%w: %w", ErrUntrusted, err)
+	}
+	return secure, err
+}
+
+// isAlert says whether the other side has sent an error of TLS.
+func isAlert(err error) bool {
+	var remote *net.OpError
+	return errors.As(err, &remote) && remote.Op == "remote error"
+}
+
+// clientConn is a connection that gRPC gets once, and never a second one. It notes that
+// the server does not accept the certificate: with TLS 1.3 that is told after the handshake.
+type clientConn struct {
+	net.Conn
+	given atomic.Bool
+	alert atomic.Pointer[error]
+}
+
+func (c *clientConn) once(context.Context, string) (net.Conn, error) {
+	if c.given.Swap(true) {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (c *clientConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if isAlert(err) {
+		c.alert.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// identity is the fingerprint of the key in the certificate of a stream's peer; "": without TLS.
+func identity(ctx context.Context) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return ""
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.PeerCertificates) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(info.State.PeerCertificates[0].RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:])
+}
+
+func addressOf(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok {
+		return p.Addr.String()
+	}
+	return ""
+}
