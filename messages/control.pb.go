@@ -397,13 +397,8 @@ var File_cbactor_v1_control_proto protoreflect.FileDescriptor
 
 const file_cbactor_v1_control_proto_rawDesc = "" +
 	"\n" +
-<<<<<<< HEAD
-	"\rcontrol.proto\x12\n" +
-	"cbactor.v1\"\xd1\x01\n" +
-=======
 	"\x18cbactor/v1/control.proto\x12\n" +
-	"cbactor.v1\"\xb7\x01\n" +
->>>>>>> r7a
+	"cbactor.v1\"\xd1\x01\n" +
 	"\aSetMode\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12$\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x10.cbactor.v1.ModeR\x04mode\x12\x16\n" +
