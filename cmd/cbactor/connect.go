@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -31,13 +30,9 @@ func (c *cli) connect(ctx context.Context, f *connectFlags) (*remote.Client, err
 	if err != nil {
 		return nil, err
 	}
-	client, err := wait(ctx, c, "connecting to "+f.address, func() (*remote.Client, error) {
+	return wait(ctx, c, "connecting to "+f.address, func() (*remote.Client, error) {
 		return remote.Connect(ctx, f.address, remote.Options{TLS: secure, Log: c.log()})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("--connect %s: %w", f.address, err)
-	}
-	return client, nil
 }
 
 // connected is a command that talks to an engine elsewhere, until its first signal.

@@ -35,6 +35,7 @@ type engineStatus struct {
 	Version  string          `json:"version"`
 	Kept     string          `json:"kept"` // version for a rollback; "": none
 	Adapters []adapterStatus `json:"adapters"`
+	Metrics  engine.Metrics  `json:"metrics"`
 }
 
 // adapterStatus is an adapter that requests may name.
@@ -46,7 +47,7 @@ type adapterStatus struct {
 
 func newEngineStatus(e engine.API) engineStatus {
 	now := e.Status()
-	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: e.Version(), Kept: e.Kept(), Adapters: []adapterStatus{}}
+	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: e.Version(), Kept: e.Kept(), Adapters: []adapterStatus{}, Metrics: e.Metrics()}
 	for _, part := range []struct {
 		part engine.Part
 		name string
@@ -77,5 +78,14 @@ func (c *cli) status(e engine.API, asJSON bool) error {
 	for _, a := range s.Adapters {
 		rows = append(rows, []string{"adapter", fmt.Sprintf("%s, of rank %d", a.Name, a.Rank)})
 	}
-	return c.print(columns("Engine", rows))
+	return c.print(columns("Engine", append(rows, metricRows(s.Metrics)...)))
+}
+
+// metricRows are the numbers that somebody wants at a glance.
+func metricRows(m engine.Metrics) [][]string {
+	return [][]string{
+		{"sequences", fmt.Sprintf("%d running, %d waiting, %d in line for room; %d accepted so far", m.Running, m.Waiting, m.InLine, m.Accepted)},
+		{"tokens", fmt.Sprintf("%d generated, %d of prompts (%d cached), in %d steps", m.GeneratedTokens, m.PromptTokens, m.CachedTokens, m.Steps)},
+		{"blocks", fmt.Sprintf("%d of %d free", m.BlocksFree, m.Blocks)},
+	}
 }

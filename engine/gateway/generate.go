@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,6 +17,7 @@ import (
 // request is one that was asked for by Generate.
 type request struct {
 	id        string // as it was given
+	name      string // for the engine
 	sum       [sha256.Size]byte
 	window    int
 	text      bool
@@ -48,12 +50,16 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if have := len(g.streams) + g.pending; have+n > g.options.Limits.Sequences {
 		return fmt.Errorf("%w: %d sequences are open or not read to their end, there may be %d", convert.ErrLimit, have, g.options.Limits.Sequences)
 	}
-	r := &request{id: ask.ID, sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
+	r := &request{id: ask.ID, name: g.nameOf(ask.ID), sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
 	if r.id != "" {
 		g.requests[r.id] = r
 	}
 	g.pending += n
 	c.request = r
+	if ask.Seed == nil && r.id != "" {
+		ask.Seed = new(engine.SeedOf(g.seed, r.id))
+	}
+	ask.ID = r.name
 	var prompt []int32
 	var stream texts.Stream
 	g.start(c, nil, job{
@@ -78,6 +84,15 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 		},
 	})
 	return nil
+}
+
+// nameOf is what the engine calls a request: ids are a client's own, and another one may
+// have the same. One without an id is named by the engine.
+func (g *guest) nameOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	return g.entry.prefix + id
 }
 
 // maxSequences is how many sequences a request may have: more are the engine's to refuse.
@@ -113,10 +128,23 @@ func (g *guest) refuse(r *request, err error) {
 		delete(g.requests, r.id)
 	}
 	for _, c := range r.calls {
-		g.answer(c, nil, err)
+		g.answer(c, nil, unnamed{err, r.name})
 	}
 	r.calls = nil
 }
+
+// unnamed is an engine's error without the name that the engine has for the request, which is
+// not the client's.
+type unnamed struct {
+	error
+	name string
+}
+
+func (u unnamed) Error() string {
+	return strings.TrimPrefix(u.error.Error(), fmt.Sprintf("request %q: ", u.name))
+}
+
+func (u unnamed) Unwrap() error { return u.error }
 
 // accept enters the sequences of a request that the engine has taken.
 func (g *guest) accept(r *request, stream texts.Stream, prompt []int32) {
@@ -145,11 +173,11 @@ func (g *guest) cancelRequest(c *call, m *messages.Cancel) error {
 	switch {
 	case r != nil && r.accepted == nil: // the engine has it, or will
 		r.cancelled = true
-		g.engine.Cancel(r.id)
+		g.engine.Cancel(r.name)
 	case q != nil && q == q.request.sequences[0]:
 		q.request.cancel()
 	case q != nil && q.final == nil:
-		g.engine.Cancel(q.id)
+		g.engine.Cancel(q.name)
 	}
 	g.answer(c, nil, nil)
 	return nil

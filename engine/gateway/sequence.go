@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strings"
+
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -12,7 +14,8 @@ import (
 // the connection that there is.
 type sequence struct {
 	number  uint64 // its stream's
-	id      string
+	id      string // for the client
+	name    string // for the engine
 	request *request
 	pump    *pump
 	reading bool // the pump reads a chunk
@@ -43,7 +46,7 @@ type progress struct{ ids, prompt, text int }
 // enter makes a sequence of a stream, and has its pump wait.
 func (g *guest) enter(r *request, s texts.Stream) *sequence {
 	g.numbers++
-	q := &sequence{number: g.numbers, id: s.ID(), request: r}
+	q := &sequence{number: g.numbers, id: strings.TrimPrefix(s.ID(), g.entry.prefix), name: s.ID(), request: r}
 	q.pump = &pump{stream: s, sequence: q, guest: g.self, root: g.system.Root, life: g.life, more: make(chan struct{}, 1)}
 	g.streams[q.number], g.names[q.id] = q, q
 	g.running.Go(q.pump.run)
