@@ -26,6 +26,7 @@ type call struct {
 	run     int                          // of the engine, in which what it names was made; 0: any
 	room    int                          // sequences that it may open
 	waits   bool                         // for room
+	brief   bool                         // it concerns its connection, and is not sent over another one
 
 	submission *submission // whose call it is; nil: of no request
 

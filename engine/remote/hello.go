@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
@@ -47,14 +48,12 @@ func readWelcome(m *messages.Welcome) (w welcome, err error) {
 	return w, nil
 }
 
-// hello is the first that is said over a connection. One that was not answered is not said
-// again.
+// hello is the first that is said over a connection.
 func (l *link) hello() {
-	delete(l.calls.open, l.greeted)
-	k := &call{message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: protocol, Engine: l.engine}}}}
+	maps.DeleteFunc(l.calls.open, func(_ uint64, k *call) bool { return k.brief })
+	k := &call{brief: true, message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: protocol, Engine: l.engine}}}}
 	k.answer = func(r *messages.Reply, err error) { l.welcomed(r.GetWelcome(), err) }
 	l.send(k)
-	l.greeted = k.number
 	l.after(helloTime)
 }
 

@@ -45,7 +45,6 @@ type line struct {
 	lost    time.Time  // since when there is no connection
 	delay   time.Duration
 	guest   int                 // how many the client has been to the engine: it is another one when it has given up
-	greeted uint64              // number of the last Hello
 	engine  string              // that has welcomed it; "": none yet
 	first   chan<- introduction // told how the first connection is welcomed; nil: it was
 	welcome welcome             // of the engine

@@ -165,7 +165,7 @@ func (l *link) attach() {
 // attachOne asks for the News of a sequence from where they have come to.
 func (l *link) attachOne(s *sequence) {
 	m := &messages.Attach{Id: s.to.ID(), Offset: uint32(s.offset), Window: window, Text: s.text != nil}
-	l.send(&call{message: &messages.Call{What: &messages.Call_Attach{Attach: m}}, answer: func(r *messages.Reply, err error) { l.attached(s, r, err) }})
+	l.send(&call{message: &messages.Call{What: &messages.Call_Attach{Attach: m}}, brief: true, answer: func(r *messages.Reply, err error) { l.attached(s, r, err) }})
 }
 
 // attached goes on with a sequence.
