@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"math"
+
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -63,6 +65,9 @@ func (g *guest) arrived(m *arrived) {
 	q.reading = false
 	q.take(m.chunk)
 	g.advance(q)
+	if !q.reading {
+		g.drained(q, math.MaxUint64)
+	}
 }
 
 // take enters a chunk.
@@ -82,13 +87,10 @@ func (g *guest) advance(q *sequence) {
 			g.tell(m)
 		}
 	}
-	switch {
-	case q.final != nil || q.reading:
-	case q.attached && q.told.ids == len(q.ids) && q.room() > 0:
+	if !q.reading && q.final == nil && q.attached && q.told.ids == len(q.ids) && q.room() > 0 {
 		q.reading = true
 		q.pump.let()
 	}
-	g.settleFlushes()
 }
 
 // taken notes what the client has taken.
