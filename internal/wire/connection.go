@@ -60,15 +60,16 @@ func newConnection(system *actor.ActorSystem, s stream, l Limits) *connection {
 }
 
 // join makes the PID of the other side, whose messages go to owner from now on.
-func (c *connection) join(owner *actor.PID, peer string) {
+func (c *connection) join(owner *actor.PID, peer string) error {
 	registry := c.system.ProcessRegistry
+	p, ok := registry.Get(owner)
+	if !ok {
+		return fmt.Errorf("%w: its actor has ended", ErrEnded)
+	}
 	c.owner = owner
 	c.pid, _ = registry.Add(c, "wire/"+peer+registry.NextId()) // no other one has this name
-	if p, ok := registry.Get(owner); ok {
-		p.SendSystemMessage(owner, &actor.Watch{Watcher: c.pid})
-	} else {
-		c.end(fmt.Errorf("%w: its actor has ended", ErrEnded))
-	}
+	p.SendSystemMessage(owner, &actor.Watch{Watcher: c.pid})
+	return nil
 }
 
 // leave takes back what join has done, and tells the owner. Nothing is read any more.

@@ -148,7 +148,9 @@ func (s *Server) Close() {
 	for _, c := range open {
 		<-c.ended
 	}
-	s.grpc.Stop()
+	cut := time.AfterFunc(closingTime, s.grpc.Stop)
+	defer cut.Stop()
+	s.grpc.GracefulStop() // clients hear why, if they read
 	s.running.Wait()
 }
 
@@ -216,7 +218,9 @@ func (s *Server) greet(c *connection, peer *Peer) error {
 	c.guard.types, c.guard.peer, c.guard.target = s.types, peer.ID, address{s.options.Name, engineName}
 	c.out.target = encodedTarget(address{peer.ID, clientName})
 	c.out.putFrame(connectResponse(s.options.Name))
-	c.join(owner, peer.ID)
+	if err := c.join(owner, peer.ID); err != nil {
+		return err
+	}
 	s.system.Root.Send(owner, &Opened{Client: c.pid})
 	return nil
 }
