@@ -119,7 +119,7 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := untilCrash(ctx, model.engine); err != nil {
 		return err
 	}
-	return drain(model.engine, f.drain)
+	return drain(model.engine, g, f.drain)
 }
 
 // restPoll is how often it is looked whether an engine that a client has stopped runs
@@ -144,13 +144,15 @@ func untilCrash(ctx context.Context, e engine.API) error {
 	}
 }
 
-// drain stops an engine when what is open has ended, which may take so long.
-func drain(e engine.API, most time.Duration) error {
+// drain stops an engine when what is open has ended, which may take so long, and lets
+// clients read it.
+func drain(e engine.API, g *gateway.Gateway, most time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	err := e.Stop(ctx, engine.StopOptions{})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
 	}
+	g.Drain(ctx)
 	return err
 }

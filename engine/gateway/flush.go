@@ -19,7 +19,8 @@ func (g *guest) flush(then func()) {
 	g.settleFlushes()
 }
 
-// drained notes that a sequence had nothing more when it was asked.
+// drained notes that a sequence had nothing more when it was asked for the ticket-th time, or
+// is not read any further until its client takes something.
 func (g *guest) drained(q *sequence, ticket uint64) {
 	for _, f := range g.flushes {
 		if asked, waits := f.tickets[q]; waits && ticket >= asked {
@@ -29,18 +30,10 @@ func (g *guest) drained(q *sequence, ticket uint64) {
 	g.settleFlushes()
 }
 
-// settleFlushes ends those that wait for nothing more: what is not read now may not be.
+// settleFlushes ends those that wait for nothing more.
 func (g *guest) settleFlushes() {
-	for len(g.flushes) > 0 {
+	for len(g.flushes) > 0 && len(g.flushes[0].tickets) == 0 {
 		f := g.flushes[0]
-		for q := range f.tickets {
-			if !q.reading {
-				delete(f.tickets, q)
-			}
-		}
-		if len(f.tickets) > 0 {
-			return
-		}
 		g.flushes = g.flushes[1:]
 		f.then()
 	}

@@ -23,6 +23,8 @@ type guest struct {
 	end   context.CancelFunc
 
 	client  *actor.PID // of the connection that there is; nil: there is none
+	closing *actor.PID // of one that the guest has ended, which goes on until it is written; nil: none
+	gone    bool       // the guest has ended, but for that
 	greeted bool       // it has begun with Hello
 	absence *time.Timer
 	absent  int // absences so far
@@ -38,6 +40,7 @@ type guest struct {
 	pending   int                  // sequences of requests that are not accepted yet
 	numbers   uint64               // given to sequences, holds and updates so far
 	flushes   []*flush
+	drains    []*actor.PID // who waits until all is read
 	holds     map[uint64]*hold
 	updates   map[uint64]*update
 	manifest  *manifest // of an update that begins, in part; nil: none
@@ -67,11 +70,9 @@ func (g *guest) Receive(c actor.Context) {
 	case *wire.Opened:
 		g.open(m.Client)
 	case *wire.Closed:
-		if m.Client.Equal(g.client) {
-			g.lost()
-		}
+		g.closed(m.Client)
 	case *expired:
-		if m.absence == g.absent && g.client == nil {
+		if m.absence == g.absent && g.client == nil && !g.gone {
 			g.expire()
 		}
 	case *answered:
@@ -80,6 +81,9 @@ func (g *guest) Receive(c actor.Context) {
 		g.arrived(m)
 	case *drained:
 		g.drained(m.sequence, m.ticket)
+	case *drain:
+		g.drains = append(g.drains, c.Sender())
+		g.settleDrains()
 	case *holdEnded:
 		g.holdEnded(m.hold)
 	default:
@@ -113,6 +117,10 @@ func (g *guest) tell(m proto.Message) {
 // open begins a connection, in the place of the one that there is.
 func (g *guest) open(client *actor.PID) {
 	g.came(g.entry)
+	if g.gone {
+		g.system.Root.Poison(client) // the next one finds another guest
+		return
+	}
 	if g.client != nil {
 		g.hangUp()
 	}
@@ -123,6 +131,7 @@ func (g *guest) open(client *actor.PID) {
 // hangUp ends the connection, behind what was sent over it.
 func (g *guest) hangUp() {
 	g.system.Root.Poison(g.client)
+	g.closing = g.client
 	g.detach()
 }
 
@@ -132,12 +141,24 @@ func (g *guest) detach() {
 	for _, s := range g.streams {
 		s.attached = false
 	}
-	g.settleFlushes()
+	g.settleDrains()
 }
 
-// lost notes that the connection has ended. A guest that has nothing goes at once.
-func (g *guest) lost() {
-	g.detach()
+// closed notes that a connection has ended. A guest that has nothing goes with its last.
+func (g *guest) closed(client *actor.PID) {
+	switch {
+	case g.client != nil && g.client.Equal(client):
+		g.detach()
+	case g.closing != nil && g.closing.Equal(client):
+		g.closing = nil
+	}
+	if g.client != nil || g.absence != nil {
+		return
+	}
+	if g.gone {
+		g.system.Root.Stop(g.self)
+		return
+	}
 	if len(g.calls)+len(g.streams)+len(g.holds)+len(g.updates)+len(g.adapters) == 0 {
 		g.expire()
 		return
@@ -165,6 +186,5 @@ func (g *guest) expire() {
 		g.wait()
 		return
 	}
-	g.end()
 	g.system.Root.Stop(g.self)
 }

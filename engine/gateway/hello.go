@@ -20,7 +20,6 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 	g.tell(reply)
 	if reply.Error != nil {
 		g.hangUp()
-		g.lost()
 		return
 	}
 	g.greeted = true
@@ -33,7 +32,9 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 func (g *guest) goodbye(c *call) {
 	g.answer(c, nil, nil)
 	g.hangUp()
-	g.expire()
+	g.left(g.id, g.entry)
+	g.end()
+	g.gone = true
 }
 
 // maxMessage bounds a message to a client: less than what a connection takes.

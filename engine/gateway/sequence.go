@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"math"
 	"strings"
 
 	"github.com/cbactor/cbactor/engine"
@@ -66,6 +67,9 @@ func (g *guest) arrived(m *arrived) {
 	q.reading = false
 	q.take(m.chunk)
 	g.advance(q)
+	if !q.reading {
+		g.drained(q, math.MaxUint64)
+	}
 }
 
 // take enters a chunk.
@@ -85,13 +89,10 @@ func (g *guest) advance(q *sequence) {
 			g.tell(m)
 		}
 	}
-	switch {
-	case q.final != nil || q.reading:
-	case q.attached && q.told.ids == len(q.ids) && q.room() > 0:
+	if !q.reading && q.final == nil && q.attached && q.told.ids == len(q.ids) && q.room() > 0 {
 		q.reading = true
 		q.pump.let()
 	}
-	g.settleFlushes()
 }
 
 // taken notes what the client has taken.
@@ -122,6 +123,7 @@ func (g *guest) taken(m *messages.Taken) {
 func (g *guest) remove(q *sequence) {
 	delete(g.streams, q.number)
 	delete(g.names, q.id)
+	g.settleDrains()
 	r := q.request
 	if r.left--; r.left == 0 {
 		r.cancel()
