@@ -231,8 +231,9 @@ func TestBrokenWeights(t *testing.T) {
 		_, added := e.AddRequest(t.Context(), Request{PromptIDs: text(5)})
 		part := o
 		part.Manifest.Partial, part.Base = true, FirstVersion
+		_, _, summed := e.Checksum(t.Context(), weights.SHA256)
 		_, beside := e.Update(t.Context(), part)
-		for what, err := range map[string]error{"a request": added, "wake": e.Wake(t.Context()), "start": e.Start(t.Context())} {
+		for what, err := range map[string]error{"a request": added, "wake": e.Wake(t.Context()), "start": e.Start(t.Context()), "checksum": summed} {
 			if !errors.Is(err, ErrBroken) || Code(err) != "weights_broken" {
 				t.Errorf("%s: %v", what, err)
 			}
