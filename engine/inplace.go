@@ -23,7 +23,8 @@ import (
 // than at first. Then no version serves (Version is ""). What is open waits, and new
 // requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
 // all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
-// another update is open, or that a holder of a pause has taken the Weights.
+// another update is open, weights.ErrInUse that a holder of a pause has taken the Weights,
+// or Checksum reads them.
 //
 // ctx is looked at until copying begins. A send that may hang has to end by itself, with
 // an error: others who change weights, and Close, wait for it.
@@ -60,6 +61,9 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	}
 	if err := e.openStore(); err != nil {
 		return err
+	}
+	if e.borrowed > 0 {
+		return fmt.Errorf("%w: %d read it, by Hold.Weights or Checksum: wait for their end", weights.ErrInUse, e.borrowed)
 	}
 	defer e.wake()
 	s := e.session.Load()
