@@ -24,7 +24,7 @@ func (t Tensor) Row(dst []float32, row int) { t.Part(dst, row, 0) }
 // the type, otherwise as Row does.
 func (t Tensor) Part(dst []float32, row, from int) {
 	n := t.DType.RowBytes(t.Shape[len(t.Shape)-1])
-	model.Dequantize(dst, t.Data[row*n:(row+1)*n][t.DType.RowBytes(from):], t.DType)
+	model.Dequantize(dst, t.Data[row*n : (row+1)*n][t.DType.RowBytes(from):], t.DType)
 }
 
 // Set is all weights of a model.
