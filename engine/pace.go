@@ -8,8 +8,8 @@ type pace struct {
 	worked time.Duration // since it has rested
 }
 
-// rest is how long to give way to steps after more work: twice as long as was worked,
-// while requests are open and no pause holds them. Whoever works takes a processor from
+// rest is how long to give way to steps after more work: as long as was worked, waits
+// for a processor included, while requests are open and no pause holds them. Whoever works takes a processor from
 // one of the threads that compute a step together, and so stops them all.
 func (p *pace) rest(worked time.Duration) time.Duration {
 	p.worked += worked
@@ -20,5 +20,5 @@ func (p *pace) rest(worked time.Duration) time.Duration {
 	if p.engine.Status().Mode != "running" || p.engine.requests.open() == 0 {
 		return 0
 	}
-	return 2 * worked
+	return worked
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestPace has who sends rest twice as long as it works, from a millisecond of
+// TestPace has who sends rest as long as they work, from a millisecond of
 // work on, while a request is open and steps run; else it does not.
 func TestPace(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
@@ -26,7 +26,7 @@ func TestPace(t *testing.T) {
 		t.Fatal(err)
 	}
 	rests("little work", 600*time.Microsecond, 0)
-	rests("enough work", 600*time.Microsecond, 2400*time.Microsecond)
+	rests("enough work", 600*time.Microsecond, 1200*time.Microsecond)
 	rests("little again", 600*time.Microsecond, 0)
 
 	hold, err := e.Pause(t.Context(), PauseOptions{Lease: time.Minute})

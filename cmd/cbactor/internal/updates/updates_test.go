@@ -111,7 +111,7 @@ func TestRunEnds(t *testing.T) {
 	if _, err := Run(ctx, e, set, o, func(string) { time.AfterFunc(20*time.Millisecond, cancel) }); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context: %v", err)
 	}
-	e, _, set = tiny(t) // whose versions were not used
+	e, set = tiny(t) // whose versions were not used
 	stop := func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
