@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
@@ -47,7 +48,7 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if err != nil {
 		return err
 	}
-	err = over.Check(stoppable(send, ctx.Err))
+	err = over.Check(stoppable(e.paced(send), ctx.Err))
 	e.life <- struct{}{} // however long it takes: the store must hear of the end
 	defer e.others()
 	defer over.Abort()
@@ -81,6 +82,19 @@ func stoppable(send weights.Send, stop func() error) weights.Send {
 				return err
 			}
 			return put(name, dtype, shape, offset, data)
+		})
+	}
+}
+
+// paced is send that gives way to steps after each tensor.
+func (e *Engine) paced(send weights.Send) weights.Send {
+	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		p := pace{engine: e}
+		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
+			began := time.Now()
+			err := put(name, dtype, shape, offset, data)
+			time.Sleep(p.rest(time.Since(began)))
+			return err
 		})
 	}
 }
