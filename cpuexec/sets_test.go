@@ -98,13 +98,18 @@ func TestPlaces(t *testing.T) {
 func TestLoadEndsWithTheExecutor(t *testing.T) {
 	m, first := loadModel(t, "tiny")
 	e := start(t, Config{Model: m, Weights: first, Threads: 1, MaxContext: 64, WeightSets: 2})
-	asks := e.giveWay()
-	closing := func() error { // between two panels
-		time.Sleep(2 * time.Millisecond)
-		return errors.Join(e.Close(), asks())
+	if err := e.Start(&executor.Batch{Step: 1, Epoch: 1}); err != nil { // so that the load waits
+		t.Fatal(err)
 	}
-	d := dimsOf(m)
-	if _, err := newPacked(&e.config, &d, altered(t, "tiny", 2), e.memory.Weights, closing); !errors.Is(err, executor.ErrClosed) {
+	loaded := make(chan error)
+	go func() { loaded <- e.Load(altered(t, "tiny", 2)) }()
+	for e.beside.Load() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-loaded; !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("packed: %v", err)
 	}
 	if err := e.Load(altered(t, "tiny", 2)); !errors.Is(err, executor.ErrClosed) {
@@ -112,5 +117,8 @@ func TestLoadEndsWithTheExecutor(t *testing.T) {
 	}
 	if err := e.Drop(1); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("dropped: %v", err)
+	}
+	if err := e.Finish(&executor.Result{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -25,13 +25,15 @@ type Engine struct {
 
 	recording *recording // nil: none
 
-	life    chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
-	store   *weights.Store // nil: not needed yet. It needs life
-	loaded  []uint32       // epochs of it that the session's executor has
-	updates weights.Options
-	naps    []func(context.Context) error // end sleeps of the weights, while they are exchanged or broken. It needs life
-	broken  atomic.Bool                   // the weights were overwritten in part: nothing may compute
-	closing context.Context               // ends with Close
+	life     chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
+	store    *weights.Store // nil: not needed yet. It needs life, and so do those up to naps
+	loaded   []uint32       // epochs of it that the session's executor has
+	borrowed int            // sets of it that somebody reads
+	updates  weights.Options
+	naps     []func(context.Context) error // end sleeps of the weights, while they are exchanged or broken
+
+	broken  atomic.Bool     // the weights were overwritten in part: nothing may compute
+	closing context.Context // ends with Close
 	close   context.CancelFunc
 	session atomic.Pointer[session]
 }

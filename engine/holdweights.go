@@ -33,14 +33,7 @@ func (h *hold) Weights(ctx context.Context) (HeldWeights, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.weights == nil {
-		if err := h.engine.changeWeights(ctx); err != nil {
-			return nil, fmt.Errorf("weights: %w", err)
-		}
-		defer h.engine.others()
-		if h.engine.broken.Load() {
-			return nil, fmt.Errorf("weights: %w", errSendWeights)
-		}
-		base, err := h.engine.store.Use(h.engine.store.Current().Epoch)
+		base, err := h.engine.borrow(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("weights: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
@@ -23,7 +24,8 @@ import (
 // than at first. Then no version serves (Version is ""). What is open waits, and new
 // requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
 // all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
-// another update is open, or that a holder of a pause has taken the Weights.
+// another update is open, weights.ErrInUse that a holder of a pause has taken the Weights,
+// or Checksum reads them.
 //
 // ctx is looked at until copying begins. A send that may hang has to end by itself, with
 // an error: others who change weights, and Close, wait for it.
@@ -46,7 +48,7 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if err != nil {
 		return err
 	}
-	err = over.Check(stoppable(send, ctx.Err))
+	err = over.Check(stoppable(e.paced(send), ctx.Err))
 	e.life <- struct{}{} // however long it takes: the store must hear of the end
 	defer e.others()
 	defer over.Abort()
@@ -60,6 +62,9 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	}
 	if err := e.openStore(); err != nil {
 		return err
+	}
+	if e.borrowed > 0 {
+		return fmt.Errorf("%w: %d read it, by Hold.Weights or Checksum: wait for their end", weights.ErrInUse, e.borrowed)
 	}
 	defer e.wake()
 	s := e.session.Load()
@@ -77,6 +82,19 @@ func stoppable(send weights.Send, stop func() error) weights.Send {
 				return err
 			}
 			return put(name, dtype, shape, offset, data)
+		})
+	}
+}
+
+// paced is send that gives way to steps after each tensor.
+func (e *Engine) paced(send weights.Send) weights.Send {
+	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		p := pace{engine: e}
+		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
+			began := time.Now()
+			err := put(name, dtype, shape, offset, data)
+			time.Sleep(p.rest(time.Since(began)))
+			return err
 		})
 	}
 }

@@ -189,7 +189,7 @@ func TestUpdateInPlaceThatCannotBeWritten(t *testing.T) {
 		send weights.Send
 		want error
 	}{
-		{w.sender(func(int) {}), weights.ErrBusy},
+		{w.sender(func(int) {}), weights.ErrInUse},
 		{func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
 			if times++; times > 1 {
 				return gaveUp
@@ -213,6 +213,8 @@ func TestUpdateInPlaceThatCannotBeWritten(t *testing.T) {
 // What changes while it is written leaves nothing to compute with: that is said to
 // everybody, and what is open goes on with the next whole set.
 func TestBrokenWeights(t *testing.T) {
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for _, again := range []bool{false, true} { // in another session
 		e, w := spawnForOne(t, Config{Threads: 1}), newTrained(t, 1)
 		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 300, IgnoreEOS: true})
@@ -229,8 +231,9 @@ func TestBrokenWeights(t *testing.T) {
 		_, added := e.AddRequest(t.Context(), Request{PromptIDs: text(5)})
 		part := o
 		part.Manifest.Partial, part.Base = true, FirstVersion
+		_, _, summed := e.Checksum(t.Context(), weights.SHA256)
 		_, beside := e.Update(t.Context(), part)
-		for what, err := range map[string]error{"a request": added, "wake": e.Wake(t.Context()), "start": e.Start(t.Context())} {
+		for what, err := range map[string]error{"a request": added, "wake": e.Wake(t.Context()), "start": e.Start(t.Context()), "checksum": summed} {
 			if !errors.Is(err, ErrBroken) || Code(err) != "weights_broken" {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -250,7 +253,7 @@ func TestBrokenWeights(t *testing.T) {
 			if err := e.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-		} else if out := open.Wait(t.Context()); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 300) != nil {
+		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 300) != nil {
 			t.Errorf("ended %s with tokens of %v: %v", out.FinishReason, out.WeightVersions, out.Err)
 		}
 		other := spawnTiny(t, Config{Threads: 1})

@@ -54,6 +54,7 @@ var answers = []struct {
 	{executor.ErrUnsupported, http.StatusNotImplemented, "not_supported"},
 	{weights.ErrBroken, http.StatusConflict, "weights_set_broken"},
 	{weights.ErrBusy, http.StatusConflict, "update_open"},
+	{weights.ErrInUse, http.StatusConflict, "weights_in_use"},
 	{weights.ErrVersion, http.StatusConflict, "wrong_version"},
 	{weights.ErrClosed, http.StatusConflict, "update_closed"},
 	{weights.ErrMissing, http.StatusConflict, "tensor_missing"},

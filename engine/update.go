@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/cbactor/cbactor/sched"
 	"github.com/cbactor/cbactor/weights"
@@ -40,6 +41,7 @@ type update struct {
 
 	mu   sync.Mutex
 	part *weights.Update
+	pace pace
 }
 
 // Update opens an update of the weights; there is one at a time. The whole manifest is
@@ -69,7 +71,7 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part}
+	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part, pace: pace{engine: e}}
 	u.unbind = context.AfterFunc(ctx, u.abort)
 	return u, nil
 }
@@ -101,8 +103,12 @@ func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.part.Put(name, dtype, shape, offset, data)
+	began := time.Now()
+	err := u.part.Put(name, dtype, shape, offset, data)
+	rest := u.pace.rest(time.Since(began))
+	u.mu.Unlock()
+	time.Sleep(rest)
+	return err
 }
 
 // Missing implements Update.

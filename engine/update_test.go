@@ -398,9 +398,14 @@ func TestUpdatesBesideStops(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		for i := range 6 {
-			u, err := e.Update(ctx, UpdateOptions{Version: fmt.Sprint("w", i), Manifest: w.manifest, KV: KVPolicy(i % 4)})
-			if err == nil {
+			o := UpdateOptions{Version: fmt.Sprint("w", i), Manifest: w.manifest, KV: KVPolicy(i % 4)}
+			var err error
+			if i%2 == 0 {
+				err = e.UpdateInPlace(ctx, o, w.sender(func(int) {}))
+			} else if u, begun := e.Update(ctx, o); begun == nil {
 				err = errors.Join(w.send(u), u.Commit(ctx))
+			} else {
+				err = begun
 			}
 			if err != nil {
 				done <- err

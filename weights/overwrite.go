@@ -57,7 +57,7 @@ func (o *Overwrite) Check(send Send) error {
 }
 
 // Write copies what Check saw, and ends the update. Nobody may compute with any set
-// meanwhile: ErrBusy where Use says that somebody does. ErrVersion means that another set
+// meanwhile: ErrInUse where Use says that somebody does. ErrVersion means that another set
 // serves than before, or that nothing was checked. The retained set is given up.
 //
 // An error of send that comes before any byte was copied changes nothing. Only when
@@ -71,7 +71,7 @@ func (o *Overwrite) Write(send Send) (*Set, error) {
 	}
 	for _, k := range s.sets {
 		if k.users > 0 {
-			return nil, fmt.Errorf("%w: the set %q of epoch %d is in use", ErrBusy, k.Version, k.Epoch)
+			return nil, fmt.Errorf("%w: %q of epoch %d", ErrInUse, k.Version, k.Epoch)
 		}
 	}
 	p, err := o.newPass()

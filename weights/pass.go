@@ -53,7 +53,8 @@ func (p *pass) put(name, dtype string, shape []int, offset int, data []byte) err
 	return nil
 }
 
-// write copies the next bytes of an entry, cast, to the tensors that they belong to.
+// write copies the next bytes of an entry, cast, to the tensors that they belong to. A head
+// that is the embedding is written into its place.
 func (p *pass) write(e *entry, part []byte) {
 	s := e.slot
 	for _, sum := range e.sums {
@@ -62,9 +63,6 @@ func (p *pass) write(e *entry, part []byte) {
 	width := s.to.RowBytes(1)
 	at := e.checked / e.unit * width
 	e.checked += len(part)
-	if e != s.entries[0] { // a head, which equals the embedding
-		return
-	}
 	p.wrote = true
 	for _, t := range s.parts {
 		to, _ := p.live.Tensor(t.Name)

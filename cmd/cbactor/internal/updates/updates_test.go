@@ -29,7 +29,7 @@ func TestCount(t *testing.T) {
 	one.WeightVersions = []engine.VersionSpan{{Version: "a", Start: 0, End: 5}, {Version: "b", Start: 5, End: 8}}
 	other := times(250, 260, 300)
 	other.WeightVersions = []engine.VersionSpan{{Version: "b", Start: 0, End: 3}}
-	r := Report{Bytes: 1000, stage: []time.Duration{time.Second, 3 * time.Second}, ready: []time.Duration{time.Second}}
+	r := Report{Bytes: 1000, sent: []sent{{time.Second, 0}, {3 * time.Second, 2 * time.Second}}}
 	r.count([]engine.Output{one, other}, [4]time.Time{at(0), at(100), at(200), at(300)})
 
 	if want := 7 / 0.2; math.Abs(r.QuietPerS-want) > 1e-6 { // 300 is behind the last border
@@ -88,7 +88,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Version() != "update-3" || r.Bytes != set.Bytes() || len(r.stage) != 3 || len(r.ready) != 3 {
+	if e.Version() != "update-3" || r.Bytes != set.Bytes() || len(r.sent) != 3 || !(r.FirstSeconds > 0) {
 		t.Errorf("version %s, %+v", e.Version(), r)
 	}
 	if r.Quiet.Count == 0 || r.Beside.Count == 0 || r.Commits.Count == 0 || r.Commits.Count > 3*o.Requests || !(r.Ratio > 0) {
@@ -111,6 +111,7 @@ func TestRunEnds(t *testing.T) {
 	if _, err := Run(ctx, e, set, o, func(string) { time.AfterFunc(20*time.Millisecond, cancel) }); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context: %v", err)
 	}
+	e, set = tiny(t) // whose versions were not used
 	stop := func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
