@@ -160,7 +160,7 @@ weight_updates() {
 	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
 	go test -race -count=3 -timeout 30m -run 'Update|Rollback|Versions' ./engine
 	go test -count=1 -v -run 'SwapAtEveryStep' ./engine -swap-steps 0 | grep -E '^ *---|^ok|FAIL'
-	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
+	go test -count=1 ./weights -rapid.checks=5000
 	echo '```'
 	echo
 	echo '## SmolLM2 in bf16: a full update every 3 s beside 16 requests; with memory for two sets, and for one'
