@@ -37,7 +37,7 @@ func TestReportD3AtAnyStep(t *testing.T) {
 		for end := g.finished.Load() + int64(r.IntN(8)); g.finished.Load() < end && g.finished.Load() < g.started.Load(); {
 			time.Sleep(50 * time.Microsecond)
 		}
-		var h *Hold
+		var h Hold
 		if sleep := r.IntN(4); sleep > 0 {
 			if err := e.Sleep(t.Context(), Part(sleep)); err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestReportD6NoOrderOfCallsHangs(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 6))
 	for i := range *reportRounds * 5 / 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		s := shuffle{e: e, w: w, number: i, mode: PauseMode(r.IntN(3)), kv: kv(r), victim: r.IntN(4), holds: make(chan *Hold, 1)}
+		s := shuffle{e: e, w: w, number: i, mode: PauseMode(r.IntN(3)), kv: kv(r), victim: r.IntN(4), holds: make(chan Hold, 1)}
 		calls := []func(context.Context) error{s.pause, s.update, s.submit, s.abort, s.resume}
 		for range 4 {
 			if err := s.submit(ctx); err != nil {
@@ -142,7 +142,7 @@ type shuffle struct {
 	mode   PauseMode
 	kv     KVPolicy
 	victim int
-	holds  chan *Hold // that of pause, nil: it was released
+	holds  chan Hold // that of pause, nil: it was released
 
 	mu   sync.Mutex
 	open []*Stream

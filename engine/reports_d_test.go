@@ -67,7 +67,7 @@ func TestReportD2InAPauseWithAnEmptyCache(t *testing.T) {
 	g.left.Store(6)
 	ended := r.begin(t)
 	<-g.reached
-	asked := make(chan *Hold)
+	asked := make(chan Hold)
 	go func() { asked <- pause(t, e, PauseOptions{}) }()
 	until(t, "a pause", func() bool { return e.Status().Holders > 0 })
 	g.open <- struct{}{}

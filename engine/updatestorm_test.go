@@ -132,7 +132,7 @@ func (p *pauseStorm) rollback(ctx context.Context, r *rand.Rand) {
 }
 
 // write changes weights under a hold.
-func (p *pauseStorm) write(ctx context.Context, h *Hold, r *rand.Rand) (version string) {
+func (p *pauseStorm) write(ctx context.Context, h Hold, r *rand.Rand) (version string) {
 	w, err := h.Weights(ctx)
 	if !p.call("weights", err) {
 		return ""
