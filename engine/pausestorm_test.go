@@ -156,7 +156,7 @@ func (p *pauseStorm) call(name string, err error) bool {
 	if err == nil {
 		return true
 	}
-	for _, class := range []error{ErrUnavailable, ErrStopped, context.DeadlineExceeded, context.Canceled, weights.ErrBusy, weights.ErrVersion, weights.ErrClosed} {
+	for _, class := range []error{ErrUnavailable, ErrStopped, context.DeadlineExceeded, context.Canceled, weights.ErrBusy, weights.ErrVersion, weights.ErrClosed, weights.ErrInUse} {
 		if errors.Is(err, class) {
 			p.calls[name+": "+class.Error()]++
 			return false

@@ -104,7 +104,7 @@ func amended(t weights.Tensor, r *rand.Rand) (weights.Manifest, []byte) {
 	return weights.Manifest{Partial: true, Tensors: []weights.Entry{{Name: t.Name, DType: t.DType.String(), Shape: t.Shape}}}, data
 }
 
-// update sends new weights, all or not, and commits them.
+// update sends new weights, all or not, and commits them, or has them written in place.
 func (p *pauseStorm) update(ctx context.Context, r *rand.Rand) {
 	manifest, data := amended(p.norm, r)
 	ctx, cancel := context.WithCancel(ctx)
@@ -112,7 +112,14 @@ func (p *pauseStorm) update(ctx context.Context, r *rand.Rand) {
 	if r.IntN(6) == 0 {
 		time.AfterFunc(time.Duration(r.IntN(2000))*time.Microsecond, cancel)
 	}
-	u, err := p.engine.Update(ctx, UpdateOptions{Base: p.engine.Version(), Version: p.name(), Manifest: manifest, KV: kv(r)})
+	o := UpdateOptions{Base: p.engine.Version(), Version: p.name(), Manifest: manifest, KV: kv(r)}
+	if r.IntN(4) == 0 {
+		p.call("update in place", p.engine.UpdateInPlace(ctx, o, func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+			return put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data)
+		}))
+		return
+	}
+	u, err := p.engine.Update(ctx, o)
 	if !p.call("update", err) {
 		return
 	}
