@@ -195,10 +195,11 @@ pauses() {
 	echo
 	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 	echo
-	echo '## 200 storms of 1,000 requests with pauses, logits, sleeps, stops and starts, under the race detector'
+	echo '## 200 storms of 1,000 requests with pauses, logits, updates, rollbacks, sleeps, stops and starts, under the race detector'
 	echo
 	echo '```'
 	go test -race -count=1 -timeout 30m -run 'TestPauseStorm' ./engine -pause-storms 200
+	go test -race -count=1 -timeout 30m -v -run 'TestReportD' ./engine -report-rounds 200 | grep -E '^---|^ok|FAIL'
 	echo '```'
 	echo
 	echo '## A pause behind 100,000 queued requests, and of an idle engine'
