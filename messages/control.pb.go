@@ -2,7 +2,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: control.proto
+// source: cbactor/v1/control.proto
 
 package messages
 
@@ -68,11 +68,11 @@ func (x Mode) String() string {
 }
 
 func (Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_control_proto_enumTypes[0].Descriptor()
+	return file_cbactor_v1_control_proto_enumTypes[0].Descriptor()
 }
 
 func (Mode) Type() protoreflect.EnumType {
-	return &file_control_proto_enumTypes[0]
+	return &file_cbactor_v1_control_proto_enumTypes[0]
 }
 
 func (x Mode) Number() protoreflect.EnumNumber {
@@ -81,7 +81,7 @@ func (x Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Mode.Descriptor instead.
 func (Mode) EnumDescriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{0}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{0}
 }
 
 // SetMode goes from the supervisor to a child, on the control lane. Number ascends
@@ -103,7 +103,7 @@ type SetMode struct {
 
 func (x *SetMode) Reset() {
 	*x = SetMode{}
-	mi := &file_control_proto_msgTypes[0]
+	mi := &file_cbactor_v1_control_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -115,7 +115,7 @@ func (x *SetMode) String() string {
 func (*SetMode) ProtoMessage() {}
 
 func (x *SetMode) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[0]
+	mi := &file_cbactor_v1_control_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -128,7 +128,7 @@ func (x *SetMode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetMode.ProtoReflect.Descriptor instead.
 func (*SetMode) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{0}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *SetMode) GetNumber() uint64 {
@@ -199,7 +199,7 @@ type Still struct {
 
 func (x *Still) Reset() {
 	*x = Still{}
-	mi := &file_control_proto_msgTypes[1]
+	mi := &file_cbactor_v1_control_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -211,7 +211,7 @@ func (x *Still) String() string {
 func (*Still) ProtoMessage() {}
 
 func (x *Still) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[1]
+	mi := &file_cbactor_v1_control_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -224,7 +224,7 @@ func (x *Still) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Still.ProtoReflect.Descriptor instead.
 func (*Still) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{1}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Still) GetNumber() uint64 {
@@ -252,7 +252,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_control_proto_msgTypes[2]
+	mi := &file_cbactor_v1_control_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -264,7 +264,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[2]
+	mi := &file_cbactor_v1_control_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -277,7 +277,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{2}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Paused) GetNumber() uint64 {
@@ -304,7 +304,7 @@ type Drained struct {
 
 func (x *Drained) Reset() {
 	*x = Drained{}
-	mi := &file_control_proto_msgTypes[3]
+	mi := &file_cbactor_v1_control_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +316,7 @@ func (x *Drained) String() string {
 func (*Drained) ProtoMessage() {}
 
 func (x *Drained) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[3]
+	mi := &file_cbactor_v1_control_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +329,7 @@ func (x *Drained) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drained.ProtoReflect.Descriptor instead.
 func (*Drained) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{3}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Drained) GetNumber() uint64 {
@@ -351,7 +351,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_control_proto_msgTypes[4]
+	mi := &file_cbactor_v1_control_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -363,7 +363,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[4]
+	mi := &file_cbactor_v1_control_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -376,7 +376,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{4}
+	return file_cbactor_v1_control_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Stop) GetHard() bool {
@@ -393,11 +393,11 @@ func (x *Stop) GetKeep() bool {
 	return false
 }
 
-var File_control_proto protoreflect.FileDescriptor
+var File_cbactor_v1_control_proto protoreflect.FileDescriptor
 
-const file_control_proto_rawDesc = "" +
+const file_cbactor_v1_control_proto_rawDesc = "" +
 	"\n" +
-	"\rcontrol.proto\x12\n" +
+	"\x18cbactor/v1/control.proto\x12\n" +
 	"cbactor.v1\"\xd1\x01\n" +
 	"\aSetMode\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12$\n" +
@@ -429,20 +429,20 @@ const file_control_proto_rawDesc = "" +
 	"\x0eMODE_FINISHING\x10\x06B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
 
 var (
-	file_control_proto_rawDescOnce sync.Once
-	file_control_proto_rawDescData []byte
+	file_cbactor_v1_control_proto_rawDescOnce sync.Once
+	file_cbactor_v1_control_proto_rawDescData []byte
 )
 
-func file_control_proto_rawDescGZIP() []byte {
-	file_control_proto_rawDescOnce.Do(func() {
-		file_control_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)))
+func file_cbactor_v1_control_proto_rawDescGZIP() []byte {
+	file_cbactor_v1_control_proto_rawDescOnce.Do(func() {
+		file_cbactor_v1_control_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_cbactor_v1_control_proto_rawDesc), len(file_cbactor_v1_control_proto_rawDesc)))
 	})
-	return file_control_proto_rawDescData
+	return file_cbactor_v1_control_proto_rawDescData
 }
 
-var file_control_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
-var file_control_proto_goTypes = []any{
+var file_cbactor_v1_control_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_cbactor_v1_control_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_cbactor_v1_control_proto_goTypes = []any{
 	(Mode)(0),       // 0: cbactor.v1.Mode
 	(*SetMode)(nil), // 1: cbactor.v1.SetMode
 	(*Still)(nil),   // 2: cbactor.v1.Still
@@ -450,7 +450,7 @@ var file_control_proto_goTypes = []any{
 	(*Drained)(nil), // 4: cbactor.v1.Drained
 	(*Stop)(nil),    // 5: cbactor.v1.Stop
 }
-var file_control_proto_depIdxs = []int32{
+var file_cbactor_v1_control_proto_depIdxs = []int32{
 	0, // 0: cbactor.v1.SetMode.mode:type_name -> cbactor.v1.Mode
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
@@ -459,27 +459,27 @@ var file_control_proto_depIdxs = []int32{
 	0, // [0:1] is the sub-list for field type_name
 }
 
-func init() { file_control_proto_init() }
-func file_control_proto_init() {
-	if File_control_proto != nil {
+func init() { file_cbactor_v1_control_proto_init() }
+func file_cbactor_v1_control_proto_init() {
+	if File_cbactor_v1_control_proto != nil {
 		return
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_control_proto_rawDesc), len(file_cbactor_v1_control_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_control_proto_goTypes,
-		DependencyIndexes: file_control_proto_depIdxs,
-		EnumInfos:         file_control_proto_enumTypes,
-		MessageInfos:      file_control_proto_msgTypes,
+		GoTypes:           file_cbactor_v1_control_proto_goTypes,
+		DependencyIndexes: file_cbactor_v1_control_proto_depIdxs,
+		EnumInfos:         file_cbactor_v1_control_proto_enumTypes,
+		MessageInfos:      file_cbactor_v1_control_proto_msgTypes,
 	}.Build()
-	File_control_proto = out.File
-	file_control_proto_goTypes = nil
-	file_control_proto_depIdxs = nil
+	File_cbactor_v1_control_proto = out.File
+	file_cbactor_v1_control_proto_goTypes = nil
+	file_cbactor_v1_control_proto_depIdxs = nil
 }

@@ -14,7 +14,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: remote.proto
+// source: cbactor/v1/remote.proto
 
 package messages
 
@@ -70,11 +70,11 @@ func (x KV) String() string {
 }
 
 func (KV) Descriptor() protoreflect.EnumDescriptor {
-	return file_remote_proto_enumTypes[0].Descriptor()
+	return file_cbactor_v1_remote_proto_enumTypes[0].Descriptor()
 }
 
 func (KV) Type() protoreflect.EnumType {
-	return &file_remote_proto_enumTypes[0]
+	return &file_cbactor_v1_remote_proto_enumTypes[0]
 }
 
 func (x KV) Number() protoreflect.EnumNumber {
@@ -83,7 +83,7 @@ func (x KV) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use KV.Descriptor instead.
 func (KV) EnumDescriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{0}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{0}
 }
 
 // Call asks the engine for something.
@@ -131,7 +131,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_remote_proto_msgTypes[0]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -143,7 +143,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[0]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -156,7 +156,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{0}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Call) GetNumber() uint64 {
@@ -675,7 +675,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_remote_proto_msgTypes[1]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +687,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[1]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +700,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{1}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Reply) GetNumber() uint64 {
@@ -919,7 +919,7 @@ type Drop struct {
 
 func (x *Drop) Reset() {
 	*x = Drop{}
-	mi := &file_remote_proto_msgTypes[2]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +931,7 @@ func (x *Drop) String() string {
 func (*Drop) ProtoMessage() {}
 
 func (x *Drop) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[2]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +944,7 @@ func (x *Drop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drop.ProtoReflect.Descriptor instead.
 func (*Drop) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{2}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Drop) GetNumber() uint64 {
@@ -965,7 +965,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_remote_proto_msgTypes[3]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +977,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[3]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +990,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{3}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Error) GetCode() string {
@@ -1018,7 +1018,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_remote_proto_msgTypes[4]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1030,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[4]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1043,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{4}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Hello) GetProtocol() uint32 {
@@ -1079,7 +1079,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_remote_proto_msgTypes[5]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1091,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[5]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1104,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{5}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Welcome) GetProtocol() uint32 {
@@ -1187,7 +1187,7 @@ type Goodbye struct {
 
 func (x *Goodbye) Reset() {
 	*x = Goodbye{}
-	mi := &file_remote_proto_msgTypes[6]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1199,7 @@ func (x *Goodbye) String() string {
 func (*Goodbye) ProtoMessage() {}
 
 func (x *Goodbye) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[6]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1212,7 @@ func (x *Goodbye) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Goodbye.ProtoReflect.Descriptor instead.
 func (*Goodbye) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{6}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{6}
 }
 
 // Generate asks for tokens. Accepted answers it; News of each sequence follow, as far as
@@ -1229,7 +1229,7 @@ type Generate struct {
 
 func (x *Generate) Reset() {
 	*x = Generate{}
-	mi := &file_remote_proto_msgTypes[7]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1241,7 @@ func (x *Generate) String() string {
 func (*Generate) ProtoMessage() {}
 
 func (x *Generate) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[7]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1254,7 @@ func (x *Generate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Generate.ProtoReflect.Descriptor instead.
 func (*Generate) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{7}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Generate) GetRequest() *Request {
@@ -1318,7 +1318,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_remote_proto_msgTypes[8]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1330,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[8]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1343,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{8}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Request) GetId() string {
@@ -1587,7 +1587,7 @@ type IdList struct {
 
 func (x *IdList) Reset() {
 	*x = IdList{}
-	mi := &file_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1599,7 @@ func (x *IdList) String() string {
 func (*IdList) ProtoMessage() {}
 
 func (x *IdList) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1612,7 @@ func (x *IdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdList.ProtoReflect.Descriptor instead.
 func (*IdList) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{9}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *IdList) GetIds() []int32 {
@@ -1631,7 +1631,7 @@ type Chat struct {
 
 func (x *Chat) Reset() {
 	*x = Chat{}
-	mi := &file_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1643,7 @@ func (x *Chat) String() string {
 func (*Chat) ProtoMessage() {}
 
 func (x *Chat) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1656,7 @@ func (x *Chat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Chat.ProtoReflect.Descriptor instead.
 func (*Chat) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{10}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Chat) GetMessages() []*ChatMessage {
@@ -1676,7 +1676,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1688,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1701,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{11}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ChatMessage) GetRole() string {
@@ -1742,7 +1742,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1754,7 +1754,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1767,7 +1767,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{12}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Sampling) GetBias() []*Bias {
@@ -1885,7 +1885,7 @@ type Bias struct {
 
 func (x *Bias) Reset() {
 	*x = Bias{}
-	mi := &file_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1897,7 +1897,7 @@ func (x *Bias) String() string {
 func (*Bias) ProtoMessage() {}
 
 func (x *Bias) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1910,7 +1910,7 @@ func (x *Bias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bias.ProtoReflect.Descriptor instead.
 func (*Bias) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{13}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Bias) GetId() int32 {
@@ -1940,7 +1940,7 @@ type Tell struct {
 
 func (x *Tell) Reset() {
 	*x = Tell{}
-	mi := &file_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +1952,7 @@ func (x *Tell) String() string {
 func (*Tell) ProtoMessage() {}
 
 func (x *Tell) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +1965,7 @@ func (x *Tell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tell.ProtoReflect.Descriptor instead.
 func (*Tell) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{14}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tell) GetLogprobs() bool {
@@ -2007,7 +2007,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2019,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2032,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{15}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Accepted) GetSequences() []*Sequence {
@@ -2060,7 +2060,7 @@ type Sequence struct {
 
 func (x *Sequence) Reset() {
 	*x = Sequence{}
-	mi := &file_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2072,7 @@ func (x *Sequence) String() string {
 func (*Sequence) ProtoMessage() {}
 
 func (x *Sequence) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2085,7 @@ func (x *Sequence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sequence.ProtoReflect.Descriptor instead.
 func (*Sequence) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{16}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Sequence) GetStream() uint64 {
@@ -2121,7 +2121,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2133,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2146,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{17}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *News) GetStream() uint64 {
@@ -2235,7 +2235,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +2247,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +2260,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{18}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *End) GetReason() string {
@@ -2376,7 +2376,7 @@ type Drawn struct {
 
 func (x *Drawn) Reset() {
 	*x = Drawn{}
-	mi := &file_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +2388,7 @@ func (x *Drawn) String() string {
 func (*Drawn) ProtoMessage() {}
 
 func (x *Drawn) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2401,7 @@ func (x *Drawn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drawn.ProtoReflect.Descriptor instead.
 func (*Drawn) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{19}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Drawn) GetId() int32 {
@@ -2458,7 +2458,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2470,7 +2470,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2483,7 +2483,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{20}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Span) GetVersion() string {
@@ -2518,7 +2518,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2530,7 +2530,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2543,7 +2543,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{21}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Ack) GetTaken() []*Taken {
@@ -2565,7 +2565,7 @@ type Taken struct {
 
 func (x *Taken) Reset() {
 	*x = Taken{}
-	mi := &file_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2577,7 +2577,7 @@ func (x *Taken) String() string {
 func (*Taken) ProtoMessage() {}
 
 func (x *Taken) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2590,7 +2590,7 @@ func (x *Taken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Taken.ProtoReflect.Descriptor instead.
 func (*Taken) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{22}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Taken) GetStream() uint64 {
@@ -2636,7 +2636,7 @@ type Attach struct {
 
 func (x *Attach) Reset() {
 	*x = Attach{}
-	mi := &file_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2648,7 @@ func (x *Attach) String() string {
 func (*Attach) ProtoMessage() {}
 
 func (x *Attach) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2661,7 @@ func (x *Attach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attach.ProtoReflect.Descriptor instead.
 func (*Attach) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{23}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Attach) GetId() string {
@@ -2702,7 +2702,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2714,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2727,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{24}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cancel) GetId() string {
@@ -2752,7 +2752,7 @@ type Encode struct {
 
 func (x *Encode) Reset() {
 	*x = Encode{}
-	mi := &file_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +2764,7 @@ func (x *Encode) String() string {
 func (*Encode) ProtoMessage() {}
 
 func (x *Encode) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +2777,7 @@ func (x *Encode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Encode.ProtoReflect.Descriptor instead.
 func (*Encode) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{25}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Encode) GetInput() isEncode_Input {
@@ -2845,7 +2845,7 @@ type Ids struct {
 
 func (x *Ids) Reset() {
 	*x = Ids{}
-	mi := &file_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2857,7 +2857,7 @@ func (x *Ids) String() string {
 func (*Ids) ProtoMessage() {}
 
 func (x *Ids) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2870,7 +2870,7 @@ func (x *Ids) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ids.ProtoReflect.Descriptor instead.
 func (*Ids) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{26}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Ids) GetIds() []int32 {
@@ -2890,7 +2890,7 @@ type Decode struct {
 
 func (x *Decode) Reset() {
 	*x = Decode{}
-	mi := &file_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +2902,7 @@ func (x *Decode) String() string {
 func (*Decode) ProtoMessage() {}
 
 func (x *Decode) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +2915,7 @@ func (x *Decode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decode.ProtoReflect.Descriptor instead.
 func (*Decode) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{27}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Decode) GetIds() []int32 {
@@ -2934,7 +2934,7 @@ type Words struct {
 
 func (x *Words) Reset() {
 	*x = Words{}
-	mi := &file_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2946,7 +2946,7 @@ func (x *Words) String() string {
 func (*Words) ProtoMessage() {}
 
 func (x *Words) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2959,7 +2959,7 @@ func (x *Words) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Words.ProtoReflect.Descriptor instead.
 func (*Words) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{28}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Words) GetText() string {
@@ -2979,7 +2979,7 @@ type AskStatus struct {
 
 func (x *AskStatus) Reset() {
 	*x = AskStatus{}
-	mi := &file_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +2991,7 @@ func (x *AskStatus) String() string {
 func (*AskStatus) ProtoMessage() {}
 
 func (x *AskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3004,7 @@ func (x *AskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStatus.ProtoReflect.Descriptor instead.
 func (*AskStatus) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{29}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AskStatus) GetMetrics() bool {
@@ -3029,7 +3029,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3041,7 +3041,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3054,7 +3054,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{30}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Status) GetMode() string {
@@ -3117,7 +3117,7 @@ type AdapterInfo struct {
 
 func (x *AdapterInfo) Reset() {
 	*x = AdapterInfo{}
-	mi := &file_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3129,7 +3129,7 @@ func (x *AdapterInfo) String() string {
 func (*AdapterInfo) ProtoMessage() {}
 
 func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3142,7 @@ func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterInfo.ProtoReflect.Descriptor instead.
 func (*AdapterInfo) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{31}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AdapterInfo) GetName() string {
@@ -3178,7 +3178,7 @@ type StopSession struct {
 
 func (x *StopSession) Reset() {
 	*x = StopSession{}
-	mi := &file_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3190,7 +3190,7 @@ func (x *StopSession) String() string {
 func (*StopSession) ProtoMessage() {}
 
 func (x *StopSession) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3203,7 +3203,7 @@ func (x *StopSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSession.ProtoReflect.Descriptor instead.
 func (*StopSession) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{32}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StopSession) GetHard() bool {
@@ -3235,7 +3235,7 @@ type StartSession struct {
 
 func (x *StartSession) Reset() {
 	*x = StartSession{}
-	mi := &file_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3247,7 +3247,7 @@ func (x *StartSession) String() string {
 func (*StartSession) ProtoMessage() {}
 
 func (x *StartSession) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3260,7 +3260,7 @@ func (x *StartSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartSession.ProtoReflect.Descriptor instead.
 func (*StartSession) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{33}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
 }
 
 // JoinSession is answered when no session is under way.
@@ -3272,7 +3272,7 @@ type JoinSession struct {
 
 func (x *JoinSession) Reset() {
 	*x = JoinSession{}
-	mi := &file_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3284,7 +3284,7 @@ func (x *JoinSession) String() string {
 func (*JoinSession) ProtoMessage() {}
 
 func (x *JoinSession) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3297,7 +3297,7 @@ func (x *JoinSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinSession.ProtoReflect.Descriptor instead.
 func (*JoinSession) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{34}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
 }
 
 type Warmup struct {
@@ -3308,7 +3308,7 @@ type Warmup struct {
 
 func (x *Warmup) Reset() {
 	*x = Warmup{}
-	mi := &file_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3320,7 +3320,7 @@ func (x *Warmup) String() string {
 func (*Warmup) ProtoMessage() {}
 
 func (x *Warmup) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3333,7 +3333,7 @@ func (x *Warmup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warmup.ProtoReflect.Descriptor instead.
 func (*Warmup) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{35}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
 }
 
 // Pause is engine.Pause. Held answers it when no step runs and all News of the last one
@@ -3349,7 +3349,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3361,7 +3361,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3374,7 +3374,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{36}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Pause) GetMode() uint32 {
@@ -3407,7 +3407,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3419,7 +3419,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3432,7 +3432,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{37}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Held) GetHold() uint64 {
@@ -3453,7 +3453,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3465,7 +3465,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3478,7 +3478,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{38}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Lost) GetHold() uint64 {
@@ -3504,7 +3504,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3516,7 +3516,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3529,7 +3529,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{39}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Renew) GetHold() uint64 {
@@ -3551,7 +3551,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3563,7 +3563,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3576,7 +3576,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{40}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Release) GetHold() uint64 {
@@ -3604,7 +3604,7 @@ type Logits struct {
 
 func (x *Logits) Reset() {
 	*x = Logits{}
-	mi := &file_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3616,7 +3616,7 @@ func (x *Logits) String() string {
 func (*Logits) ProtoMessage() {}
 
 func (x *Logits) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3629,7 +3629,7 @@ func (x *Logits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Logits.ProtoReflect.Descriptor instead.
 func (*Logits) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{41}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Logits) GetHold() uint64 {
@@ -3655,7 +3655,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3667,7 +3667,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3680,7 +3680,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{42}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Numbers) GetValues() []float32 {
@@ -3700,7 +3700,7 @@ type HeldNames struct {
 
 func (x *HeldNames) Reset() {
 	*x = HeldNames{}
-	mi := &file_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3712,7 +3712,7 @@ func (x *HeldNames) String() string {
 func (*HeldNames) ProtoMessage() {}
 
 func (x *HeldNames) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3725,7 +3725,7 @@ func (x *HeldNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldNames.ProtoReflect.Descriptor instead.
 func (*HeldNames) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{43}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *HeldNames) GetHold() uint64 {
@@ -3744,7 +3744,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3756,7 +3756,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3769,7 +3769,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{44}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Names) GetNames() []string {
@@ -3793,7 +3793,7 @@ type ReadTensor struct {
 
 func (x *ReadTensor) Reset() {
 	*x = ReadTensor{}
-	mi := &file_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3805,7 +3805,7 @@ func (x *ReadTensor) String() string {
 func (*ReadTensor) ProtoMessage() {}
 
 func (x *ReadTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3818,7 +3818,7 @@ func (x *ReadTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTensor.ProtoReflect.Descriptor instead.
 func (*ReadTensor) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{45}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReadTensor) GetHold() uint64 {
@@ -3860,7 +3860,7 @@ type TensorPart struct {
 
 func (x *TensorPart) Reset() {
 	*x = TensorPart{}
-	mi := &file_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3872,7 +3872,7 @@ func (x *TensorPart) String() string {
 func (*TensorPart) ProtoMessage() {}
 
 func (x *TensorPart) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3885,7 +3885,7 @@ func (x *TensorPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorPart.ProtoReflect.Descriptor instead.
 func (*TensorPart) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{46}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TensorPart) GetDtype() string {
@@ -3922,7 +3922,7 @@ type WriteTensor struct {
 
 func (x *WriteTensor) Reset() {
 	*x = WriteTensor{}
-	mi := &file_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3934,7 +3934,7 @@ func (x *WriteTensor) String() string {
 func (*WriteTensor) ProtoMessage() {}
 
 func (x *WriteTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3947,7 +3947,7 @@ func (x *WriteTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteTensor.ProtoReflect.Descriptor instead.
 func (*WriteTensor) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{47}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WriteTensor) GetHold() uint64 {
@@ -3988,7 +3988,7 @@ type SleepParts struct {
 
 func (x *SleepParts) Reset() {
 	*x = SleepParts{}
-	mi := &file_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4000,7 +4000,7 @@ func (x *SleepParts) String() string {
 func (*SleepParts) ProtoMessage() {}
 
 func (x *SleepParts) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4013,7 +4013,7 @@ func (x *SleepParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepParts.ProtoReflect.Descriptor instead.
 func (*SleepParts) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{48}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SleepParts) GetParts() uint32 {
@@ -4032,7 +4032,7 @@ type WakeUp struct {
 
 func (x *WakeUp) Reset() {
 	*x = WakeUp{}
-	mi := &file_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4044,7 @@ func (x *WakeUp) String() string {
 func (*WakeUp) ProtoMessage() {}
 
 func (x *WakeUp) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4057,7 @@ func (x *WakeUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WakeUp.ProtoReflect.Descriptor instead.
 func (*WakeUp) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{49}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
 // BeginUpdate is engine.Update. Update answers it. It is aborted when its guest is gone for
@@ -4074,7 +4074,7 @@ type BeginUpdate struct {
 
 func (x *BeginUpdate) Reset() {
 	*x = BeginUpdate{}
-	mi := &file_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4086,7 +4086,7 @@ func (x *BeginUpdate) String() string {
 func (*BeginUpdate) ProtoMessage() {}
 
 func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4099,7 +4099,7 @@ func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginUpdate.ProtoReflect.Descriptor instead.
 func (*BeginUpdate) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{50}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *BeginUpdate) GetBase() string {
@@ -4145,7 +4145,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4157,7 +4157,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4170,7 +4170,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{51}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Manifest) GetTensors() []*Entry {
@@ -4220,7 +4220,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4232,7 +4232,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4245,7 +4245,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{52}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Entry) GetName() string {
@@ -4286,7 +4286,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4298,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4311,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{53}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Update) GetUpdate() uint64 {
@@ -4343,7 +4343,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4355,7 +4355,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4368,7 +4368,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4423,7 +4423,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4435,7 +4435,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4448,7 +4448,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4468,7 +4468,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4480,7 +4480,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4493,7 +4493,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4521,7 +4521,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4533,7 +4533,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4546,7 +4546,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Gap) GetName() string {
@@ -4579,7 +4579,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4591,7 +4591,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4604,7 +4604,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4623,7 +4623,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4635,7 +4635,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4648,7 +4648,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4668,7 +4668,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4680,7 +4680,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4693,7 +4693,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -4721,7 +4721,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4733,7 +4733,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4746,7 +4746,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Checksum) GetKind() string {
@@ -4766,7 +4766,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4778,7 +4778,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4791,7 +4791,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Digest) GetVersion() string {
@@ -4818,7 +4818,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4830,7 +4830,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4843,7 +4843,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -4867,7 +4867,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4879,7 +4879,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4892,7 +4892,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -4939,7 +4939,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4951,7 +4951,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4964,7 +4964,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -4974,11 +4974,11 @@ func (x *UnloadAdapter) GetName() string {
 	return ""
 }
 
-var File_remote_proto protoreflect.FileDescriptor
+var File_cbactor_v1_remote_proto protoreflect.FileDescriptor
 
-const file_remote_proto_rawDesc = "" +
+const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\n" +
-	"\fremote.proto\x12\n" +
+	"\x17cbactor/v1/remote.proto\x12\n" +
 	"cbactor.v1\"\xef\f\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
@@ -5332,20 +5332,20 @@ const file_remote_proto_rawDesc = "" +
 	"\bKV_ABORT\x10\x03B%Z#github.com/cbactor/cbactor/messagesb\x06proto3"
 
 var (
-	file_remote_proto_rawDescOnce sync.Once
-	file_remote_proto_rawDescData []byte
+	file_cbactor_v1_remote_proto_rawDescOnce sync.Once
+	file_cbactor_v1_remote_proto_rawDescData []byte
 )
 
-func file_remote_proto_rawDescGZIP() []byte {
-	file_remote_proto_rawDescOnce.Do(func() {
-		file_remote_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_remote_proto_rawDesc), len(file_remote_proto_rawDesc)))
+func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
+	file_cbactor_v1_remote_proto_rawDescOnce.Do(func() {
+		file_cbactor_v1_remote_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)))
 	})
-	return file_remote_proto_rawDescData
+	return file_cbactor_v1_remote_proto_rawDescData
 }
 
-var file_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
-var file_remote_proto_goTypes = []any{
+var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
 	(*Reply)(nil),         // 2: cbactor.v1.Reply
@@ -5414,7 +5414,7 @@ var file_remote_proto_goTypes = []any{
 	(*AdapterFile)(nil),   // 65: cbactor.v1.AdapterFile
 	(*UnloadAdapter)(nil), // 66: cbactor.v1.UnloadAdapter
 }
-var file_remote_proto_depIdxs = []int32{
+var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
 	7,  // 1: cbactor.v1.Call.goodbye:type_name -> cbactor.v1.Goodbye
 	8,  // 2: cbactor.v1.Call.generate:type_name -> cbactor.v1.Generate
@@ -5496,12 +5496,12 @@ var file_remote_proto_depIdxs = []int32{
 	0,  // [0:74] is the sub-list for field type_name
 }
 
-func init() { file_remote_proto_init() }
-func file_remote_proto_init() {
-	if File_remote_proto != nil {
+func init() { file_cbactor_v1_remote_proto_init() }
+func file_cbactor_v1_remote_proto_init() {
+	if File_cbactor_v1_remote_proto != nil {
 		return
 	}
-	file_remote_proto_msgTypes[0].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[0].OneofWrappers = []any{
 		(*Call_Hello)(nil),
 		(*Call_Goodbye)(nil),
 		(*Call_Generate)(nil),
@@ -5534,7 +5534,7 @@ func file_remote_proto_init() {
 		(*Call_AdapterFile)(nil),
 		(*Call_UnloadAdapter)(nil),
 	}
-	file_remote_proto_msgTypes[1].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[1].OneofWrappers = []any{
 		(*Reply_Welcome)(nil),
 		(*Reply_Accepted)(nil),
 		(*Reply_Ids)(nil),
@@ -5548,13 +5548,13 @@ func file_remote_proto_init() {
 		(*Reply_Gaps)(nil),
 		(*Reply_Digest)(nil),
 	}
-	file_remote_proto_msgTypes[8].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[8].OneofWrappers = []any{
 		(*Request_PromptIds)(nil),
 		(*Request_Prompt)(nil),
 		(*Request_Messages)(nil),
 		(*Request_Raw)(nil),
 	}
-	file_remote_proto_msgTypes[25].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[25].OneofWrappers = []any{
 		(*Encode_Text)(nil),
 		(*Encode_Messages)(nil),
 		(*Encode_Raw)(nil),
@@ -5563,18 +5563,18 @@ func file_remote_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_remote_proto_rawDesc), len(file_remote_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_remote_proto_goTypes,
-		DependencyIndexes: file_remote_proto_depIdxs,
-		EnumInfos:         file_remote_proto_enumTypes,
-		MessageInfos:      file_remote_proto_msgTypes,
+		GoTypes:           file_cbactor_v1_remote_proto_goTypes,
+		DependencyIndexes: file_cbactor_v1_remote_proto_depIdxs,
+		EnumInfos:         file_cbactor_v1_remote_proto_enumTypes,
+		MessageInfos:      file_cbactor_v1_remote_proto_msgTypes,
 	}.Build()
-	File_remote_proto = out.File
-	file_remote_proto_goTypes = nil
-	file_remote_proto_depIdxs = nil
+	File_cbactor_v1_remote_proto = out.File
+	file_cbactor_v1_remote_proto_goTypes = nil
+	file_cbactor_v1_remote_proto_depIdxs = nil
 }

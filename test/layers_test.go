@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":       {"engine", "text"},
 	"bench":              {},
+	"internal/certs":     {},
 	"internal/jsonl":     {},
 	"internal/lane":      {protoactor},
 	"internal/nearest":   {},

@@ -48,11 +48,6 @@ func Dial(ctx context.Context, system *actor.ActorSystem, o ClientOptions) (*Con
 	if err != nil {
 		// gRPC has closed it, or never had it; then what closing says is of no use.
 		_ = tcp.Close()
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		} else if tcp.alert.Load() != nil {
-			err = fmt.Errorf("%w: %w", ErrUntrusted, *tcp.alert.Load())
-		}
 		return nil, fmt.Errorf("connecting to %s: %w", o.Address, err)
 	}
 	go c.converse()
@@ -69,12 +64,17 @@ func open(ctx context.Context, system *actor.ActorSystem, tcp *clientConn, o Cli
 	whole, cancel := context.WithCancel(context.Background()) // as long as the stream
 	late := context.AfterFunc(ctx, cancel)
 	c, err := greet(whole, system, cc, o)
-	if !late() || err != nil {
+	if !late() {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		c.abort = cancel
+		err = c.join(o.Owner, c.name)
+	}
+	if err != nil {
 		cancel()
 		return nil, errors.Join(err, cc.Close())
 	}
-	c.abort = cancel
-	c.join(o.Owner, c.name)
 	return c, nil
 }
 

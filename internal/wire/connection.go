@@ -60,15 +60,16 @@ func newConnection(system *actor.ActorSystem, s stream, l Limits) *connection {
 }
 
 // join makes the PID of the other side, whose messages go to owner from now on.
-func (c *connection) join(owner *actor.PID, peer string) {
+func (c *connection) join(owner *actor.PID, peer string) error {
 	registry := c.system.ProcessRegistry
+	p, ok := registry.Get(owner)
+	if !ok {
+		return fmt.Errorf("%w: its actor has ended", ErrEnded)
+	}
 	c.owner = owner
 	c.pid, _ = registry.Add(c, "wire/"+peer+registry.NextId()) // no other one has this name
-	if p, ok := registry.Get(owner); ok {
-		p.SendSystemMessage(owner, &actor.Watch{Watcher: c.pid})
-	} else {
-		c.end(fmt.Errorf("%w: its actor has ended", ErrEnded))
-	}
+	p.SendSystemMessage(owner, &actor.Watch{Watcher: c.pid})
+	return nil
 }
 
 // leave takes back what join has done, and tells the owner. Nothing is read any more.
@@ -150,8 +151,14 @@ func (c *connection) receive() (kind protowire.Number, body []byte, free func(),
 	return kind, body, f.memory.Free, nil
 }
 
-// read hands on what comes, until it ends: io.EOF: in good order.
-func (c *connection) read() error {
+// read hands on what comes, until it ends: io.EOF: in good order. A defect that a frame finds
+// here ends its connection alone.
+func (c *connection) read() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = forbidden("a frame that is not understood: %v", r)
+		}
+	}()
 	for {
 		kind, body, free, err := c.receive()
 		if err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -14,22 +15,18 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// mayServe says whether an address may be listened on.
-func mayServe(address string, config *tls.Config) error {
-	if config != nil {
-		if config.ClientAuth != tls.RequireAndVerifyClientCert || config.ClientCAs == nil || config.MinVersion < tls.VersionTLS13 {
-			return fmt.Errorf("%w: a server asks for clients' certificates and for TLS 1.3", ErrInsecure)
-		}
-		return nil
-	}
+// listen listens on an address that may be listened on.
+func listen(address string, config *tls.Config) (net.Listener, error) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return nil, err
+	case config == nil && !resolved.IP.IsLoopback():
+		return nil, ErrInsecure
+	case config != nil && (config.ClientAuth != tls.RequireAndVerifyClientCert || config.ClientCAs == nil || config.MinVersion < tls.VersionTLS13):
+		return nil, fmt.Errorf("%w: a server asks for clients' certificates and for TLS 1.3", ErrInsecure)
 	}
-	if !resolved.IP.IsLoopback() {
-		return fmt.Errorf("%w: %s", ErrInsecure, address)
-	}
-	return nil
+	return net.ListenTCP("tcp", resolved)
 }
 
 // dial connects to an address that may be connected to, and speaks TLS where it must.
@@ -51,7 +48,10 @@ func dial(ctx context.Context, address string, config *tls.Config) (*clientConn,
 	return &clientConn{Conn: conn}, nil
 }
 
-// shake makes TLS of a connection, and answers a connection to close where that fails, too.
+// shake makes TLS of a connection, and answers a connection to close where that fails, too. It
+// waits for the first byte of the server, which comes by itself: with TLS 1.3 the server says
+// behind the handshake that it does not accept the certificate, and who writes before
+// that may lose it.
 func shake(ctx context.Context, conn net.Conn, address string, config *tls.Config) (net.Conn, error) {
 	config = config.Clone()
 	config.NextProtos = []string{"h2"}
@@ -63,27 +63,37 @@ func shake(ctx context.Context, conn net.Conn, address string, config *tls.Confi
 		config.ServerName = host
 	}
 	secure := tls.Client(conn, config)
+	read := &peeked{Conn: secure, reader: bufio.NewReader(secure)}
 	err := secure.HandshakeContext(ctx)
+	if err == nil {
+		late := context.AfterFunc(ctx, func() {
+			_ = conn.Close() // ends the reading, which tells
+		})
+		if _, err = read.reader.Peek(1); !late() {
+			err = context.Cause(ctx)
+		}
+	}
 	var untrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
-	if errors.As(err, &untrusted) || errors.As(err, &plain) || isAlert(err) {
+	var alert *net.OpError
+	if errors.As(err, &untrusted) || errors.As(err, &plain) || errors.As(err, &alert) && alert.Op == "remote error" {
 		err = fmt.Errorf("%w: %w", ErrUntrusted, err)
 	}
-	return secure, err
+	return read, err
 }
 
-// isAlert says whether the other side has sent an error of TLS.
-func isAlert(err error) bool {
-	var remote *net.OpError
-	return errors.As(err, &remote) && remote.Op == "remote error"
+// peeked is a connection of which something was read ahead.
+type peeked struct {
+	net.Conn
+	reader *bufio.Reader
 }
 
-// clientConn is a connection that gRPC gets once, and never a second one. It notes that
-// the server does not accept the certificate: with TLS 1.3 that is told after the handshake.
+func (c *peeked) Read(p []byte) (int, error) { return c.reader.Read(p) }
+
+// clientConn is a connection that gRPC gets once, and never a second one.
 type clientConn struct {
 	net.Conn
 	given atomic.Bool
-	alert atomic.Pointer[error]
 }
 
 func (c *clientConn) once(context.Context, string) (net.Conn, error) {
@@ -91,14 +101,6 @@ func (c *clientConn) once(context.Context, string) (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	return c, nil
-}
-
-func (c *clientConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if isAlert(err) {
-		c.alert.CompareAndSwap(nil, &err)
-	}
-	return n, err
 }
 
 // identity is the fingerprint of the key in the certificate of a stream's peer; "": without TLS.

@@ -85,12 +85,13 @@ func answer(c actor.Context) bool {
 
 type server struct {
 	*wire.Server
-	system *actor.ActorSystem
-	engine *inbox
+	system  *actor.ActorSystem
+	engine  *inbox
+	clients *actor.ActorSystem // of all of them
 }
 
 func serve(t testing.TB, receive func(actor.Context) bool, change ...func(*wire.ServerOptions)) *server {
-	s := &server{system: newSystem(t)}
+	s := &server{system: newSystem(t), clients: newSystem(t)}
 	s.engine = spawn(t, s.system, receive)
 	o := wire.ServerOptions{Listen: "127.0.0.1:0", Name: "run-1", Inbound: toEngine,
 		Accept: func(wire.Peer) (*actor.PID, error) { return s.engine.pid, nil }}
@@ -117,9 +118,9 @@ func (s *server) options() wire.ClientOptions {
 	return wire.ClientOptions{Address: s.Addr().String(), ID: fmt.Sprintf("client-%016d", clients.Add(1)), Inbound: toClient}
 }
 
-func dial(t testing.TB, o wire.ClientOptions) *client {
+func (s *server) dial(t testing.TB, o wire.ClientOptions) *client {
 	t.Helper()
-	c := &client{system: newSystem(t)}
+	c := &client{system: s.clients}
 	c.owner = spawn(t, c.system, nil)
 	o.Owner = c.owner.pid
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -141,7 +142,7 @@ func (c *client) ended() error {
 
 func TestRoundTrip(t *testing.T) {
 	s := serve(t, answer)
-	c := dial(t, s.options())
+	c := s.dial(t, s.options())
 	if c.Name() != "run-1" {
 		t.Errorf("the engine's name is %q", c.Name())
 	}

@@ -7,15 +7,21 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/pluginpb"
 )
+
+// registered is the folder under which the files are known to other programs and to each other: a
+// program has room for one file of a name, and protoactor has a remote.proto, too.
+const registered = "cbactor/v1/"
 
 func main() {
 	if err := generate(".."); err != nil {
@@ -31,10 +37,12 @@ func generate(dir string) error {
 	}
 	var names []string
 	for _, p := range paths {
-		names = append(names, filepath.Base(p))
+		names = append(names, registered+filepath.Base(p))
 	}
 	c := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{dir}}),
+		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{Accessor: func(name string) (io.ReadCloser, error) {
+			return os.Open(filepath.Join(dir, strings.TrimPrefix(name, registered)))
+		}}),
 		SourceInfoMode: protocompile.SourceInfoStandard, // comments come along
 	}
 	files, err := c.Compile(context.Background(), names...)
@@ -63,7 +71,7 @@ func generate(dir string) error {
 		return fmt.Errorf("protoc-gen-go: %s", resp.GetError())
 	}
 	for _, f := range resp.File {
-		if err := os.WriteFile(filepath.Join(dir, f.GetName()), []byte(f.GetContent()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.GetName())), []byte(f.GetContent()), 0o644); err != nil {
 			return err
 		}
 	}
