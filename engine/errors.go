@@ -33,6 +33,9 @@ var (
 	ErrStopping  = actors.ErrStopping
 	ErrClosed    = actors.ErrClosed
 
+	// ErrCancelled is a Submission's answer to one that was cancelled before it was accepted.
+	ErrCancelled = actors.ErrCancelled
+
 	ErrPaused   = actors.ErrPaused
 	ErrAsleep   = actors.ErrAsleep
 	ErrHoldLost = actors.ErrHoldLost

@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"engine":             {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":       {"engine", "text"},
+	"engine/remote":      {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"bench":              {},
 	"internal/certs":     {},
 	"internal/jsonl":     {},
