@@ -41,6 +41,7 @@ type guest struct {
 	numbers   uint64               // given to sequences, holds and updates so far
 	flushes   []*flush
 	holds     map[uint64]*hold
+	lostHolds []uint64 // of holds, those that were lost, the oldest first
 	updates   map[uint64]*update
 	manifest  *manifest // of an update that begins, in part; nil: none
 	adapters  map[string]*folder
@@ -99,6 +100,9 @@ func (g *guest) hear(m any) {
 	case *messages.Ack:
 		for _, t := range m.GetTaken() {
 			g.taken(t)
+		}
+		for _, n := range m.GetAnswers() {
+			g.forgetAnswer(n)
 		}
 	}
 }
