@@ -2,7 +2,7 @@ package gateway_test
 
 import (
 	"errors"
-	"fmt"
+
 	"reflect"
 	"slices"
 	"testing"
@@ -216,7 +216,7 @@ func TestLogprobsAreToldWhole(t *testing.T) {
 	}
 	for i, d := range h.prompt {
 		if d.Id != ids[i+1] {
-			t.Fatal(fmt.Sprintf("of the prompt's token %d there is %d, want %d", i+1, d.Id, ids[i+1]))
+			t.Fatalf("of the prompt's token %d there is %d, want %d", i+1, d.Id, ids[i+1])
 		}
 	}
 }

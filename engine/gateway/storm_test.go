@@ -61,9 +61,12 @@ func (s stormy) run(rounds int) {
 				s.do(&messages.Call{What: &messages.Call_Cancel{Cancel: &messages.Cancel{Id: a.id}}})
 			}
 		case 4:
-			hold := s.do(pause(&messages.Pause{LeaseNs: int64(20 * time.Millisecond)})).GetHeld().GetHold()
+			reply := s.ask(pause(&messages.Pause{LeaseNs: int64(20 * time.Millisecond)}))
+			if err := convert.ErrorOf(reply.Error); err != nil && !is(err, engine.ErrHoldLost) { // the lease may end before
+				s.t.Error(err)
+			}
 			if s.rand.IntN(2) == 0 { // else its lease ends
-				s.ask(release(hold, ""))
+				s.ask(release(reply.GetHeld().GetHold(), ""))
 			}
 		case 5:
 			s.reconnect(open)
