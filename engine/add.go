@@ -194,7 +194,7 @@ func (n *entry) cancelAgain(ctx context.Context) {
 // answered does what follows from the answer. One that Cancel has ended while it
 // waited for room ends as it would later.
 func (f *Front) answered(ctx context.Context, n *entry, err error) error {
-	cancelled := errors.Is(err, actors.ErrCancelled)
+	cancelled := errors.Is(err, ErrCancelled)
 	switch {
 	case cancelled && ctx.Err() != nil:
 		err = ctx.Err()

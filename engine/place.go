@@ -33,7 +33,8 @@ type Submission interface {
 	// Submit sends the request. One answer comes to reply, which has room for it: nil, then
 	// each sequence will end exactly once; or why it is refused, and none will. If gone is
 	// closed first, none may come, and Lost says why. wait, if it is not nil, is how long
-	// it may wait for room in the queue. An error is an answer, too.
+	// it may wait for room in the queue; cancelled meanwhile, the answer is ErrCancelled. An error
+	// is an answer, too.
 	Submit(wait context.Context) (reply <-chan error, gone <-chan struct{}, err error)
 	Lost() error
 	// Cancel ends a sequence of it, by its place among them, and no other request that has

@@ -23,8 +23,9 @@ func (s Sequence) Prompt(ids []int32) {
 }
 
 // Take takes the next tokens as a Stream of the sequence has given them: each once, in
-// order. The last chunk has the Final, the tokens of which are those that have come. The
-// chunk is the caller's again afterwards.
+// order. The last chunk has the Final, the tokens of which are those that have come; one
+// that tells neither times nor the versions of the cache leaves what is known of them. The chunk
+// is the caller's again afterwards.
 func (s Sequence) Take(c Chunk) {
 	r := s.record
 	cache := r.cache // only this goroutine changes it
@@ -62,13 +63,19 @@ func (r *record) sampledBy(c *Chunk, at int) (version string, end int) {
 
 // settle ends a sequence as it has ended elsewhere.
 func (r *record) settle(out *Output) {
+	cache := r.cache
+	if out.KVVersions != nil {
+		cache = r.versions.known(out.KVVersions)
+	}
 	r.mu.Lock()
-	r.timing = out.Timing
-	r.timing.Tokens = slices.Clone(out.Timing.Tokens)
+	if !out.Timing.Created.IsZero() {
+		r.timing = out.Timing
+		r.timing.Tokens = slices.Clone(out.Timing.Tokens)
+	}
 	r.promptLogprobs = appendDrawn([]sampling.Drawn(nil), out.PromptLogprobs)
 	r.mu.Unlock()
 	r.End(actors.End{Reason: out.FinishReason, Err: out.Err, Matched: out.Matched, Cached: out.Usage.CachedTokens,
-		Preemptions: out.Preemptions, Cache: r.versions.known(out.KVVersions)})
+		Preemptions: out.Preemptions, Cache: cache})
 }
 
 // known is a cache whose weights are told by the names of their versions.

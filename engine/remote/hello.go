@@ -1,0 +1,88 @@
+package remote
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/internal/convert"
+	"github.com/cbactor/cbactor/internal/wire"
+	"github.com/cbactor/cbactor/messages"
+)
+
+// protocol is the version that is spoken.
+const protocol = 1
+
+// Bounds of what is under way.
+const (
+	align      = 64       // of parts of tensors: no number is cut
+	mostChunk  = 1 << 20  // bytes of data in a call
+	mostFlow   = 8 << 20  // of all calls with data
+	queueBytes = 64 << 20 // that may wait to be written
+)
+
+// welcome is what the engine has said of itself.
+type welcome struct {
+	info  engine.Info
+	model Model
+	chunk int // bytes of data in a call or an answer
+	flow  int // calls with data
+	most  int // sequences
+}
+
+// readWelcome reads it.
+func readWelcome(m *messages.Welcome) (w welcome, err error) {
+	if m.GetProtocol() != protocol {
+		return w, fmt.Errorf("%w: it speaks version %d, this is %d", ErrProtocol, m.GetProtocol(), protocol)
+	}
+	if m.GetEngine() == "" || m.GetMaxChunk() < align || m.GetMaxInFlight() == 0 || m.GetMaxOpen() == 0 {
+		return w, fmt.Errorf("%w: a welcome without the engine's name or its bounds", ErrMalformed)
+	}
+	if w.info, err = convert.InfoOf(m.GetInfo()); err != nil {
+		return w, err
+	}
+	w.model = Model{Text: m.GetText(), Ends: m.GetRecommendedEnds(), Generation: m.GetRecommended()}
+	w.chunk = int(min(m.GetMaxChunk(), mostChunk)) &^ (align - 1)
+	w.flow = max(1, min(int(m.GetMaxInFlight()), mostFlow/w.chunk))
+	w.most = int(m.GetMaxOpen())
+	return w, nil
+}
+
+// hello is the first that is said over a connection.
+func (l *link) hello() {
+	maps.DeleteFunc(l.calls.open, func(_ uint64, k *call) bool { return k.brief })
+	k := &call{brief: true, message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: protocol, Engine: l.engine}}}}
+	k.answer = func(r *messages.Reply, err error) { l.welcomed(r.GetWelcome(), err) }
+	l.send(k)
+	l.after(helloTime)
+}
+
+// welcomed goes on with what is open, if the engine still knows of it.
+func (l *link) welcomed(m *messages.Welcome, err error) {
+	if l.state != greeting {
+		return // given up meanwhile
+	}
+	w := l.welcome
+	if err == nil {
+		w, err = readWelcome(m)
+	}
+	if err != nil {
+		l.drop()
+		l.failed(err)
+		return
+	}
+	switch {
+	case l.engine == "":
+	case l.engine != m.GetEngine():
+		l.endRun(ErrRestarted, ErrRestarted, false)
+	case m.GetFresh():
+		away := fmt.Errorf("%w: the client was away for too long", wire.ErrLost)
+		l.endRun(ofCall(away), ofOpen(away), false)
+	}
+	l.engine, l.welcome, l.most, l.state = m.GetEngine(), w, w.most, ready
+	l.introduced(nil)
+	l.resend()
+	l.attach()
+	l.flush()
+	l.admit()
+}
