@@ -128,9 +128,16 @@ func (a *supervisor) cannotPause() error {
 	return nil
 }
 
-// paused lets those know whose pause has begun.
+// paused lets those know whose pause has begun, or that a session rests.
 func (a *supervisor) paused(c actor.Context, m *messages.Paused) {
 	if m.Number != a.number { // another command has gone out since
+		return
+	}
+	if a.session == messages.Mode_MODE_STOPPED {
+		if !a.resting {
+			a.resting = true
+			a.rest(true)
+		}
 		return
 	}
 	waited := false

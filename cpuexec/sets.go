@@ -17,6 +17,8 @@ const (
 
 	// besideRest is how often who waits for that looks whether there still are steps.
 	besideRest = 2 * time.Millisecond
+	// besidePatience is how long it waits for a step to fill some.
+	besidePatience = 500 * time.Millisecond
 )
 
 // place is where a weight set is ready to compute with. Sets of several epochs are
@@ -97,23 +99,27 @@ func (e *Executor) packBeside(a *area, set *weights.Set) (*packed, error) {
 }
 
 // fillBeside has the threads of steps fill panels, and does it itself while there is no
-// step.
+// step, or none that gets on: whoever takes results may wait for what is loaded.
 func (e *Executor) fillBeside(p *packing) error {
 	defer p.stop()
 	e.beside.Store(p)
 	defer e.beside.Store(nil)
 	tile := make([]float32, tileLen)
-	for !p.over() {
+	for taken, moved := int64(0), time.Now(); !p.over(); {
 		e.mu.Lock()
 		closed, busy := e.closed, e.running || len(e.queue) > 0
 		e.mu.Unlock()
+		if now := p.taken.Load(); busy && now != taken {
+			taken, moved = now, time.Now()
+		}
 		switch {
 		case closed:
 			return executor.ErrClosed
-		case busy:
+		case busy && time.Since(moved) < besidePatience:
 			time.Sleep(besideRest)
 		default:
 			p.one(tile)
+			taken++
 		}
 	}
 	return nil

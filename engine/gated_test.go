@@ -20,22 +20,30 @@ type gated struct {
 	reached chan struct{} // it waits
 	open    chan struct{} // lets it through
 
-	fromHost atomic.Int64 // blocks that came back from the host pool
+	started, finished atomic.Int64 // steps
+	toHost, fromHost  atomic.Int64 // blocks that went to the host pool, and came back
+	firstOut          atomic.Int64 // the first step that some went with, counted from 1
 }
 
 // Start implements executor.Executor.
 func (g *gated) Start(b *executor.Batch) error {
 	for _, c := range b.Copies {
-		if c.Kind == executor.CopyIn {
+		switch c.Kind {
+		case executor.CopyOut:
+			g.toHost.Add(1)
+			g.firstOut.CompareAndSwap(0, g.started.Load()+1)
+		case executor.CopyIn:
 			g.fromHost.Add(1)
 		}
 	}
+	g.started.Add(1)
 	return g.Executor.Start(b)
 }
 
 // Finish implements executor.Executor.
 func (g *gated) Finish(r *executor.Result) error {
 	err := g.Executor.Finish(r)
+	g.finished.Add(1)
 	if g.left.Add(-1) == 0 {
 		g.reached <- struct{}{}
 		<-g.open
@@ -43,16 +51,22 @@ func (g *gated) Finish(r *executor.Result) error {
 	return err
 }
 
-// spawnGated is an engine with a gate, whose first weights are the set; nil: the
-// model's own.
+// spawnGated is an engine of the tiny model with a gate.
 func spawnGated(t *testing.T, cfg Config, set *weights.Set) (*Engine, *gated) {
 	t.Helper()
 	e := spawnTiny(t, cfg)
+	return e, e.gate(t, set)
+}
+
+// gate gives an engine that has done nothing another executor, with a gate. Its first
+// weights are the set; nil: those that it has.
+func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
+	t.Helper()
 	if err := e.Stop(t.Context(), StopOptions{Hard: true}); err != nil {
 		t.Fatal(err)
 	}
 	if set != nil {
-		e.cpu.Weights = set
+		e.begins(set, e.versions.name(set.Epoch, set.Version))
 	}
 	ex, err := cpuexec.New(*e.cpu)
 	if err != nil {
@@ -60,7 +74,7 @@ func spawnGated(t *testing.T, cfg Config, set *weights.Set) (*Engine, *gated) {
 	}
 	g := &gated{Executor: ex, reached: make(chan struct{}), open: make(chan struct{})}
 	e.begin(g, e.session.Load())
-	return e, g
+	return g
 }
 
 // changed goes back to a version while a step waits at the gate, and tells how that

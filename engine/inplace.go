@@ -20,8 +20,8 @@ import (
 // nor a digest of the result can be sent.
 //
 // An error leaves the weights that serve as they are, to the bit, whatever it is, but
-// for ErrBroken: the second time send has failed in the middle, or has brought other bytes
-// than at first. Then no version serves (Version is ""). What is open waits, and new
+// for ErrBroken: the second time send has failed or panicked in the middle, or has brought
+// other bytes than at first. Then no version serves (Version is ""). What is open waits, and new
 // requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
 // all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
 // another update is open, weights.ErrInUse that a holder of a pause has taken the Weights,
@@ -40,6 +40,9 @@ func (e *Engine) UpdateInPlace(ctx context.Context, o UpdateOptions, send weight
 var errSendWeights = fmt.Errorf("%w: send all tensors by an update", ErrBroken)
 
 func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error {
+	if send == nil {
+		return fmt.Errorf("%w: an update in place without a source of its tensors", ErrParams)
+	}
 	if err := e.mayUpdate(ctx, o); err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if err != nil {
 		return err
 	}
-	err = over.Check(stoppable(e.paced(send), ctx.Err))
+	err = over.Check(guarded(e.paced(send), ctx.Err))
 	e.life <- struct{}{} // however long it takes: the store must hear of the end
 	defer e.others()
 	defer over.Abort()
@@ -74,9 +77,18 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	return e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) })
 }
 
-// stoppable is send until an error says otherwise.
-func stoppable(send weights.Send, stop func() error) weights.Send {
-	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+// errPanicked is the error of a source that has panicked.
+var errPanicked = errors.New("the source of the tensors panicked")
+
+// guarded is send until stop is an error. A panic of send is an error, too: what it leaves
+// half written must not compute.
+func guarded(send weights.Send, stop func() error) weights.Send {
+	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("%w: %v", errPanicked, cause)
+			}
+		}()
 		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
 			if err := stop(); err != nil {
 				return err
@@ -101,7 +113,7 @@ func (e *Engine) paced(send weights.Send) weights.Send {
 
 // overwrite writes what was checked, and lets it compute. Nothing computes meanwhile.
 func (e *Engine) overwrite(s *session, over *weights.Overwrite, kv KVPolicy, send weights.Send) error {
-	set, err := over.Write(stoppable(send, e.closing.Err))
+	set, err := over.Write(guarded(send, e.closing.Err))
 	switch {
 	case errors.Is(err, weights.ErrBroken):
 		e.breaks()

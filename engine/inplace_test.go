@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/cbactor/cbactor/weights"
 )
@@ -150,6 +149,8 @@ func TestARefusedUpdateInPlaceChangesNothing(t *testing.T) {
 	}{
 		{"killed in the middle", t.Context(), one(name, norm.DType.String(), norm.Shape, norm.Data), weights.ErrMissing},
 		{"an error of its own", t.Context(), func(func(string, string, []int, int, []byte) error) error { return gaveUp }, gaveUp},
+		{"no source", t.Context(), nil, ErrParams},
+		{"a panic", t.Context(), func(func(string, string, []int, int, []byte) error) error { panic("gone") }, errPanicked},
 		{"not finite", t.Context(), one(name, norm.DType.String(), norm.Shape, bytes.Repeat([]byte{0xff}, len(norm.Data))), weights.ErrNotFinite},
 		{"another type", t.Context(), one(name, "I8", norm.Shape, norm.Data), weights.ErrDType},
 		{"another shape", t.Context(), one(name, norm.DType.String(), []int{1}, norm.Data), weights.ErrShape},
@@ -210,60 +211,6 @@ func TestUpdateInPlaceThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What changes while it is written leaves nothing to compute with: that is said to
-// everybody, and what is open goes on with the next whole set.
-func TestBrokenWeights(t *testing.T) {
-	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, again := range []bool{false, true} { // in another session
-		e, w := spawnForOne(t, Config{Threads: 1}), newTrained(t, 1)
-		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 300, IgnoreEOS: true})
-		if _, err := open.Recv(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		o := UpdateOptions{Version: "v2", Manifest: w.manifest, KV: KVRecompute}
-		norm, _ := w.set.Tensor("model.norm.weight")
-		err := e.UpdateInPlace(t.Context(), o, w.sender(func(time int) { norm.Data[0] ^= byte(time - 1) }))
-		if !errors.Is(err, ErrBroken) || !errors.Is(err, weights.ErrBroken) || !errors.Is(err, weights.ErrDigest) || !errors.Is(err, ErrUnavailable) {
-			t.Fatal(err)
-		}
-		norm.Data[0] ^= 1
-		_, added := e.AddRequest(t.Context(), Request{PromptIDs: text(5)})
-		part := o
-		part.Manifest.Partial, part.Base = true, FirstVersion
-		_, _, summed := e.Checksum(t.Context(), weights.SHA256)
-		_, beside := e.Update(t.Context(), part)
-		for what, err := range map[string]error{"a request": added, "wake": e.Wake(t.Context()), "start": e.Start(t.Context()), "checksum": summed} {
-			if !errors.Is(err, ErrBroken) || Code(err) != "weights_broken" {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
-		if !errors.Is(beside, weights.ErrVersion) || e.Version() != "" || e.Kept() != "" || e.Status().Mode != "sleeping" {
-			t.Errorf("a part: %v; %q serves, it is %s", beside, e.Version(), e.Status().Mode)
-		}
-		if again {
-			if err := e.Stop(t.Context(), StopOptions{Hard: true, Keep: true}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.inPlace(t, e, "v2", KVRecompute); err != nil {
-			t.Fatal(err)
-		}
-		if again {
-			if err := e.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 300) != nil {
-			t.Errorf("ended %s with tokens of %v: %v", out.FinishReason, out.WeightVersions, out.Err)
-		}
-		other := spawnTiny(t, Config{Threads: 1})
-		w.update(t, other, "v2", KVKeep)
-		if want, got := greedy(t, other, text(64), 12), greedy(t, e, text(64), 12); !slices.Equal(got.TokenIDs, want.TokenIDs) {
-			t.Errorf("again %t: %v, want %v", again, got.TokenIDs, want.TokenIDs)
-		}
-	}
-}
-
 // A holder of a pause writes weights in place where there is no other memory.
 func TestHeldWeightsAreWrittenInPlace(t *testing.T) {
 	e, other := spawnForOne(t, Config{Threads: 1}), spawnTiny(t, Config{Threads: 1})
@@ -285,38 +232,5 @@ func TestHeldWeightsAreWrittenInPlace(t *testing.T) {
 	}
 	if out := open.Wait(t.Context()); out.FinishReason != FinishLength {
 		t.Errorf("what was open ended %s: %v", out.FinishReason, out.Err)
-	}
-}
-
-// A sleep that its caller gave up just as an update begins is nobody's: what is committed
-// computes. One that lasts goes on.
-func TestASleepGivenUpBeforeAnUpdate(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1, NumBlocks: 64})
-	sets := []*trained{newTrained(t, 1), newTrained(t, 2)}
-	for i := range 30 {
-		w := sets[i%2]
-		u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
-		if err := w.send(u); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
-		slept := e.Sleep(ctx, KV|Weights)
-		cancel()
-		if err := u.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if slept == nil {
-			if e.Status().Mode != "sleeping" {
-				t.Errorf("it is %s", e.Status().Mode)
-			}
-			if err := e.Wake(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		within, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		if out := mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 2, IgnoreEOS: true}).Wait(within); out.FinishReason != FinishLength {
-			t.Fatalf("%d: ended %s: %v, it is %+v", i, out.FinishReason, out.Err, e.Status())
-		}
-		cancel()
 	}
 }

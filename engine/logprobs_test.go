@@ -11,7 +11,7 @@ import (
 // What is told of tokens over several updates is what the weights give that their spans
 // name: the logits are computed again by engines that have no other weights, and turned
 // into probabilities by the plain formulas.
-func TestLogprobsAreTheStampedVersions(t *testing.T) {
+func TestLogprobsAreOfTheWeightsNamed(t *testing.T) {
 	w := newSwaps(t)
 	e, g := spawnGated(t, Config{Threads: 1, PageSize: swapPage, WeightSets: 2}, nil)
 	w.second.update(t, e, secondVersion, KVKeep)

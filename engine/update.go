@@ -39,7 +39,7 @@ type update struct {
 
 	unbind func() bool // of the end of its context
 
-	mu   sync.Mutex
+	mu   sync.Mutex // never held by who waits; taken behind Engine.life
 	part *weights.Update
 	pace pace
 }
@@ -123,9 +123,7 @@ func (u *update) Missing(ctx context.Context) (gaps []weights.Gap, err error) {
 
 // Commit implements Update.
 func (u *update) Commit(ctx context.Context) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err := u.part.Check(); err != nil {
+	if err := u.check(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	e := u.engine
@@ -137,7 +135,7 @@ func (u *update) Commit(ctx context.Context) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	before := e.store.Current().Version
-	set, err := u.part.Commit()
+	set, err := u.become()
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -150,6 +148,20 @@ func (u *update) Commit(ctx context.Context) error {
 	return nil
 }
 
+// check says what keeps an update from being committed.
+func (u *update) check() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.part.Check()
+}
+
+// become makes a set of what was sent, which is current from then on.
+func (u *update) become() (*weights.Set, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.part.Commit()
+}
+
 // Abort implements Update.
 func (u *update) Abort() {
 	u.unbind()
@@ -157,10 +169,10 @@ func (u *update) Abort() {
 }
 
 func (u *update) abort() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	u.engine.life <- struct{}{}
 	defer u.engine.others()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.part.Abort()
 }
 

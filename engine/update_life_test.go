@@ -241,3 +241,36 @@ func TestAnUpdateEndsWithItsContext(t *testing.T) {
 		t.Errorf("%q serves: %v", e.Version(), err)
 	}
 }
+
+// A sleep that its caller gave up just as an update begins is nobody's: what is committed
+// computes. One that lasts goes on.
+func TestASleepGivenUpBeforeAnUpdate(t *testing.T) {
+	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1, NumBlocks: 64})
+	sets := []*trained{newTrained(t, 1), newTrained(t, 2)}
+	for i := range 30 {
+		w := sets[i%2]
+		u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
+		if err := w.send(u); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
+		slept := e.Sleep(ctx, KV|Weights)
+		cancel()
+		if err := u.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if slept == nil {
+			if e.Status().Mode != "sleeping" {
+				t.Errorf("it is %s", e.Status().Mode)
+			}
+			if err := e.Wake(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if out := mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 2, IgnoreEOS: true}).Wait(within); out.FinishReason != FinishLength {
+			t.Fatalf("%d: ended %s: %v, it is %+v", i, out.FinishReason, out.Err, e.Status())
+		}
+		cancel()
+	}
+}

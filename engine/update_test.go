@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -150,24 +149,6 @@ func rollsBack(t *testing.T, e *Engine) {
 	}
 	if got := greedy(t, e, text(20), 12); !slices.Equal(got.TokenIDs, second.TokenIDs) {
 		t.Errorf("back in another session: %v, want %v", got.TokenIDs, second.TokenIDs)
-	}
-}
-
-// D1 (lmdeploy#4917): the cache of older weights is not found, that of the new ones is.
-func TestNoCacheAcrossVersions(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, PageSize: 16})
-	var cached []int
-	for i := range 3 {
-		for range 2 {
-			cached = append(cached, greedy(t, e, text(64), 4).Usage.CachedTokens)
-		}
-		if i == 2 {
-			break
-		}
-		newTrained(t, i+1).update(t, e, fmt.Sprint("v", i+2), KVKeep)
-	}
-	if want := []int{0, 48, 0, 48, 0, 48}; !slices.Equal(cached, want) {
-		t.Errorf("found %v, want %v", cached, want)
 	}
 }
 
@@ -386,52 +367,5 @@ func TestNoWeightsToUpdate(t *testing.T) {
 	}
 	if out := mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 3}).Wait(t.Context()); out.WeightVersions[0] != (VersionSpan{FirstVersion, 0, 3}) {
 		t.Errorf("tokens of %v", out.WeightVersions)
-	}
-}
-
-// Updates beside requests and stops end in time, and leave the engine of use.
-func TestUpdatesBesideStops(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, MaxContext: 256})
-	w := newTrained(t, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	done := make(chan error)
-	go func() {
-		for i := range 6 {
-			o := UpdateOptions{Version: fmt.Sprint("w", i), Manifest: w.manifest, KV: KVPolicy(i % 4)}
-			var err error
-			if i%2 == 0 {
-				err = e.UpdateInPlace(ctx, o, w.sender(func(int) {}))
-			} else if u, begun := e.Update(ctx, o); begun == nil {
-				err = errors.Join(w.send(u), u.Commit(ctx))
-			} else {
-				err = begun
-			}
-			if err != nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
-	for i := range math.MaxInt {
-		if s, err := e.AddRequest(ctx, Request{PromptIDs: text(20), MaxNewTokens: 50}); err == nil && i%3 == 0 {
-			s.Wait(ctx)
-		}
-		if err := errors.Join(e.Stop(ctx, StopOptions{Hard: true, Keep: i%2 == 0}), e.Start(ctx)); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Version() != "w5" {
-				t.Errorf("%q serves", e.Version())
-			}
-			greedy(t, e, text(9), 3)
-			return
-		default:
-		}
 	}
 }

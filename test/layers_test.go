@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"engine":             {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":       {"engine", "text"},
+	"engine/remote":      {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"bench":              {},
 	"internal/certs":     {},
 	"internal/jsonl":     {},
@@ -43,6 +44,7 @@ var layers = map[string][]string{
 	"examples":           {"checkpoint", "text", "engine", "weights"},
 	"test":               {"*"},
 
+	"engine/gateway":          {"engine", "internal", "messages", "sampling", "weights", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"engine/internal/convert": {"engine", "messages", "sampling", "text", "weights"},
 }
 

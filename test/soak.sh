@@ -160,7 +160,7 @@ weight_updates() {
 	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
 	go test -race -count=3 -timeout 30m -run 'Update|Rollback|Versions' ./engine
 	go test -count=1 -v -run 'SwapAtEveryStep' ./engine -swap-steps 0 | grep -E '^ *---|^ok|FAIL'
-	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
+	go test -count=1 ./weights -rapid.checks=5000
 	echo '```'
 	echo
 	echo '## SmolLM2 in bf16: a full update every 3 s beside 16 requests; with memory for two sets, and for one'
@@ -195,10 +195,11 @@ pauses() {
 	echo
 	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 	echo
-	echo '## 200 storms of 1,000 requests with pauses, logits, sleeps, stops and starts, under the race detector'
+	echo '## 200 storms of 1,000 requests with pauses, logits, updates, rollbacks, sleeps, stops and starts, under the race detector'
 	echo
 	echo '```'
 	go test -race -count=1 -timeout 30m -run 'TestPauseStorm' ./engine -pause-storms 200
+	go test -race -count=1 -timeout 30m -v -run 'TestReportD' ./engine -report-rounds 200 | grep -E '^---|^ok|FAIL'
 	echo '```'
 	echo
 	echo '## A pause behind 100,000 queued requests, and of an idle engine'

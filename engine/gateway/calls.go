@@ -101,7 +101,7 @@ func (g *guest) admit(u usage) error {
 	case g.asked.bytes+u.bytes > l.CallBytes:
 		return fmt.Errorf("%w: calls under way have %d bytes: wait for an answer", convert.ErrLimit, g.asked.bytes)
 	case g.answers > l.Answers, len(g.calls)-g.asked.calls > 2*l.Calls:
-		return fmt.Errorf("%w: %d answers of %d bytes are kept: say in settled which ones have arrived", convert.ErrLimit, len(g.calls)-g.asked.calls, g.answers)
+		return fmt.Errorf("%w: %d answers of %d bytes are kept: say which ones have arrived", convert.ErrLimit, len(g.calls)-g.asked.calls, g.answers)
 	}
 	return nil
 }
@@ -112,21 +112,22 @@ func (g *guest) settle(n uint64) {
 		return
 	}
 	if n-g.settled > uint64(len(g.calls)) {
-		for number, c := range g.calls {
-			g.settleOne(number, n, c)
+		for number := range g.calls {
+			if number < n {
+				g.forgetAnswer(number)
+			}
 		}
 	} else {
 		for number := g.settled; number < n; number++ {
-			if c := g.calls[number]; c != nil {
-				g.settleOne(number, n, c)
-			}
+			g.forgetAnswer(number)
 		}
 	}
 	g.settled = n
 }
 
-func (g *guest) settleOne(number, n uint64, c *call) {
-	if number < n && c.reply != nil {
+// forgetAnswer forgets a call, if it is answered.
+func (g *guest) forgetAnswer(number uint64) {
+	if c := g.calls[number]; c != nil && c.reply != nil {
 		delete(g.calls, number)
 		g.answers -= c.bytes
 	}
@@ -154,7 +155,7 @@ func (g *guest) answer(c *call, reply *messages.Reply, err error) {
 	g.asked.take(c.cost)
 	g.answers += size
 	if c.number < g.settled {
-		g.settleOne(c.number, g.settled, c)
+		g.forgetAnswer(c.number)
 	}
 	if !c.kept {
 		c.cancel()

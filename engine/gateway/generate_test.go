@@ -2,7 +2,7 @@ package gateway_test
 
 import (
 	"errors"
-	"fmt"
+
 	"reflect"
 	"slices"
 	"testing"
@@ -122,6 +122,25 @@ func TestCancel(t *testing.T) {
 	r.idle(t)
 }
 
+// A client that cancels what has ended, though it was not told yet, does no harm to another
+// one's request that has the id by now.
+func TestCancelGoesByTheGuest(t *testing.T) {
+	r := echo(t, executor.EchoConfig{}, gateway.Options{})
+	c, other := join(t, r), join(t, r)
+	c.manual = true
+	m := generate("a", prompt(20, 1), 5)
+	m.Window = 2
+	stream := c.do(callOf(m)).GetAccepted().GetSequences()[0].Stream
+	c.wait(func() bool { return len(c.stream(stream).ids) == 2 }, "a window of tokens")
+	r.idle(t)
+	want := r.local(t, prompt(20, 2), 1000)
+	others := other.do(callOf(generate("a", prompt(20, 2), 1000))).GetAccepted().GetSequences()[0].Stream
+	c.do(&messages.Call{What: &messages.Call_Cancel{Cancel: &messages.Cancel{Id: "a"}}})
+	if h := other.whole(others); !slices.Equal(h.ids, want.TokenIDs) {
+		t.Errorf("%d tokens (%v), want %d", len(h.ids), h.end, len(want.TokenIDs))
+	}
+}
+
 // The same request again, by the same number or another one, is generated once; another one
 // of its id is refused while it is unread.
 func TestRetriesGenerateOnce(t *testing.T) {
@@ -216,7 +235,7 @@ func TestLogprobsAreToldWhole(t *testing.T) {
 	}
 	for i, d := range h.prompt {
 		if d.Id != ids[i+1] {
-			t.Fatal(fmt.Sprintf("of the prompt's token %d there is %d, want %d", i+1, d.Id, ids[i+1]))
+			t.Fatalf("of the prompt's token %d there is %d, want %d", i+1, d.Id, ids[i+1])
 		}
 	}
 }

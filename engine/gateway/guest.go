@@ -42,6 +42,7 @@ type guest struct {
 	flushes   []*flush
 	drains    []*actor.PID // who waits until all is read
 	holds     map[uint64]*hold
+	lostHolds []uint64 // of holds, those that were lost, the oldest first
 	updates   map[uint64]*update
 	manifest  *manifest // of an update that begins, in part; nil: none
 	adapters  map[string]*folder
@@ -103,6 +104,9 @@ func (g *guest) hear(m any) {
 	case *messages.Ack:
 		for _, t := range m.GetTaken() {
 			g.taken(t)
+		}
+		for _, n := range m.GetAnswers() {
+			g.forgetAnswer(n)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type Limits struct {
 	Calls     int   // of a guest, under way
 	CallBytes int   // of these calls
 	Answers   int   // bytes of answers that a guest has not said to have
-	Holds     int   // of a guest
+	Holds     int   // of a guest; as many that were lost are remembered
 	Adapters  int64 // bytes of files of adapters that a guest is sending
 	Chunk     int   // bytes of data in a call or an answer
 	Chunks    int   // calls with data of a guest, under way

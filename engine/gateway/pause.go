@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
@@ -24,8 +25,8 @@ func (g *guest) pause(c *call, m *messages.Pause) error {
 	if err != nil {
 		return err
 	}
-	if n := len(g.holds); n >= g.options.Limits.Holds {
-		return fmt.Errorf("%w: %d pauses are held or were lost: release some", convert.ErrLimit, n)
+	if n := len(g.holds) - len(g.lostHolds); n >= g.options.Limits.Holds {
+		return fmt.Errorf("%w: %d pauses are held: release some", convert.ErrLimit, n)
 	}
 	var held engine.Hold
 	g.start(c, nil, job{
@@ -67,12 +68,23 @@ type holdEnded struct{ hold *hold }
 
 func (g *guest) holdEnded(h *hold) {
 	h.cancel()
-	if h.lost = h.Err(); h.lost != nil {
-		g.tellLost(h)
+	if h.lost = h.Err(); h.lost == nil || g.holds[h.number] != h {
+		return // it was released
 	}
+	if g.lostHolds = append(g.lostHolds, h.number); len(g.lostHolds) > g.options.Limits.Holds {
+		g.forgetHold(g.lostHolds[0])
+	}
+	g.tellLost(h)
 }
 
-// tellLost tells that a hold was lost, if it was: over each connection, until it is released.
+// forgetHold forgets a hold that was released, or was lost before many others.
+func (g *guest) forgetHold(number uint64) {
+	delete(g.holds, number)
+	g.lostHolds = slices.DeleteFunc(g.lostHolds, func(n uint64) bool { return n == number })
+}
+
+// tellLost tells that a hold was lost, if it was: over each connection, until it is released
+// or forgotten.
 func (g *guest) tellLost(h *hold) {
 	if h.lost != nil && g.holds[h.number] == h {
 		g.tell(&messages.Lost{Hold: h.number, Error: convert.Error(h.lost)})
@@ -104,12 +116,12 @@ func (g *guest) renew(c *call, m *messages.Renew) error {
 func (g *guest) release(c *call, m *messages.Release) error {
 	h := g.holds[m.GetHold()]
 	if h == nil {
-		g.answer(c, nil, nil) // it was released before, or the guest is another one by now
-		return nil
+		_, err := g.held(m.GetHold())
+		return err
 	}
 	g.start(c, &h.lane, job{
 		run:  func(context.Context) (*messages.Reply, error) { return nil, h.Release(m.GetVersion()) },
-		done: func(*messages.Reply, error, *call) bool { delete(g.holds, h.number); return true },
+		done: func(*messages.Reply, error, *call) bool { g.forgetHold(h.number); return true },
 	})
 	return nil
 }

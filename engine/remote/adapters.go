@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/messages"
@@ -16,6 +17,9 @@ var adapterFiles = []string{"adapter_config.json", "adapter_model.safetensors"}
 
 // LoadAdapter is engine.Engine.LoadAdapter, of a folder here: its two files are sent.
 func (c *Client) LoadAdapter(ctx context.Context, name string, folder fs.FS) error {
+	if !utf8.ValidString(name) || len(name) > 1<<10 { // what the engine would say, if it could be sent
+		return fmt.Errorf("%w: %.40q, must be printable and short", engine.ErrAdapterName, name)
+	}
 	f := c.newFlow(0)
 	for _, file := range adapterFiles {
 		if err := sendFile(ctx, f, name, folder, file); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -12,8 +11,6 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/engine/remote"
-	"github.com/cbactor/cbactor/engine/texts"
-	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -219,246 +216,6 @@ func TestPausesOnEither(t *testing.T) {
 	})
 }
 
-// trained is the embedded model with every sign of some numbers turned over.
-func trained(t *testing.T) (*weights.Set, weights.Manifest) {
-	t.Helper()
-	model, _ := tiny(t)
-	set, err := weights.Load(model.Config, model, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := weights.Manifest{}
-	for tensor := range set.All() {
-		size := tensor.DType.RowBytes(1)
-		for i := size - 1; i < len(tensor.Data); i += 3 * size {
-			tensor.Data[i] ^= 0x80
-		}
-		m.Tensors = append(m.Tensors, weights.Entry{Name: tensor.Name, DType: tensor.DType.String(), Shape: tensor.Shape, Digest: weights.Sum(weights.XXH3_128, tensor.Data)})
-	}
-	return set, m
-}
-
-func put(set *weights.Set, u engine.Update) error {
-	for tensor := range set.All() {
-		if err := u.Put(tensor.Name, tensor.DType.String(), tensor.Shape, 0, tensor.Data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func TestUpdatesOnEither(t *testing.T) {
-	both(t, func(t *testing.T, api engine.API) {
-		ctx := t.Context()
-		set, manifest := trained(t)
-		greedy := func() engine.Output {
-			return add(t, api, engine.Request{PromptIDs: prompt(20), MaxNewTokens: 12, IgnoreEOS: true}).Wait(ctx)
-		}
-		before := greedy()
-		u, err := api.Update(ctx, engine.UpdateOptions{Version: "v2", Manifest: manifest})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := api.Update(ctx, engine.UpdateOptions{Version: "v3", Manifest: manifest}); !errors.Is(err, weights.ErrBusy) {
-			t.Errorf("two at a time: %v", err)
-		}
-		if gaps, err := u.Missing(ctx); err != nil || len(gaps) != len(manifest.Tensors) {
-			t.Errorf("%d gaps, %v", len(gaps), err)
-		}
-		if err := u.Commit(ctx); !errors.Is(err, weights.ErrMissing) {
-			t.Errorf("before it is there: %v", err)
-		}
-		if err := errors.Join(put(set, u), u.Commit(ctx)); err != nil {
-			t.Fatal(err)
-		}
-		u.Abort()
-		if api.Version() != "v2" || api.Kept() != engine.FirstVersion {
-			t.Errorf("%q serves, %q is kept", api.Version(), api.Kept())
-		}
-		if version, sum, err := api.Checksum(ctx, weights.XXH3_64); err != nil || version != "v2" || sum != set.Digest(weights.XXH3_64) {
-			t.Errorf("%s of %q, %v", sum, version, err)
-		}
-		after := greedy()
-		if slices.Equal(before.TokenIDs, after.TokenIDs) || after.WeightVersions[0].Version != "v2" {
-			t.Errorf("%v, %v, by %v", before.TokenIDs, after.TokenIDs, after.WeightVersions)
-		}
-		if err := api.Rollback(ctx, engine.FirstVersion, engine.KVRecompute); err != nil {
-			t.Fatal(err)
-		}
-		if out := greedy(); !slices.Equal(out.TokenIDs, before.TokenIDs) {
-			t.Errorf("%v, want %v", out.TokenIDs, before.TokenIDs)
-		}
-		if err := api.Rollback(ctx, "v9", engine.KVKeep); !errors.Is(err, weights.ErrVersion) {
-			t.Errorf("%v", err)
-		}
-
-		// Wrong bytes are told at the next Put or Commit at the latest, and end the update.
-		if u, err = api.Update(ctx, engine.UpdateOptions{Version: "v4", Manifest: manifest}); err != nil {
-			t.Fatal(err)
-		}
-		if u.Dropped() != "v2" {
-			t.Errorf("%q was dropped", u.Dropped())
-		}
-		first := manifest.Tensors[0]
-		if err := errors.Join(u.Put("no such", "F32", []int{1}, 0, make([]byte, 4)), u.Commit(ctx)); !errors.Is(err, weights.ErrUnknown) {
-			t.Errorf("%v", err)
-		}
-		t1, _ := set.Tensor(first.Name)
-		if err := u.Put(first.Name, first.DType, first.Shape, 0, slices.Repeat([]byte{0xff}, len(t1.Data))); err == nil {
-			err = u.Commit(ctx)
-			if !errors.Is(err, weights.ErrNotFinite) {
-				t.Errorf("not numbers: %v", err)
-			}
-		}
-		u.Abort()
-		until(t, "there is room for another one", func() bool {
-			u, err := api.Update(ctx, engine.UpdateOptions{Version: "v5", Manifest: manifest})
-			if err == nil {
-				u.Abort()
-			}
-			return err == nil
-		})
-		if api.Version() != engine.FirstVersion {
-			t.Errorf("%q serves", api.Version())
-		}
-	})
-}
-
-func TestHeldWeightsOnEither(t *testing.T) {
-	both(t, func(t *testing.T, api engine.API) {
-		ctx := t.Context()
-		greedy := func() []int32 {
-			return add(t, api, engine.Request{PromptIDs: prompt(20), MaxNewTokens: 12, IgnoreEOS: true}).Wait(ctx).TokenIDs
-		}
-		before := greedy()
-		set, _ := trained(t)
-		h, err := api.Pause(ctx, engine.PauseOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := h.Weights(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Tensor("no such"); !errors.Is(err, weights.ErrUnknown) {
-			t.Errorf("%v", err)
-		}
-		for i, name := range w.Names() {
-			tensor, err := w.Tensor(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if changed, _ := set.Tensor(name); i%2 == 0 {
-				copy(tensor.Data, changed.Data)
-			}
-			if again, err := w.Tensor(name); err != nil || &again.Data[0] != &tensor.Data[0] {
-				t.Errorf("another copy of %s, %v", name, err)
-			}
-		}
-		if err := h.Release("v2"); err != nil || api.Version() != "v2" {
-			t.Fatalf("%v, %q serves", err, api.Version())
-		}
-		if slices.Equal(greedy(), before) {
-			t.Error("what was written does not compute")
-		}
-		if _, err := w.Tensor(w.Names()[0]); !errors.Is(err, engine.ErrHoldLost) {
-			t.Errorf("%v", err)
-		}
-		if h, err = api.Pause(ctx, engine.PauseOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if w, err = h.Weights(ctx); err != nil {
-			t.Fatal(err)
-		}
-		tensor, err := w.Tensor(w.Names()[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		tensor.Data[len(tensor.Data)-1] ^= 0x80
-		if err := h.Release("v2"); !errors.Is(err, weights.ErrVersion) || api.Status().Mode != "running" {
-			t.Errorf("the same name: %v, %+v", err, api.Status())
-		}
-	})
-}
-
-// What a client gets is what the engine gives, to the last field but the times that are its
-// clock's.
-func TestRemoteIsLocal(t *testing.T) {
-	r := serve(t, engine.Config{}, gateway.Options{})
-	c := connect(t, r.addr(), remote.Options{})
-	seed := uint64(7)
-	story := "Once upon a time"
-	for name, q := range map[string]texts.Request{
-		"greedy":  {Request: engine.Request{PromptIDs: prompt(20), MaxNewTokens: 40}},
-		"sampled": {Request: engine.Request{PromptIDs: prompt(20), MaxNewTokens: 40, IgnoreEOS: true, Seed: &seed, N: 3, Sampling: sampling.Params{Temperature: 1, TopK: 20, RepetitionPenalty: 1.2, Bias: []sampling.Bias{{ID: 3, Value: -2}}}}},
-		"told":    {Request: engine.Request{PromptIDs: prompt(300), MaxNewTokens: 20, Timestamps: true, Sampling: sampling.Params{Tell: sampling.Tell{Logprobs: true, Top: 3, Kept: true, Prompt: true}}}},
-		"score":   {Request: engine.Request{PromptIDs: prompt(30), Score: true, Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true}}}},
-		"text":    {Request: engine.Request{MaxNewTokens: 40}, Prompt: texts.Prompt{Text: &story}},
-		"raw":     {Request: engine.Request{MaxNewTokens: 10}, Prompt: texts.Prompt{Raw: &story}},
-		"stop":    {Request: engine.Request{MaxNewTokens: 60}, Prompt: texts.Prompt{Text: &story}, Stop: []string{"girl", "boy"}},
-		"kept":    {Request: engine.Request{MaxNewTokens: 60}, Prompt: texts.Prompt{Text: &story}, Stop: []string{"girl"}, KeepStop: true, BadWords: []string{"Lily"}},
-	} {
-		q.ID = name
-		there, err := c.Generate(t.Context(), q)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var got []texts.Output
-		for _, s := range append([]texts.Stream{there}, there.Children()...) {
-			got = append(got, follow(t, s))
-		}
-		here, err := r.local.Generate(t.Context(), q)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		for i, s := range append([]texts.Stream{here}, here.Children()...) {
-			want := s.Wait(t.Context())
-			if len(got[i].Timing.Tokens) != len(want.Timing.Tokens) || got[i].Timing.Ended.IsZero() {
-				t.Errorf("%s: %+v", name, got[i].Timing)
-			}
-			got[i].Timing, want.Timing = engine.Timing{}, engine.Timing{}
-			got[i].Usage.CachedTokens, want.Usage.CachedTokens = 0, 0
-			if !reflect.DeepEqual(got[i], want) {
-				t.Errorf("%s:\n%+v\nwant\n%+v", name, got[i], want)
-			}
-		}
-	}
-	in, err := c.Encode(t.Context(), texts.Prompt{Text: &story})
-	if want, _ := r.local.Encode(t.Context(), texts.Prompt{Text: &story}); err != nil || !slices.Equal(in, want) {
-		t.Errorf("%v, %v", in, err)
-	}
-	if out, err := c.Decode(t.Context(), in); err != nil || out != story {
-		t.Errorf("%q, %v", out, err)
-	}
-	if !reflect.DeepEqual(c.Info(), r.engine.Info()) {
-		t.Errorf("%+v\nwant\n%+v", c.Info(), r.engine.Info())
-	}
-}
-
-// follow reads a stream, whose chunks must make up its output.
-func follow(t testing.TB, s texts.Stream) texts.Output {
-	t.Helper()
-	var words string
-	var tokens []int32
-	for {
-		c, err := s.Recv(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Offset != len(tokens) {
-			t.Errorf("%s: tokens from %d on behind %d", s.ID(), c.Offset, len(tokens))
-		}
-		words, tokens = words+c.Text, append(tokens, c.TokenIDs...)
-		if c.Final == nil {
-			continue
-		}
-		if words != c.Final.Text || !slices.Equal(tokens, c.Final.TokenIDs) {
-			t.Errorf("%s: chunks of %q, the output is %q", s.ID(), words, c.Final.Text)
-		}
-		return *c.Final
-	}
-}
-
 // matcher is code, which cannot be sent.
 type matcher struct{}
 
@@ -468,5 +225,39 @@ func TestCodeIsNotSent(t *testing.T) {
 	c := connect(t, serve(t, engine.Config{}, gateway.Options{}).addr(), remote.Options{})
 	if _, err := c.AddRequest(t.Context(), engine.Request{PromptIDs: prompt(3), Stop: func() engine.Matcher { return matcher{} }}); !errors.Is(err, remote.ErrNotRemote) || !errors.Is(err, engine.ErrRejected) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Texts that no message can have are refused before they are sent: nothing else suffers.
+func TestTextsThatCannotBeSent(t *testing.T) {
+	r := serve(t, engine.Config{}, gateway.Options{})
+	c := connect(t, r.addr(), remote.Options{})
+	ctx, bad := t.Context(), "\xff"
+	s := add(t, c, engine.Request{PromptIDs: prompt(3), IgnoreEOS: true})
+	_, manifest := trained(t)
+	u, err := c.Update(ctx, engine.UpdateOptions{Version: "v2", Manifest: manifest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, wrong := c.Update(ctx, engine.UpdateOptions{Version: bad, Manifest: manifest})
+	_, stream := c.AddRequest(ctx, engine.Request{ID: bad, PromptIDs: prompt(3)})
+	for i, err := range []error{wrong, stream, u.Put(bad, "F32", nil, 0, nil), c.Rollback(ctx, bad, engine.KVKeep), c.UnloadAdapter(ctx, bad),
+		c.UnloadAdapter(ctx, string(make([]byte, 5<<20)))} {
+		if !errors.Is(err, engine.ErrParams) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	h, err := c.Pause(ctx, engine.PauseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Release(bad); !errors.Is(err, weights.ErrVersion) || r.engine.Status().Holders != 0 {
+		t.Errorf("%v", err)
+	}
+	c.Cancel(bad)
+	u.Abort()
+	c.Cancel(s.ID())
+	if out := s.Wait(ctx); out.FinishReason != engine.FinishCancelled {
+		t.Errorf("%+v", out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -69,8 +70,8 @@ func (c *Client) ask(ctx context.Context, k *call) (*messages.Reply, error) {
 		}
 		answers <- answer{r, err}
 	}
-	if n := proto.Size(k.message); n > largest {
-		return nil, tooLarge(n)
+	if err := sendable(k.message); err != nil {
+		return nil, err
 	}
 	c.link.tell(k)
 	select {
@@ -89,9 +90,31 @@ func (c *Client) ask(ctx context.Context, k *call) (*messages.Reply, error) {
 	}
 }
 
-// tooLarge refuses a call.
-func tooLarge(n int) error {
-	return fmt.Errorf("%w: it takes %d bytes, there may be %d in a message", engine.ErrParams, n, largest)
+// sendable refuses a call that is too large, or has a text that no message can have: it
+// would end the connection, again and again.
+func sendable(m *messages.Call) error {
+	if n := proto.Size(m); n > largest {
+		return fmt.Errorf("%w: it takes %d bytes, there may be %d in a message", engine.ErrParams, n, largest)
+	}
+	var texts []string
+	switch what := m.GetWhat().(type) {
+	case *messages.Call_PutChunk:
+		texts = []string{what.PutChunk.GetName(), what.PutChunk.GetDtype()}
+	case *messages.Call_WriteTensor:
+		texts = []string{what.WriteTensor.GetName()}
+	case *messages.Call_AdapterFile:
+		texts = []string{what.AdapterFile.GetName()}
+	default: // it is small
+		if _, err := proto.Marshal(m); err != nil {
+			return fmt.Errorf("%w: it cannot be sent: %w", engine.ErrParams, err)
+		}
+	}
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%w: %.80q is not UTF-8", engine.ErrParams, s)
+		}
+	}
+	return nil
 }
 
 // do asks for something that has no answer but that it is done.
@@ -103,6 +126,9 @@ func (c *Client) do(ctx context.Context, m *messages.Call) error {
 // pour sends a call with much data when there is room for one, without waiting for its
 // answer.
 func (c *Client) pour(ctx context.Context, k *call) error {
+	if err := sendable(k.message); err != nil {
+		return err
+	}
 	select {
 	case c.flow <- struct{}{}:
 	case <-ctx.Done():

@@ -69,7 +69,9 @@ func (l *link) replied(m *messages.Reply) {
 		return
 	}
 	delete(l.open, k.number)
-	l.known(k.number)
+	if l.state == ready { // else it is the answer to Hello, over which nothing else was said
+		l.known(k.number)
+	}
 	err := errorOf(m)
 	if err != nil {
 		m = nil

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // hold is an engine.Hold of a pause at the engine. number and run are known before anybody
@@ -105,10 +107,13 @@ func (h *hold) Release(version string) error {
 	}
 	h.unbind()
 	var sent error
-	if w != nil && h.lost() == nil {
-		if sent = w.send(); sent != nil {
-			version = "" // the engine refuses it, so that no part of what was written counts
-		}
+	if !utf8.ValidString(version) {
+		sent = fmt.Errorf("%w: the version %.80q is not UTF-8", weights.ErrVersion, version)
+	} else if w != nil && h.lost() == nil {
+		sent = w.send()
+	}
+	if sent != nil {
+		version = "" // the engine refuses it, so that no part of what was written counts
 	}
 	_, err := h.ask(context.Background(), releasing(h.number, version))
 	if sent != nil {

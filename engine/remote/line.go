@@ -1,18 +1,12 @@
 package remote
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/cbactor/cbactor/internal/wire"
-	"github.com/cbactor/cbactor/messages"
 )
 
 // Times of a connection.
@@ -75,65 +69,6 @@ type (
 func (l *link) connect() {
 	if l.state == dormant {
 		l.lost, l.delay = time.Now(), firstDelay
-		l.dial()
-	}
-}
-
-// dial tries to connect.
-func (l *link) dial() {
-	l.attempt++
-	l.state = dialling
-	attempt, o := l.attempt, wire.ClientOptions{Address: l.options.address, TLS: l.options.TLS, ID: l.options.ID + "-" + strconv.Itoa(l.guest), Owner: l.self,
-		Inbound: []proto.Message{&messages.Reply{}, &messages.News{}, &messages.Lost{}}, Limits: wire.Limits{Queue: queueBytes}}
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), min(dialTime, l.options.Patience))
-		defer cancel()
-		conn, err := wire.Dial(ctx, l.system, o)
-		l.tell(&dialled{attempt, conn, err})
-	}()
-}
-
-// dialled greets the engine over a new connection.
-func (l *link) dialled(d *dialled) {
-	switch {
-	case d.err == nil && (d.attempt != l.attempt || l.state != dialling):
-		d.conn.Close()
-	case d.attempt != l.attempt || l.state != dialling:
-	case d.err != nil:
-		l.failed(d.err)
-	case d.conn.Engine().Equal(l.dead):
-		l.failed(wire.ErrLost)
-	default:
-		l.conn, l.peer, l.state = d.conn, d.conn.Engine(), greeting
-		l.hello()
-	}
-}
-
-// final are errors of connecting that trying again does not mend.
-func final(err error) bool {
-	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrProtocol, ErrProtocol} {
-		if errors.Is(err, class) {
-			return true
-		}
-	}
-	return false
-}
-
-// failed tries again later, unless that is in vain or it has taken too long.
-func (l *link) failed(err error) {
-	if l.first != nil || final(err) || time.Since(l.lost) >= l.options.Patience {
-		l.despair(err)
-		return
-	}
-	l.state = dialling
-	attempt := l.attempt
-	wait := min(l.delay/2+rand.N(l.delay), time.Until(l.lost.Add(l.options.Patience)))
-	l.delay = min(2*l.delay, lastDelay)
-	time.AfterFunc(wait, func() { l.tell(&again{attempt}) })
-}
-
-func (l *link) again(attempt int) {
-	if l.state == dialling && attempt == l.attempt {
 		l.dial()
 	}
 }

@@ -61,6 +61,16 @@ func (l *link) close() {
 	l.shut.Do(l.system.Shutdown)
 }
 
+// over tells whether the link has ended.
+func (l *link) over() bool {
+	select {
+	case <-l.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // tell sends the link a message.
 func (l *link) tell(m any) { l.system.Root.Send(l.self, m) }
 

@@ -91,8 +91,8 @@ type submission struct {
 func (s *submission) Submit(wait context.Context) (<-chan error, <-chan struct{}, error) {
 	s.generate.Request.Wait = wait != nil
 	k := &call{message: &messages.Call{What: &messages.Call_Generate{Generate: s.generate}}, room: len(s.order.Sequences), waits: wait != nil, submission: s}
-	if n := proto.Size(k.message); n > largest {
-		return nil, nil, tooLarge(n)
+	if err := sendable(k.message); err != nil {
+		return nil, nil, err
 	}
 	l := s.client.link
 	k.answer = func(r *messages.Reply, err error) { l.accepted(s, r, err) }

@@ -147,59 +147,6 @@ func (l *link) spoilt(s *sequence, err error) {
 	l.ask(cancelling(s.to.ID()))
 }
 
-// attach asks for the News of all sequences again, over a new connection.
-func (l *link) attach() {
-	if len(l.ends) > 0 {
-		m := new(messages.Ack)
-		for i := range l.ends {
-			m.Taken = append(m.Taken, l.ends[i].taken)
-			l.ends[i].call = l.last + 1
-		}
-		l.write(m)
-	}
-	for _, s := range l.streams {
-		l.attachOne(s)
-	}
-}
-
-// attachOne asks for the News of a sequence from where they have come to.
-func (l *link) attachOne(s *sequence) {
-	m := &messages.Attach{Id: s.to.ID(), Offset: uint32(s.offset), Window: window, Text: s.text != nil}
-	l.send(&call{message: &messages.Call{What: &messages.Call_Attach{Attach: m}}, brief: true, answer: func(r *messages.Reply, err error) { l.attached(s, r, err) }})
-}
-
-// attached goes on with a sequence.
-func (l *link) attached(s *sequence, r *messages.Reply, err error) {
-	if l.streams[s.stream] != s {
-		return
-	}
-	list := r.GetAccepted().GetSequences()
-	if err == nil && (len(list) != 1 || list[0].GetStream() != s.stream) {
-		err = fmt.Errorf("%w: another sequence is attached", ErrMalformed)
-	}
-	if err != nil {
-		s.fail(engine.FinishFailed, fmt.Errorf("%w: %w", engine.ErrFailed, err))
-		delete(l.streams, s.stream)
-		l.taken--
-		l.admit()
-		return
-	}
-	s.live, s.prompt, s.acked = true, nil, s.offset
-	if s.text != nil {
-		s.text.again()
-	}
-}
-
-// detach takes note that there is no connection. What is cancelled ends now.
-func (l *link) detach() {
-	for _, s := range l.streams {
-		s.live = false
-		if s.cancelled {
-			s.fail(engine.FinishCancelled, nil)
-		}
-	}
-}
-
 // failSequences ends all sequences because of an error.
 func (l *link) failSequences(err error) {
 	for _, s := range l.streams {

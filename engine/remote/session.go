@@ -10,15 +10,18 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// statusTime bounds what asks for the engine's state without a context.
-const statusTime = 5 * time.Second
+// patientTime bounds calls without a context.
+const patientTime = 5 * time.Second
 
-// unreachable is Status.Mode where the engine does not answer.
-const unreachable = "unreachable"
+// Values of Status.Mode: the engine does not answer, the client is closed.
+const (
+	unreachable = "unreachable"
+	closed      = "closed"
+)
 
 // look asks for the engine's state, and its numbers or not; nil: it does not answer.
 func (c *Client) look(numbers bool) *messages.Status {
-	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
+	ctx, cancel := context.WithTimeout(context.Background(), patientTime)
 	defer cancel()
 	r, err := c.ask(ctx, &call{message: &messages.Call{What: &messages.Call_Status{Status: &messages.AskStatus{Metrics: numbers}}}})
 	if err != nil {
@@ -31,11 +34,11 @@ func (c *Client) look(numbers bool) *messages.Status {
 // answer within 5 s.
 func (c *Client) Status() engine.Status {
 	m := c.look(false)
-	if m == nil {
-		return engine.Status{Mode: unreachable}
-	}
 	s, err := convert.StatusOf(m)
-	if err != nil {
+	switch {
+	case c.link.over():
+		return engine.Status{Mode: closed}
+	case m == nil || err != nil:
 		return engine.Status{Mode: unreachable}
 	}
 	return s
@@ -52,7 +55,7 @@ func (c *Client) Metrics() (m engine.Metrics) {
 // Running tells that a session is under way, as Status does.
 func (c *Client) Running() bool {
 	mode := c.Status().Mode
-	return mode != "stopped" && mode != "closed" && mode != unreachable
+	return mode != "stopped" && mode != closed && mode != unreachable
 }
 
 // Version is the version of the weights that serve; "": the engine does not answer within

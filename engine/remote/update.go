@@ -107,11 +107,15 @@ func (u *update) Commit(ctx context.Context) error {
 	return err
 }
 
-// Abort implements engine.Update. It does not wait for the engine.
+// Abort implements engine.Update. It waits for the engine for 5 s at most.
 func (u *update) Abort() {
-	if u.unbind() {
-		u.client.link.tell(&call{message: aborting(u.number), run: u.flow.run, answer: func(*messages.Reply, error) {}})
+	if !u.unbind() {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), patientTime)
+	defer cancel()
+	// An update that was not heard of is none, and one whose client is gone is aborted.
+	_, _ = u.ask(ctx, aborting(u.number))
 }
 
 // Rollback is engine.Engine.Rollback.
