@@ -92,6 +92,11 @@ func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Man
 		return s, err
 	}
 	defer u.Abort() // after Commit it does nothing
+	defer func() {
+		if over := ctx.Err(); err != nil && over != nil { // whose end has aborted the update
+			err = over
+		}
+	}()
 	begin := time.Now()
 	for t := range set.All() {
 		for at := 0; at < len(t.Data); at += chunk {
