@@ -1,6 +1,7 @@
 package updates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -101,7 +102,7 @@ func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Man
 	for t := range set.All() {
 		for at := 0; at < len(t.Data); at += chunk {
 			if err := u.Put(t.Name, t.DType.String(), t.Shape, at, t.Data[at:min(at+chunk, len(t.Data))]); err != nil {
-				return s, err
+				return s, cmp.Or(ctx.Err(), err) // the update was aborted with its context
 			}
 		}
 	}
