@@ -93,10 +93,32 @@ func (h *Hold) end(err error) {
 // memory of cache, weights or both, until Wake. Requests are kept. When ctx ends first
 // it is as if it was never called. An executor that cannot do it is executor.ErrUnsupported.
 func (s *System) Sleep(ctx context.Context, kv, weights bool) error {
-	if _, able := s.ex.(executor.Sleeper); !able {
-		return fmt.Errorf("%w: executor %s cannot sleep", executor.ErrUnsupported, s.ex.Info().Name)
+	_, err := s.sleep(ctx, kv, weights)
+	return err
+}
+
+// SleepWeights is Sleep of the weights until wake, which ends this sleep alone: where
+// others let something sleep, that and the weights go on sleeping.
+func (s *System) SleepWeights(ctx context.Context) (wake func(context.Context) error, err error) {
+	n, err := s.sleep(ctx, false, true)
+	if err != nil {
+		return nil, err
 	}
-	return s.nap(ctx, &nap{kv: kv, weights: weights, answer: make(chan error, 1)})
+	return func(ctx context.Context) error {
+		return s.nap(ctx, &nap{wake: true, undoes: n, answer: make(chan error, 1)})
+	}, nil
+}
+
+func (s *System) sleep(ctx context.Context, kv, weights bool) (*nap, error) {
+	if _, able := s.ex.(executor.Sleeper); !able {
+		return nil, fmt.Errorf("%w: executor %s cannot sleep", executor.ErrUnsupported, s.ex.Info().Name)
+	}
+	n := &nap{kv: kv, weights: weights, answer: make(chan error, 1)}
+	err := s.nap(ctx, n)
+	if err != nil && ctx.Err() != nil {
+		s.tell(&nap{wake: true, undoes: n, answer: make(chan error, 1)})
+	}
+	return n, err
 }
 
 // Wake takes the memory again that Sleep gave back, and ends its pause. It does
@@ -107,11 +129,7 @@ func (s *System) Wake(ctx context.Context) error {
 
 func (s *System) nap(ctx context.Context, n *nap) error {
 	s.tell(n)
-	err := s.await(ctx, n.answer)
-	if err != nil && ctx.Err() != nil {
-		s.tell(&abandon{n})
-	}
-	return err
+	return s.await(ctx, n.answer)
 }
 
 // tell sends the supervisor a message.

@@ -52,11 +52,22 @@ func (h holders) find(hold *Hold) *holder {
 	return nil
 }
 
+// count is how many hold the pause, but for who sleeps.
+func (h holders) count() (n int) {
+	for _, o := range h {
+		if o.hold != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // order makes of the command to run or to drain what they want together.
 func (h holders) order(m *messages.SetMode) {
 	if len(h) == 0 {
 		return
 	}
+	m.Holders = uint32(h.count())
 	m.Closed, m.Mode = m.Mode == messages.Mode_MODE_DRAINING, messages.Mode_MODE_FINISHING
 	for _, o := range h {
 		if !o.waits {
@@ -117,9 +128,16 @@ func (a *supervisor) cannotPause() error {
 	return nil
 }
 
-// paused lets those know whose pause has begun.
+// paused lets those know whose pause has begun, or that a session rests.
 func (a *supervisor) paused(c actor.Context, m *messages.Paused) {
 	if m.Number != a.number { // another command has gone out since
+		return
+	}
+	if a.session == messages.Mode_MODE_STOPPED {
+		if !a.resting {
+			a.resting = true
+			a.rest(true)
+		}
 		return
 	}
 	waited := false

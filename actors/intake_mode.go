@@ -52,6 +52,8 @@ func (a *intake) still(c actor.Context, m *messages.Still) {
 	switch a.command.Mode {
 	case messages.Mode_MODE_HALTING:
 		a.halt(c)
+	case messages.Mode_MODE_STOPPED:
+		c.Send(a.supervisor, &messages.Paused{Number: m.Number})
 	case messages.Mode_MODE_PAUSED, messages.Mode_MODE_FINISHING:
 		begun := m.Begun
 		if a.command.Abort > 0 {

@@ -13,21 +13,18 @@ import (
 type nap struct {
 	kv, weights bool
 	wake        bool
+	undoes      *nap // with wake: the only one that ends, so that it goes on sleeping where others let it
 	answer      chan error
 
-	abandoned bool // nobody waits any more: it is undone, unless somebody else let it sleep, too
-	moving    bool // the executor is at it
+	over   bool // it was undone
+	moving bool // the executor is at it
 }
-
-// abandon says that nobody waits for a nap any more.
-type abandon struct{ nap *nap }
 
 // rested says what became of the oldest nap.
 type rested struct{ err error }
 
-func (*nap) ControlMessage()     {}
-func (*abandon) ControlMessage() {}
-func (*rested) ControlMessage()  {}
+func (*nap) ControlMessage()    {}
+func (*rested) ControlMessage() {}
 
 // sleeps is what the executor has given back.
 type sleeps struct{ kv, weights bool }
@@ -40,6 +37,9 @@ func (a *supervisor) nap(c actor.Context, m *nap) {
 		m.answer <- err
 		return
 	}
+	if m.undoes != nil {
+		m.undoes.over = true
+	}
 	a.naps = append(a.naps, m)
 	if len(a.naps) == 1 {
 		a.nextNap(c)
@@ -48,14 +48,10 @@ func (a *supervisor) nap(c actor.Context, m *nap) {
 
 // nextNap begins what is the oldest now: a sleep pauses first.
 func (a *supervisor) nextNap(c actor.Context) {
-	if len(a.slept) > 0 && !slices.ContainsFunc(a.slept, func(n *nap) bool { return !n.abandoned }) {
-		a.slept = nil // once: one that fails is not tried again
-		a.naps = slices.Insert(a.naps, 0, &nap{wake: true, answer: make(chan error, 1)})
-	}
 	for len(a.naps) > 0 {
 		m := a.naps[0]
 		switch {
-		case m.wake && !a.asleep.any(), m.abandoned:
+		case m.over, m.wake && !a.asleep.any(), m.undoes != nil && a.sleepsOn():
 			m.answer <- nil
 			a.naps = slices.Delete(a.naps, 0, 1)
 		case m.wake:
@@ -71,13 +67,9 @@ func (a *supervisor) nextNap(c actor.Context) {
 	}
 }
 
-// abandon undoes a sleep that nobody waits for: one that has succeeded at once, unless
-// something is under way that has to end before.
-func (a *supervisor) abandon(c actor.Context, n *nap) {
-	n.abandoned = true
-	if len(a.naps) == 0 {
-		a.nextNap(c)
-	}
+// sleepsOn tells that something sleeps for somebody who has not undone it.
+func (a *supervisor) sleepsOn() bool {
+	return slices.ContainsFunc(a.slept, func(n *nap) bool { return !n.over })
 }
 
 // settle goes on with a sleep, now that no step runs.

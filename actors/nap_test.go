@@ -146,25 +146,59 @@ func TestSleepThatSucceededIsUndone(t *testing.T) {
 			}
 			return n
 		}
+		undo := func(n *nap) { r.tell(&nap{wake: true, undoes: n, answer: make(chan error, 1)}) }
 		first := asleep()
-		r.tell(&abandon{first})
+		undo(first)
 		r.mode("running")
 		second, third := asleep(), asleep()
-		r.tell(&abandon{first})
-		r.tell(&abandon{second})
+		undo(first)
+		undo(second)
 		r.mode("sleeping")
-		r.tell(&abandon{third})
+		undo(third)
 		r.mode("running")
 
 		bad := errors.New("no memory")
 		fourth := asleep()
 		r.mood.Store(&bad)
-		r.tell(&abandon{fourth})
+		undo(fourth)
 		r.mode("sleeping") // it was tried once
 		r.mood.Store(nil)
 		r.wake()
 		r.mode("running")
 	})
+}
+
+// Who lets weights sleep for a while wakes them, unless somebody else lets something
+// sleep; one who had given up is nobody, also if his sleep is being undone just then.
+func TestSleepOfWeightsForAWhile(t *testing.T) {
+	for _, c := range []struct {
+		before, given bool // somebody slept before, and had given up
+		mode          string
+	}{{false, false, "running"}, {true, false, "sleeping"}, {true, true, "running"}} {
+		inVirtualTime(t, executor.EchoConfig{Blocks: 12}, 1, func(r *rig) {
+			if c.before {
+				n := &nap{kv: true, answer: make(chan error, 1)}
+				r.tell(n)
+				if err := <-n.answer; err != nil {
+					t.Fatal(err)
+				}
+				if c.given {
+					r.tell(&nap{wake: true, undoes: n, answer: make(chan error, 1)})
+				}
+			}
+			wake, err := r.SleepWeights(r.t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.mode("sleeping")
+			if err := wake(r.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.mode(c.mode)
+			r.wake()
+			r.mode("running")
+		})
+	}
 }
 
 // A hard stop that refuses a sleep answers who waits to wake behind it, and the next

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
@@ -61,6 +62,30 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 		if n := rows.Load(); n > 1100 {
 			t.Errorf("round %d: %d rows for 1000 tokens: who was stopped goes on", round, n)
 		}
+	}
+}
+
+// At rest no step runs, also where the last request has ended before its step.
+func TestNoStepRunsAtRest(t *testing.T) {
+	for _, hard := range []bool{true, false} {
+		inVirtualTime(t, executor.EchoConfig{Blocks: 64}, 1, func(r *rig) {
+			one := r.add(Submit{ID: "a", IDs: promptOf(20, 1), MaxNew: 30}, 0)[0]
+			r.after(5*stepTime + stepTime/2)
+			r.Cancel("a", nil)
+			synctest.Wait()
+			r.ended("a", one, ReasonCancelled, -1)
+			if !r.inside.Load() {
+				t.Fatal("no step runs: the test shows nothing")
+			}
+			r.Stop(hard, true)
+			<-r.AtRest()
+			if r.inside.Load() {
+				t.Errorf("hard %t: a step runs", hard)
+			}
+			if running, ending := r.Resume(); !running || ending {
+				t.Errorf("hard %t: it does not go on", hard)
+			}
+		})
 	}
 }
 

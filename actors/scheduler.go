@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/trace"
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sched"
 )
@@ -65,7 +66,7 @@ func (a *scheduler) Receive(c actor.Context) {
 func (a *scheduler) advance(c actor.Context) {
 	if a.command.GetEmpty() && !a.emptied && a.core.Still() {
 		a.emptied = true
-		a.trace.gaveUp(a.core.GiveUpAll(nil), a.core.Step())
+		a.trace.gaveUp(a.core.GiveUpAll(nil), a.core.Step(), trace.Emptied)
 	}
 	if m := a.core.Swap(); m != nil {
 		c.Request(a.swap, m)
@@ -73,6 +74,7 @@ func (a *scheduler) advance(c actor.Context) {
 	if r := a.core.Plan(); r != nil {
 		c.Request(a.blocks, r)
 	}
+	a.trace.serving(a.core)
 	a.unload(c)
 	a.committed(c)
 	if !a.still && a.core.Still() {
@@ -138,7 +140,7 @@ func (a *scheduler) setMode(m *messages.SetMode) {
 	if m.Number <= a.command.GetNumber() {
 		return
 	}
-	if m.Mode != a.command.GetMode() || m.Shut != a.command.GetShut() {
+	if m.Mode != a.command.GetMode() || m.Shut != a.command.GetShut() || m.Holders != a.command.GetHolders() {
 		a.trace.mode(m)
 	}
 	a.command, a.still, a.emptied = m, false, false

@@ -11,12 +11,7 @@ type State struct {
 
 // publish lets others see what is in force.
 func (a *supervisor) publish() {
-	s := &State{KV: a.asleep.kv, Weights: a.asleep.weights}
-	for _, o := range a.holders {
-		if o.hold != nil {
-			s.Holders++
-		}
-	}
+	s := &State{KV: a.asleep.kv, Weights: a.asleep.weights, Holders: a.holders.count()}
 	switch {
 	case a.session == messages.Mode_MODE_HALTING:
 		s.Mode = "halting"

@@ -21,7 +21,7 @@ type supervisor struct {
 	started func(peers)               // called when they know each other
 	table   *table
 	log     zerolog.Logger
-	rest    func(bool)  // called when a session has ended and is kept, and when the next one begins
+	rest    func(bool)  // called when a session has ended and is kept, with its last step, and when the next one begins
 	closing func(error) // called last, with why; nil: it was asked to stop
 
 	number  uint64        // of the last command
@@ -29,6 +29,7 @@ type supervisor struct {
 	session messages.Mode // running, draining, halting or stopped: the mode but for pauses
 	err     error
 	keep    bool // what stops is kept for another session
+	resting bool // it has stopped, and no step of it runs
 	going   bool // its own stop is on the way
 
 	holders holders // of a pause
@@ -65,8 +66,6 @@ func (a *supervisor) Receive(c actor.Context) {
 		a.paused(c, m)
 	case *nap:
 		a.nap(c, m)
-	case *abandon:
-		a.abandon(c, m.nap)
 	case *rested:
 		a.rested(c, m.err)
 	case *obey:
@@ -139,23 +138,24 @@ func (a *supervisor) stop(c actor.Context, hard, keep bool) {
 	}
 }
 
-// drained ends the session that the last command was to end.
+// drained ends the session that the last command was to end. It rests once the step is
+// done that may run for nobody any more: see paused.
 func (a *supervisor) drained(c actor.Context, m *messages.Drained) {
 	switch {
 	case m.Number != a.number || a.going: // of a session before, or of no more interest
 	case a.keep:
 		a.session = messages.Mode_MODE_STOPPED
 		a.command(c)
-		a.rest(true)
 	default:
 		a.leave(c)
 	}
 }
 
-// resume begins another session if the last one has ended, and tells how it is. One
+// resume begins another session if the last one rests, and tells how it is. One
 // that was asleep is so still.
 func (a *supervisor) resume(c actor.Context) resumed {
-	if a.session == messages.Mode_MODE_STOPPED && !a.going {
+	if a.resting && !a.going {
+		a.resting = false
 		a.rest(false)
 		a.session = messages.Mode_MODE_RUNNING
 		a.command(c)

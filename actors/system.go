@@ -32,10 +32,11 @@ type Options struct {
 	Log      zerolog.Logger
 
 	// Trace, if set, is written what happens to each request, and closed by Close.
-	// See package trace. After is a System that has ended, whose trace this one goes
-	// on with instead.
-	Trace io.WriteCloser
-	After *System
+	// See package trace. Version, if set, names the weights of an epoch there. After is
+	// a System that has ended, whose trace this one goes on with instead.
+	Trace   io.WriteCloser
+	Version func(epoch uint32) string
+	After   *System
 }
 
 // System is a running set of actors, seen from outside.
@@ -167,7 +168,8 @@ func (s *System) Stop(hard, keep bool) {
 
 // Resume begins another session of a System at rest, with the cache of the last one.
 // It tells whether a session runs, this one or one before, that no Stop ends; or else
-// that the System ends, so that none ever will.
+// that the System ends, so that none ever will. One that is not at rest yet may be
+// asked again when it is.
 func (s *System) Resume() (running, ending bool) {
 	answer := make(chan resumed, 1)
 	s.sys.Root.Send(s.supervisor, &resume{answer})
@@ -180,7 +182,7 @@ func (s *System) Resume() (running, ending bool) {
 }
 
 // AtRest is closed when the session that is under way has ended and is kept: every
-// request of it has ended. If none is under way it is closed already.
+// request of it has ended, and no step runs. If none is under way it is closed already.
 func (s *System) AtRest() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

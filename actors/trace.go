@@ -18,7 +18,9 @@ import (
 // under a lock that is held for no longer than it takes to note a step. Nothing here
 // waits for the file.
 type tracer struct {
-	rec *trace.Recorder
+	rec     *trace.Recorder
+	version func(epoch uint32) string
+	epoch   uint32 // of the weights that the next plan computes with
 
 	mu      sync.Mutex
 	open    map[sched.Key]*traced
@@ -46,7 +48,7 @@ func newTracer(o Options) *tracer {
 	}
 	info := o.Executor.Info()
 	h := trace.Header{PageSize: info.PageSize, Blocks: o.Sched.Blocks, HostBlocks: o.Sched.Host, Slots: o.Sched.MaxSlots, StepTokens: o.Sched.MaxTokens}
-	return &tracer{open: map[sched.Key]*traced{}, shares: make([]share, o.Sched.MaxSlots),
+	return &tracer{open: map[sched.Key]*traced{}, shares: make([]share, o.Sched.MaxSlots), version: o.Version,
 		rec: trace.NewRecorder(o.Trace, h, func(err error) { o.Log.Warn().Err(err).Msg("trace") })}
 }
 
@@ -132,7 +134,7 @@ func (t *tracer) mode(m *messages.SetMode) {
 	if m.Shut {
 		name = "sleeping"
 	}
-	t.rec.Add(trace.Event{Kind: trace.Mode, Mode: name})
+	t.rec.Add(trace.Event{Kind: trace.Mode, Mode: name, Holders: int(m.Holders)})
 }
 
 // modeName is a mode as people read it.

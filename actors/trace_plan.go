@@ -53,8 +53,23 @@ func (t *tracer) preempted(victim, by sched.Key, step uint64, p *blockmgr.Preemp
 	t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, For: t.name(by), How: how, Blocks: int(p.Had)})
 }
 
-// gaveUp notes whom the whole cache was taken from, behind a step.
-func (t *tracer) gaveUp(keys []sched.Key, step uint64) {
+// serving notes the weights that the next plan computes with, if they are others than
+// before, and whose cache is computed again with them.
+func (t *tracer) serving(core *sched.Scheduler) {
+	if t == nil || core.Serving() == t.epoch {
+		return
+	}
+	t.epoch = core.Serving()
+	e := trace.Event{Kind: trace.Weights, Epoch: t.epoch}
+	if t.version != nil {
+		e.Version = t.version(t.epoch)
+	}
+	t.rec.Add(e)
+	t.gaveUp(core.Renewed(), core.Step(), trace.Renewed)
+}
+
+// gaveUp notes whom the cache was taken from, behind a step, but for others' sake.
+func (t *tracer) gaveUp(keys []sched.Key, step uint64, why trace.Why) {
 	if t == nil {
 		return
 	}
@@ -70,7 +85,7 @@ func (t *tracer) gaveUp(keys []sched.Key, step uint64) {
 			t.waiting++
 		}
 		r.wait = sched.Wait{}
-		t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, Why: trace.Emptied, How: trace.Recompute})
+		t.rec.Add(trace.Event{Kind: trace.Preempted, ID: r.id, Step: step, Why: why, How: trace.Recompute})
 	}
 }
 

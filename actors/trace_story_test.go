@@ -2,13 +2,13 @@ package actors
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/cbactor/cbactor/blockmgr"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/trace"
-	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -35,6 +35,7 @@ func TestTraceOfAWaitForAPage(t *testing.T) {
 		ended tokens=2 cached=8 reason=length`)
 	expect(t, events, "", `
 		mode mode=running
+		weights version=weights-1
 		mode mode=draining`)
 }
 
@@ -255,18 +256,41 @@ func TestTraceOfOtherEnds(t *testing.T) {
 		ended reason=deadline`)
 }
 
-// A pause concerns everyone: it is one event, and no request's.
+// A pause concerns everyone: it is one event, and no request's, and another one where a
+// holder comes or goes.
 func TestTraceOfAPause(t *testing.T) {
 	r := startTraced(t, executor.EchoConfig{Blocks: 64}, sched.Config{})
-	r.sys.Root.Send(r.scheduler, &messages.SetMode{Number: 10, Mode: messages.Mode_MODE_PAUSED})
 	r.add("a", prompt(5, 1), 1, 1)
+	var holds [2]*Hold
+	var asked sync.WaitGroup
+	for i := range holds {
+		asked.Go(func() {
+			var err error
+			if holds[i], err = r.Pause(t.Context(), PauseOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+		for r.State().Holders <= i {
+			time.Sleep(time.Millisecond)
+		}
+	}
 	r.settle()
-	r.sys.Root.Send(r.scheduler, &messages.SetMode{Number: 11, Mode: messages.Mode_MODE_RUNNING})
-	events := r.finish()
+	close(r.release)
+	asked.Wait()
+	for _, h := range holds {
+		if err := h.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := r.end()
 	expect(t, events, "", `
 		mode mode=running
-		mode mode=paused
-		mode mode=running`)
+		weights version=weights-1
+		mode mode=paused holders=1
+		mode mode=paused holders=2
+		mode mode=paused holders=1
+		mode mode=running
+		mode mode=draining`)
 	expect(t, events, "a", `
 		queued prompt=5 max=1
 		started step=2
@@ -300,6 +324,7 @@ func TestTraceOfASleep(t *testing.T) {
 	events := r.end()
 	expect(t, events, "", `
 		mode mode=running
+		weights version=weights-1
 		mode mode=sleeping
 		mode mode=running
 		mode mode=draining`)

@@ -56,7 +56,7 @@ func startTraced(t *testing.T, ec executor.EchoConfig, sc sched.Config) *tracedR
 	info := ex.Info()
 	sc.PageSize, sc.Blocks, sc.Host, sc.Depth = 4, info.Groups[0].Blocks, info.Groups[0].Host, info.MaxOutstanding
 	sc.MaxTokens, sc.MaxSlots, sc.CopyCost, sc.Overlap = info.MaxTokens, info.MaxSlots, info.CopyCost, info.Overlap
-	r.System = Start(Options{Executor: ex, Log: zerolog.Nop(), Trace: r, Sched: sc,
+	r.System = Start(Options{Executor: ex, Log: zerolog.Nop(), Trace: r, Version: func(epoch uint32) string { return fmt.Sprint("weights-", epoch) }, Sched: sc,
 		Limits: Limits{Vocab: info.Vocab, MaxContext: info.MaxContext, CacheTokens: 4 * sc.Blocks, MaxOpen: 1000}})
 	r.add("gate", []int32{1}, 1, 1)
 	<-r.held
@@ -151,6 +151,7 @@ func line(e trace.Event) string {
 		{"prompt", e.Prompt}, {"max", e.MaxNew}, {"ahead", e.Ahead}, {"of", e.Of}, {"why", e.Why}, {"on", e.On}, {"missing", e.Missing},
 		{"step", e.Step}, {"start", e.Start}, {"count", e.Count}, {"blocks", e.Blocks}, {"rows", e.Rows}, {"tokens", e.Tokens},
 		{"cached", e.Cached}, {"host", e.FromHost}, {"for", e.For}, {"how", e.How}, {"given-up", e.Preemptions}, {"reason", e.Reason}, {"matched", e.Matched}, {"error", e.Error}, {"mode", e.Mode},
+		{"holders", e.Holders}, {"version", e.Version},
 	} {
 		if v := fmt.Sprint(f.value); v != "" && v != "0" && v != "false" {
 			s += " " + f.name + "=" + v
@@ -197,7 +198,7 @@ func lives(t *testing.T, events []trace.Event) {
 	for n, e := range events {
 		s := open[e.ID]
 		switch {
-		case e.Kind == trace.Mode:
+		case e.ID == "":
 			continue
 		case e.Kind == trace.Queued && s == nil:
 			open[e.ID] = &state{prompt: e.Prompt}

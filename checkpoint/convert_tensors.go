@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 
@@ -89,20 +88,11 @@ func writeBF16(out io.Writer, data []byte, t model.Tensor) error {
 		left -= len(part)
 		narrow = narrow[:0]
 		for _, x := range part {
-			narrow = binary.LittleEndian.AppendUint16(narrow, toBF16(x))
+			narrow = binary.LittleEndian.AppendUint16(narrow, model.ToBF16(x))
 		}
 		if _, err := out.Write(narrow); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// toBF16 rounds to the nearest bf16, ties to even. A NaN stays one.
-func toBF16(x float32) uint16 {
-	bits := math.Float32bits(x)
-	if x != x {
-		return uint16(bits>>16) | 0x40
-	}
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }

@@ -62,7 +62,7 @@ func TestOpenAssets(t *testing.T) {
 	const name = "model.layers.29.self_attn.k_proj.weight"
 	a, b := wide(t, opened["smollm2"], name), wide(t, opened["smollm2-bf16"], name)
 	for i, x := range a {
-		if toBF16(x) != toBF16(b[i]) {
+		if model.ToBF16(x) != model.ToBF16(b[i]) {
 			t.Fatalf("%s: number %d is %g and %g", name, i, x, b[i])
 		}
 	}

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/cbactor/cbactor/model"
 )
 
-// Stream is tensors that are read once, from the first byte to the last, as a weight
-// update needs them: from a file, a folder, or whatever brings safetensors bytes.
+// Stream is tensors that are read from the first byte to the last, as a weight update
+// needs them: from a file, a folder, or whatever brings safetensors bytes.
 // It belongs to one goroutine at a time.
 type Stream struct {
 	// Metadata is what the headers say of the whole (__metadata__), as a sparse update
@@ -21,12 +22,14 @@ type Stream struct {
 	Metadata map[string]string
 	parts    []part
 	files    []io.Closer
+	once     bool // it cannot be read again
+	sent     bool
 }
 
 // part is one run of safetensors bytes, of which the header was read.
 type part struct {
-	name string // what errors call it
-	data io.Reader
+	name string           // what errors call it
+	data func() io.Reader // from behind the header on
 	list []span
 }
 
@@ -39,7 +42,7 @@ type Incoming struct {
 
 // Put takes bytes of a tensor, from offset on: weights.Update.Put. data is only
 // valid during the call.
-type Put func(name, dtype string, shape []int, offset int, data []byte) error
+type Put = func(name, dtype string, shape []int, offset int, data []byte) error
 
 // sendChunk is the most bytes that are read at a time, a multiple of every number's.
 const sendChunk = 1 << 20
@@ -47,12 +50,12 @@ const sendChunk = 1 << 20
 // ReadStream reads the header of safetensors bytes from r. What follows is read by
 // Send. Errors wrap ErrFormat, or are r's.
 func ReadStream(r io.Reader) (*Stream, error) {
-	s := &Stream{Metadata: map[string]string{}}
+	s := &Stream{Metadata: map[string]string{}, once: true}
 	list, _, err := readHeader(r, -1, s.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	s.parts = []part{{"stream", r, list}}
+	s.parts = []part{{"stream", func() io.Reader { return r }, list}}
 	return s, nil
 }
 
@@ -101,16 +104,17 @@ func (s *Stream) openFolder(fsys fs.FS) error {
 }
 
 func (s *Stream) openFile(fsys fs.FS, name string) error {
-	file, _, size, err := openShardFile(fsys, name)
+	file, at, size, err := openShardFile(fsys, name)
 	if err != nil {
 		return err
 	}
 	s.files = append(s.files, file)
-	list, _, err := readHeader(file, size, s.Metadata)
+	list, n, err := readHeader(file, size, s.Metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s.parts = append(s.parts, part{name, file, list})
+	all := func() io.Reader { return io.NewSectionReader(at, n, math.MaxInt64-n) } // what was appended, too
+	s.parts = append(s.parts, part{name, all, list})
 	return nil
 }
 
@@ -127,8 +131,13 @@ func (s *Stream) Tensors() []Incoming {
 
 // Send reads all tensors, in pieces of at most 1 MiB, and gives them to put. It ends
 // with put's first error; with ErrFormat, naming the tensor, when the bytes end too
-// early or go on after the last one; or with the reader's error. It works once.
+// early or go on after the last one; or with the reader's error. Files are sent any number
+// of times, what ReadStream was given once: then it is ErrSent.
 func (s *Stream) Send(put Put) error {
+	if s.once && s.sent {
+		return fmt.Errorf("%w: send a file or a folder", ErrSent)
+	}
+	s.sent = true
 	buf := make([]byte, sendChunk)
 	for _, p := range s.parts {
 		if err := p.send(put, buf); err != nil {
@@ -139,11 +148,12 @@ func (s *Stream) Send(put Put) error {
 }
 
 func (p part) send(put Put, buf []byte) error {
+	data := p.data()
 	for _, t := range p.list {
 		size := int(t.end - t.begin)
 		for at := 0; at < size; at += sendChunk {
 			chunk := buf[:min(sendChunk, size-at)]
-			if n, err := io.ReadFull(p.data, chunk); err != nil {
+			if n, err := io.ReadFull(data, chunk); err != nil {
 				return p.cut(t.Tensor, at+n, err)
 			}
 			if err := put(t.Name, t.kind, t.Shape, at, chunk); err != nil {
@@ -151,7 +161,7 @@ func (p part) send(put Put, buf []byte) error {
 			}
 		}
 	}
-	switch n, err := io.ReadFull(p.data, buf[:1]); {
+	switch n, err := io.ReadFull(data, buf[:1]); {
 	case n > 0:
 		return fmt.Errorf("%w: %s goes on after the last tensor", ErrFormat, p.name)
 	case !errors.Is(err, io.EOF):

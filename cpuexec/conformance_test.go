@@ -17,7 +17,7 @@ func makeWith(m *model.Config, set *weights.Set, cfg Config) suite.Make {
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		cfg.Model, cfg.Weights = m, set
 		cfg.PageSize, cfg.NumBlocks, cfg.MaxSlots, cfg.MaxTokens, cfg.MaxContext = o.PageSize, o.Blocks, o.MaxSlots, o.MaxTokens, o.MaxContext
-		cfg.MaxAdapters, cfg.HostBlocks, cfg.KeepLogits = o.Adapters, o.HostBlocks, o.KeepLogits
+		cfg.MaxAdapters, cfg.WeightSets, cfg.HostBlocks, cfg.KeepLogits = o.Adapters, o.Sets, o.HostBlocks, o.KeepLogits
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -41,6 +41,18 @@ func TestAdaptersConform(t *testing.T) {
 			return randomAdapter(m, uint64(number), 5, func(module string) bool { return true })
 		})
 	}
+}
+
+func TestSetsConform(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	suite.RunSets(t, makeWith(m, set, Config{Threads: 2}), func(epoch uint32) *weights.Set {
+		return flipped(t, family("llama"), epoch, 1+int(epoch))
+	})
+}
+
+func TestSleepConforms(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	suite.RunSleep(t, makeWith(m, set, Config{Threads: 2}))
 }
 
 // poisoned is a checkpoint in which one row of the embedding is NaN.

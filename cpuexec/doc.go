@@ -22,14 +22,15 @@
 // KV pool, the host pool, the sequences' state, work space, places of adapters. All of
 // it is mapped, and untouched until used. The host pool is memory like the pool's,
 // beside it. A weight set stays the caller's, is read while it is loaded (rows of the embedding)
-// and must not change. What is derived from it belongs to it: Load takes the memory
-// and Drop gives it back to the system. What is told of tokens is the Result's memory.
+// and must not change. What is derived from it lies in one of Config.WeightSets places: Load
+// takes the memory of a place that was never used, Drop leaves it for the next set, and
+// sleeping weights give back that of all. What is told of tokens is the Result's memory.
 //
 // Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
 // Adapters stay, since nobody else has them.
 //
-// Concurrency: Load packs beside steps, on its caller's goroutine, which rests most of
-// the time while there are any. A step runs on all threads from end to end, on the goroutine that
+// Concurrency: Load has a set packed between steps, by the threads that compute them, for
+// an eighth of their time; while there is no step, its caller's goroutine packs. A step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers
 // (package pool). Give GOMAXPROCS two more than threads: New does unless the
 // environment sets it. The goroutine that calls Finish is best locked to its

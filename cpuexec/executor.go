@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/cpuexec/pool"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -20,19 +22,22 @@ type Executor struct {
 	info   executor.Info
 	check  *executor.Checker
 
+	kernels  *kernels.Set
 	pool     *pool.Pool
 	areas    []*area // everything mapped, but for weights
 	kv       *area   // of them, the pool
 	host     *area   // likewise, the host pool
 	adapters *adapters
 	step     *step
-	failed   error // a step that failed leaves sequences without their tokens: none runs after it
+	beside   atomic.Pointer[packing] // a set that is packed between steps; nil: none
+	took     time.Duration           // by the last step
+	failed   error                   // a step that failed leaves sequences without their tokens: none runs after it
 
 	mu       sync.Mutex
 	changed  sync.Cond // queue or closed
 	queue    []*executor.Batch
 	running  bool
-	packing  int // adapters that are being packed
+	packing  int // adapters and sets that are being packed
 	closed   bool
 	released bool
 
@@ -82,7 +87,8 @@ func (e *Executor) Finish(r *executor.Result) error {
 	if e.failed != nil {
 		r.Rows, r.Tokens, r.Err = r.Rows[:0], 0, e.failed
 	}
-	r.Compute = time.Since(began).Nanoseconds()
+	e.took = time.Since(began)
+	r.Compute = e.took.Nanoseconds()
 	e.check.Done(b.Step)
 	return e.ended()
 }
@@ -96,6 +102,11 @@ func (e *Executor) run(b *executor.Batch, r *executor.Result) (err error) {
 			err = fmt.Errorf("%w: %v", pool.ErrPanic, cause)
 		}
 	}()
+	if p := e.beside.Load(); p != nil {
+		if err := e.step.pack(p, e.took/besideShare); err != nil {
+			return err
+		}
+	}
 	e.step.weights = e.weightsOf(b.Epoch)
 	return e.step.run(b, r)
 }

@@ -1,8 +1,6 @@
 package cpuexec
 
 import (
-	"sync"
-
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -53,32 +51,29 @@ func alternating(a, b weights.Tensor) columns {
 	}
 }
 
-// pack fills the panels with the stored rows, widened, on so many goroutines.
-func (m *matrix) pack(from columns, threads int) {
-	var wait sync.WaitGroup
-	for id := range threads {
-		lo, hi := share(m.count(), id, threads)
-		wait.Go(func() {
-			row := make([]float32, m.k)
-			for p := lo; p < hi; p++ {
-				packPanel(m.panel(p), p*kernels.Panel, from, row)
-			}
-		})
-	}
-	wait.Wait()
-}
+// tileWidth is how many numbers of each row are widened before they are turned: with
+// the panel's they stay in the first cache, and an assembly call stays short. Blocks of
+// quantised types begin at its multiples. A worker's tile is as large as theirs.
+const (
+	tileWidth = 2 * rowBlock
+	tileLen   = kernels.Panel * tileWidth
+)
 
-// packPanel fills the panel whose first column is first; row is scratch.
-func packPanel(panel []float32, first int, from columns, row []float32) {
-	for c := range kernels.Panel {
-		t, r, ok := from(first + c)
-		if !ok {
-			continue // new memory is zero
+// packPanel fills the panel whose first column is first with stored rows, widened, and
+// zeros. tile is scratch.
+func packPanel(set *kernels.Set, panel []float32, first int, from columns, tile []float32) {
+	k := len(panel) / kernels.Panel
+	for at := 0; at < k; at += tileWidth {
+		n := min(tileWidth, k-at)
+		for c := range kernels.Panel {
+			part := tile[c*tileWidth:][:n]
+			if t, row, ok := from(first + c); ok {
+				t.Part(part, row, at)
+			} else {
+				clear(part)
+			}
 		}
-		t.Row(row, r)
-		for k, v := range row {
-			panel[k*kernels.Panel+c] = v
-		}
+		set.Transpose(tile, panel[at*kernels.Panel:], n, tileWidth)
 	}
 }
 

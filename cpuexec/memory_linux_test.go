@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -38,24 +39,28 @@ func TestPoolIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestDropGivesMemoryBack loads a second set and drops it: the system has its memory
-// again.
-func TestDropGivesMemoryBack(t *testing.T) {
+// TestPlaceKeepsMemory loads a second set, drops it and loads another one: its memory is
+// taken once, and the system has it again when weights sleep.
+func TestPlaceKeepsMemory(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	e := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64, WeightSets: 2})
-	second := altered(t, "tiny", 2)
+	second, third := altered(t, "tiny", 2), altered(t, "tiny", 3)
 	debug.FreeOSMemory() // so that nothing else shrinks meanwhile
 	before := resident(t)
 	if err := e.Load(second); err != nil {
 		t.Fatal(err)
 	}
 	with := resident(t)
-	if err := e.Drop(2); err != nil {
+	if err := errors.Join(e.Drop(2), e.Load(third)); err != nil {
 		t.Fatal(err)
 	}
-	after, size := resident(t), int(e.Memory().Weights)
-	if with-before < size*9/10 || with-after < size*9/10 {
-		t.Errorf("%d bytes before, %d with a set of %d, %d without it", before, with, size, after)
+	again, size := resident(t), int(e.Memory().Weights)
+	if err := errors.Join(e.Drop(3), e.Sleep(false, true)); err != nil {
+		t.Fatal(err)
+	}
+	after := resident(t)
+	if with-before < size*9/10 || again-with > size/10 || again-after < size*19/10 {
+		t.Errorf("%d bytes before, %d with a set of %d, %d with another one, %d asleep", before, with, size, again, after)
 	}
 }
 

@@ -34,7 +34,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, memory: memory, queue: make([]*executor.Batch, 0, MaxOutstanding)}
+	e := &Executor{config: cfg, memory: memory, kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
 		Name:           name(set),
@@ -50,7 +50,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	e.check = executor.NewChecker(e.info, cfg.Weights.Epoch)
 	e.config.Weights = nil // kept as long as it is loaded, and no longer
-	if err := e.allocate(set, cfg.Weights); err != nil {
+	if err := e.allocate(cfg.Weights); err != nil {
 		return nil, errors.Join(err, e.freeAreas())
 	}
 	return e, nil
@@ -73,14 +73,18 @@ func (c Config) kernels() (*kernels.Set, error) {
 }
 
 // allocate takes the memory and starts the threads.
-func (e *Executor) allocate(set *kernels.Set, first *weights.Set) error {
+func (e *Executor) allocate(first *weights.Set) error {
 	c, d := &e.config, dimsOf(e.config.Model)
-	w, err := newPacked(c, &d, first, e.memory.Weights, nil)
+	e.places = make([]place, c.WeightSets)
+	for i := range e.places {
+		e.places[i].area = &area{what: "weights", size: e.memory.Weights, huge: true}
+	}
+	p := &e.places[0]
+	w, err := e.packNow(p.area, first)
 	if err != nil {
 		return err
 	}
-	e.places = make([]place, c.WeightSets)
-	e.places[0] = place{packed: w, set: first, epochs: []uint32{first.Epoch}}
+	p.packed, p.set, p.epochs = w, first, []uint32{first.Epoch}
 	var parts [5]*area
 	for i, p := range []struct {
 		name string
@@ -95,7 +99,7 @@ func (e *Executor) allocate(set *kernels.Set, first *weights.Set) error {
 		runtime.GOMAXPROCS(c.Threads + 2) // threads that spin would hold every P
 	}
 	e.pool = pool.New(c.Threads, c.Pin)
-	e.step = newStep(c, d, set, e.pool)
+	e.step = newStep(c, d, e.kernels, e.pool)
 	e.kv, e.host = parts[0], parts[3]
 	e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
 	e.step.slots = newSlots(parts[1], c)
@@ -112,7 +116,7 @@ func (e *Executor) freeAreas() error {
 		errs = append(errs, a.free())
 	}
 	for i := range e.places {
-		errs = append(errs, e.places[i].empty())
+		errs = append(errs, e.places[i].unpack())
 	}
 	return errors.Join(errs...)
 }

@@ -1,11 +1,9 @@
 package cpuexec
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -30,44 +28,50 @@ type layer struct {
 	down              matrix
 }
 
-// packer makes a packed of a set.
+// packer lays out a packed of a set.
 type packer struct {
-	set     *weights.Set
-	area    *area
-	dims    *dims
-	threads int
-	giveWay func() error // nil: go on
-	stopped error        // its answer
+	set    *weights.Set
+	area   *area
+	dims   *dims
+	panels *packing // what then is to be done
 }
 
-// newPacked takes the memory that Plan said, and packs a set into it, see pack.
-func newPacked(c *Config, d *dims, set *weights.Set, size int64, giveWay func() error) (*packed, error) {
-	a, err := newArea("weights", size, true)
+// layOut takes the memory of a place, unless it has it, and lays a set out in it that
+// checkSet has seen. It is ready when all panels are packed. What is there of an earlier
+// set is written over: paddings lie in the same places, and stay zero.
+func (e *Executor) layOut(a *area, set *weights.Set) (*packed, *packing, error) {
+	if err := a.take(); err != nil {
+		return nil, nil, err
+	}
+	a.used = 0
+	d := dimsOf(e.config.Model)
+	p := &packer{set: set, area: a, dims: &d, panels: &packing{kernels: e.kernels}}
+	return p.lay(e.config.Model), p.panels, nil
+}
+
+// packNow packs a set that nobody computes with yet, on all threads.
+func (e *Executor) packNow(a *area, set *weights.Set) (*packed, error) {
+	w, panels, err := e.layOut(a, set)
 	if err != nil {
 		return nil, err
 	}
-	w, err := pack(c, d, set, a, giveWay)
-	if err != nil {
-		return nil, errors.Join(err, a.free())
-	}
+	panels.all(e.config.Threads)
 	return w, nil
 }
 
-// pack widens and packs a set that checkSet has seen, on all threads; with giveWay on
-// this one, which asks that between panels whether to go on.
-func pack(c *Config, d *dims, set *weights.Set, a *area, giveWay func() error) (*packed, error) {
-	p := &packer{set: set, area: a, dims: d, threads: c.Threads, giveWay: giveWay}
-	w := &packed{area: a, embedding: p.tensor("model.embed_tokens.weight")}
-	w.norm = p.vector("model.norm.weight", d.hiddenWidth)
+// lay cuts the memory, and widens vectors.
+func (p *packer) lay(m *model.Config) *packed {
+	w := &packed{area: p.area, embedding: p.tensor("model.embed_tokens.weight")}
+	w.norm = p.vector("model.norm.weight", p.dims.hiddenWidth)
 	head := "lm_head.weight"
-	if c.Model.TiedHead {
+	if m.TiedHead {
 		head = "model.embed_tokens.weight"
 	}
-	w.head = p.matrix(stacked(p.tensor(head)), d.hidden, d.vocabWidth)
-	for l := range d.layers {
-		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), c.Model))
+	w.head = p.matrix(stacked(p.tensor(head)), p.dims.hidden, p.dims.vocabWidth)
+	for l := range p.dims.layers {
+		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), m))
 	}
-	return w, p.stopped
+	return w
 }
 
 // checkSet makes sure that the set has the model's tensors in their shapes.
@@ -118,15 +122,7 @@ func (p *packer) tensor(name string) weights.Tensor {
 
 func (p *packer) matrix(from columns, k, width int) matrix {
 	m := matrix{panels: cut[float32](p.area, k*width), k: k}
-	if p.giveWay == nil {
-		m.pack(from, p.threads)
-		return m
-	}
-	row := make([]float32, k)
-	for n := 0; n < m.count() && p.stopped == nil; n++ {
-		packPanel(m.panel(n), n*kernels.Panel, from, row)
-		p.stopped = p.giveWay()
-	}
+	p.panels.add(m, from)
 	return m
 }
 

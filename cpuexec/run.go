@@ -1,6 +1,10 @@
 package cpuexec
 
-import "github.com/cbactor/cbactor/executor"
+import (
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+)
 
 // run does a Batch and fills in the rows of r.
 func (s *step) run(b *executor.Batch, r *executor.Result) error {
@@ -41,3 +45,16 @@ func (s *step) runOn(products int, fn func(id int)) error {
 	s.threads = len(s.workers)
 	return s.pool.Run(fn)
 }
+
+// pack fills panels for a time, on the threads that computed the last step.
+func (s *step) pack(p *packing, d time.Duration) error {
+	s.panels, s.packTime = p, d
+	defer func() { s.panels = nil }()
+	if s.threads > 1 {
+		return s.pool.Run(s.packPart)
+	}
+	return s.pool.RunAlone(s.packPart)
+}
+
+// packSome is a thread's part of pack.
+func (s *step) packSome(id int) { s.panels.some(s.workers[id].tile, s.packTime) }

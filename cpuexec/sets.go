@@ -10,18 +10,29 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
+const (
+	// besideShare is the part of a step's time for which panels are packed before the
+	// next one.
+	besideShare = 8
+
+	// besideRest is how often who waits for that looks whether there still are steps.
+	besideRest = 2 * time.Millisecond
+	// besidePatience is how long it waits for a step to fill some.
+	besidePatience = 500 * time.Millisecond
+)
+
 // place is where a weight set is ready to compute with. Sets of several epochs are
 // there when they are the same memory.
 type place struct {
 	set    *weights.Set // nil: it is free
-	packed *packed      // what is derived from it; nil: weights sleep
+	area   *area        // of what is derived; a free place keeps it, since fresh memory costs more than packing
+	packed *packed      // what is derived; nil: weights sleep
 	epochs []uint32
 }
 
-// Load implements executor.Loader. It packs on the caller's goroutine, which gives way
-// to steps: while there are any it rests two thirds of the time. While weights sleep,
-// it leaves that to Wake. Errors wrap ErrConfig for a set that is not the model's, and
-// ErrMemory.
+// Load implements executor.Loader. The set is packed between steps, by the threads that
+// compute them, and while there is none by the caller. While weights sleep, that is left
+// to Wake. Errors wrap ErrConfig for a set that is not the model's, and ErrMemory.
 func (e *Executor) Load(set *weights.Set) error {
 	if err := checkSet(e.config.Model, set); err != nil {
 		return err
@@ -32,24 +43,19 @@ func (e *Executor) Load(set *weights.Set) error {
 	if err != nil {
 		return err
 	}
-	w, there := p.packed, p.set != nil
-	if !there && !e.unpacked {
-		d := dimsOf(e.config.Model)
-		if w, err = newPacked(&e.config, &d, set, e.memory.Weights, e.giveWay()); err != nil {
+	w := p.packed
+	if p.set == nil && !e.unpacked {
+		if w, err = e.packBeside(p.area, set); err != nil {
 			return err
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err = executor.ErrClosed
-	if !e.closed {
-		err = e.check.Load(set.Epoch)
+	if e.closed {
+		return executor.ErrClosed
 	}
-	switch {
-	case err != nil && there:
+	if err := e.check.Load(set.Epoch); err != nil {
 		return err
-	case err != nil:
-		return errors.Join(err, (&place{packed: w}).unpack())
 	}
 	p.packed, p.set, p.epochs = w, set, append(p.epochs, set.Epoch)
 	return nil
@@ -76,26 +82,47 @@ func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
 	return free, nil
 }
 
-// giveWay is called now and then by who packs beside steps. It tells when to stop.
-func (e *Executor) giveWay() func() error {
-	began := time.Now()
-	return func() error {
-		worked := time.Since(began)
-		if worked < time.Millisecond {
-			return nil
-		}
+// packBeside packs a set while steps may run. No memory is freed meanwhile. It ends
+// early when the executor is closed.
+func (e *Executor) packBeside(a *area, set *weights.Set) (*packed, error) {
+	e.mu.Lock()
+	e.packing++
+	e.mu.Unlock()
+	w, panels, err := e.layOut(a, set)
+	if err == nil {
+		err = e.fillBeside(panels)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.packing--
+	return w, errors.Join(err, e.release())
+}
+
+// fillBeside has the threads of steps fill panels, and does it itself while there is no
+// step, or none that gets on: whoever takes results may wait for what is loaded.
+func (e *Executor) fillBeside(p *packing) error {
+	defer p.stop()
+	e.beside.Store(p)
+	defer e.beside.Store(nil)
+	tile := make([]float32, tileLen)
+	for taken, moved := int64(0), time.Now(); !p.over(); {
 		e.mu.Lock()
 		closed, busy := e.closed, e.running || len(e.queue) > 0
 		e.mu.Unlock()
-		if closed {
+		if now := p.taken.Load(); busy && now != taken {
+			taken, moved = now, time.Now()
+		}
+		switch {
+		case closed:
 			return executor.ErrClosed
+		case busy && time.Since(moved) < besidePatience:
+			time.Sleep(besideRest)
+		default:
+			p.one(tile)
+			taken++
 		}
-		if busy {
-			time.Sleep(2 * worked)
-		}
-		began = time.Now()
-		return nil
 	}
+	return nil
 }
 
 // Drop implements executor.Loader.
@@ -117,33 +144,22 @@ func (e *Executor) Drop(epoch uint32) error {
 			continue
 		}
 		if p.epochs = slices.Delete(p.epochs, at, at+1); len(p.epochs) == 0 {
-			return p.empty()
+			*p = place{area: p.area}
 		}
 	}
 	return nil
 }
 
-// empty gives a place up.
-func (p *place) empty() error {
-	err := p.unpack()
-	*p = place{}
-	return err
-}
-
 // unpack gives the memory of a place back, which stays the set's.
 func (p *place) unpack() error {
-	w := p.packed
-	if p.packed = nil; w == nil {
-		return nil
-	}
-	return w.area.free()
+	p.packed = nil
+	return p.area.free()
 }
 
 // packAgain takes the memory of a place again that unpack gave back.
 func (p *place) packAgain(e *Executor) (err error) {
 	if p.set != nil && p.packed == nil {
-		d := dimsOf(e.config.Model)
-		p.packed, err = newPacked(&e.config, &d, p.set, e.memory.Weights, nil)
+		p.packed, err = e.packNow(p.area, p.set)
 	}
 	return err
 }

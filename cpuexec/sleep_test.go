@@ -63,21 +63,3 @@ func TestSleepGivesMemoryBack(t *testing.T) {
 		t.Errorf("wake after close: %v", err)
 	}
 }
-
-// It does not fall asleep over a step.
-func TestNoSleepWithAStepUnfinished(t *testing.T) {
-	m, set := loadModel(t, "tiny")
-	e := start(t, Config{Model: m, Weights: set, Threads: 1, NumBlocks: 4})
-	if err := e.Start(&executor.Batch{Step: 1, Epoch: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Sleep(true, true); !errors.Is(err, executor.ErrContract) {
-		t.Errorf("with a step unfinished: %v", err)
-	}
-	if err := e.Finish(new(executor.Result)); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(e.Sleep(true, true), e.Wake()); err != nil {
-		t.Error(err)
-	}
-}

@@ -2,6 +2,7 @@ package cpuexec
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/cpuexec/pool"
@@ -23,6 +24,10 @@ type step struct {
 	pool    *pool.Pool
 	compute func(id int) // s.work, made once
 	copy    func(id int) // s.copyParts, likewise
+
+	packPart func(id int) // s.packSome, likewise
+	panels   *packing     // that it fills
+	packTime time.Duration
 
 	threads int // that work at this step
 	alone   int // products of weights and tokens up to which one thread computes
@@ -99,7 +104,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		qScale:   queryScale(d.headDim),
 		alone:    aloneProducts,
 	}
-	s.compute, s.copy = s.work, s.copyParts
+	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
 	if c.MaxAdapters > 0 {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}

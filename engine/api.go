@@ -96,7 +96,7 @@ type Update interface {
 	Dropped() string
 	// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
 	// order, any number of times. Only an error that says that bytes are wrong ends the
-	// update.
+	// update. While requests are open, it rests as long as it works.
 	Put(name, dtype string, shape []int, offset int, data []byte) error
 	// Missing is what has not arrived.
 	Missing(ctx context.Context) ([]weights.Gap, error)

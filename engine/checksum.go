@@ -14,24 +14,11 @@ func (e *Engine) Checksum(ctx context.Context, kind weights.DigestKind) (version
 	if kind == weights.NoDigest || kind > weights.XXH3_128 {
 		return "", digest, fmt.Errorf("%w: checksum of kind %d: give one of sha256, xxh3-64, xxh3-128", ErrParams, kind)
 	}
-	if err := e.changeWeights(ctx); err != nil {
-		return "", digest, fmt.Errorf("checksum: %w", err)
-	}
-	set, err := e.store.Use(e.store.Current().Epoch)
-	e.others()
+	set, err := e.borrow(ctx)
 	if err != nil {
 		return "", digest, fmt.Errorf("checksum: %w", err)
 	}
 	digest = set.Digest(kind)
 	e.giveBack(set)
 	return set.Version, digest, nil
-}
-
-// giveBack ends the use of a set outside of the executor.
-func (e *Engine) giveBack(set *weights.Set) {
-	e.life <- struct{}{}
-	defer e.others()
-	if store := e.store; store != nil { // Close gives it up
-		e.log(store.Done(set.Epoch))
-	}
 }

@@ -32,9 +32,10 @@
 // Request.Adapter names one. Their list (adapters.go) lives as long as an executor.
 //
 // Weights change while requests run: Update stages others beside those that serve, its
-// Commit lets the next plan compute with them, Rollback goes back. Each token tells which
-// version sampled it, and which computed the cache that it came from. Checksum tells
-// whether the weights that serve are those that were meant.
+// Commit lets the next plan compute with them, Rollback goes back. Where memory holds one
+// set, UpdateInPlace writes over it under a pause. Each token tells which version sampled
+// it, and which computed the cache that it came from. Checksum tells whether the weights
+// that serve are those that were meant.
 //
 // Pause stops generation between two steps, for one holder or several; who holds it may
 // compute with the model (Hold.Logits) and write its weights (Hold.Weights). Sleep gives the

@@ -25,10 +25,14 @@ type Engine struct {
 
 	recording *recording // nil: none
 
-	life    chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
-	store   *weights.Store // nil: not needed yet. It needs life
-	loaded  []uint32       // epochs of it that the session's executor has
-	updates weights.Options
+	life     chan struct{}  // room for one: who begins a session or ends one, changes weights, or moves their memory
+	store    *weights.Store // nil: not needed yet. It needs life, and so do those up to naps
+	loaded   []uint32       // epochs of it that the session's executor has
+	borrowed int            // sets of it that somebody reads
+	updates  weights.Options
+	naps     []func(context.Context) error // end sleeps of the weights, while they are exchanged or broken
+
+	broken  atomic.Bool     // the weights were overwritten in part: nothing may compute
 	closing context.Context // ends with Close
 	close   context.CancelFunc
 	session atomic.Pointer[session]
@@ -66,7 +70,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	info := ex.Info()
 	e.info = r.info(info)
-	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace}
+	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of}
 	e.recording = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil

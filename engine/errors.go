@@ -73,6 +73,10 @@ var ErrNotAvailable = errors.New("not available yet")
 // ErrNoWeights means that an engine's weights cannot be changed.
 var ErrNoWeights = errors.New("the engine has no weights of its own")
 
+// ErrBroken means that UpdateInPlace has written the weights in part: nothing computes, and
+// what is open waits, until a complete update has come.
+var ErrBroken = fmt.Errorf("%w: the weights are not whole", ErrUnavailable)
+
 // ErrMemory means that the model and a cache do not fit the memory that the engine
 // may use.
 var ErrMemory = cpuexec.ErrMemory

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -32,11 +33,7 @@ func (h *hold) Weights(ctx context.Context) (HeldWeights, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.weights == nil {
-		if err := h.engine.changeWeights(ctx); err != nil {
-			return nil, fmt.Errorf("weights: %w", err)
-		}
-		defer h.engine.others()
-		base, err := h.engine.store.Use(h.engine.store.Current().Epoch)
+		base, err := h.engine.borrow(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("weights: %w", err)
 		}
@@ -110,6 +107,11 @@ func floats(t weights.Tensor) weights.Tensor {
 
 // written are the copies that differ from what they are copies of, by name.
 func (w *heldWeights) written() (list []weights.Tensor) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left { // the hold was lost, and base is another's memory
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
 		base, _ := w.base.Tensor(name)
 		if t := w.taken[name]; !bytes.Equal(t.Data, floats(base).Data) {
@@ -128,15 +130,13 @@ func (h *hold) commit(version string) (committed bool, err error) {
 	if w == nil {
 		return false, nil
 	}
-	defer w.leave()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := h.lost(); err != nil {
-		return false, err
+	var list []weights.Tensor
+	if err = h.lost(); err == nil {
+		list = w.written()
 	}
-	list := w.written()
-	if len(list) == 0 {
-		return false, nil
+	w.leave() // what is written in place is written over the base, too
+	if err != nil || len(list) == 0 {
+		return false, err
 	}
 	err = h.engine.amend(w.base.Version, version, list)
 	return err == nil, err
@@ -144,19 +144,28 @@ func (h *hold) commit(version string) (committed bool, err error) {
 
 // amend makes a version that has some tensors in the place of those of its base.
 func (e *Engine) amend(base, version string, list []weights.Tensor) error {
-	ctx, m := context.Background(), weights.Manifest{Partial: true}
+	ctx, o := context.Background(), UpdateOptions{Base: base, Version: version, Manifest: weights.Manifest{Partial: true}}
 	for _, t := range list {
-		m.Tensors = append(m.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape})
+		o.Manifest.Tensors = append(o.Manifest.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape})
 	}
-	u, err := e.Update(ctx, UpdateOptions{Base: base, Version: version, Manifest: m})
+	send := func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		for _, t := range list {
+			if err := put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	u, err := e.Update(ctx, o)
+	if errors.Is(err, weights.ErrMemory) {
+		return e.UpdateInPlace(ctx, o, send)
+	}
 	if err != nil {
 		return err
 	}
 	defer u.Abort()
-	for _, t := range list {
-		if err := u.Put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
-			return err
-		}
+	if err := send(u.Put); err != nil {
+		return err
 	}
 	return u.Commit(ctx)
 }

@@ -65,13 +65,13 @@ func (e *Engine) dropAll() {
 // install lets a set compute that the store has made current. An error means that
 // nothing computes with it.
 func (e *Engine) install(set *weights.Set, kv KVPolicy) error {
-	e.recording.weights(set, "")
-	c := sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version), KV: kv}
-	if s := e.session.Load(); !s.ended() {
+	defer e.wake()
+	c, s := e.commitOf(set, kv), e.session.Load()
+	if !s.ended() {
 		err := e.load(s, set)
 		switch {
 		case errors.Is(err, executor.ErrFull):
-			err = e.replace(s, set, c)
+			err = e.exchange(s, func() error { return e.replace(s, set, c) })
 		case err == nil:
 			err = e.commit(s, c)
 		}
@@ -79,10 +79,22 @@ func (e *Engine) install(set *weights.Set, kv KVPolicy) error {
 			return err
 		}
 	}
+	e.installed(set, c)
+	return nil
+}
+
+// commitOf is the commit of a set, before anything is computed with it.
+func (e *Engine) commitOf(set *weights.Set, kv KVPolicy) sched.Commit {
+	e.recording.weights(set, "")
+	return sched.Commit{Epoch: set.Epoch, Version: e.versions.name(set.Epoch, set.Version), KV: kv}
+}
+
+// installed notes that a set computes, and no other one but the kept.
+func (e *Engine) installed(set *weights.Set, c sched.Commit) {
+	e.broken.Store(false)
 	e.begins(set, c.Version)
 	e.dropOld()
 	e.versions.serve(c.Version, set.Version, e.store.Retained())
-	return nil
 }
 
 // begins notes what the next new executor begins with.
@@ -117,17 +129,14 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 	return nil
 }
 
-// replace is load and commit where memory holds one set: weights sleep meanwhile, so
-// that nothing computes, and wake as the new ones. Where something slept before, all
-// goes on sleeping, since Wake would take the memory of all. Requests keep their places
-// and their cache. At rest nothing computes anyway.
-func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
-	before := s.system.State()
-	err := s.system.Sleep(e.closing, false, true)
+// exchange runs fn while nothing computes and the executor has no set. Weights sleep
+// meanwhile, until wake: requests keep their places and their cache. At rest nothing
+// computes anyway.
+func (e *Engine) exchange(s *session, fn func() error) error {
+	wake, err := s.system.SleepWeights(e.closing)
 	switch {
-	case err == nil && (before.KV || before.Weights):
 	case err == nil:
-		defer func() { e.log(s.system.Wake(e.closing)) }() // what is committed stays so: Status tells that it sleeps, and Wake tries again
+		e.naps = append(e.naps, wake)
 	case errors.Is(err, ErrNotRunning), errors.Is(err, ErrStopping):
 		if err := s.wait(e.closing, s.system.AtRest()); err != nil && !s.ended() {
 			return err
@@ -138,10 +147,37 @@ func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
 	for _, epoch := range slices.Clone(e.loaded) {
 		e.drop(epoch)
 	}
+	return fn()
+}
+
+// wake ends the sleeps of exchange, unless there is nothing whole to compute with. What
+// is committed stays so if that fails: Status tells that it sleeps, and Wake tries again.
+func (e *Engine) wake() {
+	if e.broken.Load() {
+		return
+	}
+	for _, wake := range e.naps {
+		if err := wake(e.closing); !errors.Is(err, ErrNotRunning) { // of a session that has ended
+			e.log(err)
+		}
+	}
+	e.naps = nil
+}
+
+// replace is load and commit where memory holds one set, within exchange.
+func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
 	if err := e.load(s, set); err != nil {
-		return errors.Join(err, e.load(s, e.cpu.Weights))
+		return errors.Join(err, e.loadAgain(s))
 	}
 	return e.commit(s, c)
+}
+
+// loadAgain makes ready what was before exchange, if it is whole.
+func (e *Engine) loadAgain(s *session) error {
+	if s.ended() || e.broken.Load() {
+		return nil
+	}
+	return e.load(s, e.cpu.Weights)
 }
 
 // dropOld drops the sets that nobody computes with and that are not kept.
@@ -190,8 +226,13 @@ func (e *Engine) forget() {
 	e.dropOld()
 }
 
-// back makes a version current again in the store, whose successor could not compute.
-func (e *Engine) back(version string) {
+// back makes a version current again in the store, whose successor could not compute. It
+// says what serves.
+func (e *Engine) back(version string) (serves string) {
+	if e.broken.Load() {
+		return "no version serves"
+	}
 	_, err := e.store.Rollback(version)
 	e.log(err)
+	return fmt.Sprintf("version %q serves on", version)
 }

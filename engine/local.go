@@ -15,6 +15,9 @@ type local struct{ engine *Engine }
 
 // Check implements Place.
 func (l local) Check(o *Order) error {
+	if l.engine.broken.Load() {
+		return errSendWeights
+	}
 	return l.engine.options.Limits.CheckLength(len(o.PromptIDs), o.Score)
 }
 

@@ -86,12 +86,16 @@ func (e *Engine) Sleep(ctx context.Context, parts Part) error {
 
 // Wake takes the memory again that Sleep gave back, and lets generation go on if nobody
 // holds a pause. Where nothing sleeps it does nothing. An error means that it still
-// sleeps, unless it is of class ErrUnavailable; ctx bounds the wait only.
+// sleeps, unless it is of class ErrUnavailable; ErrBroken means that, too. ctx bounds the
+// wait only.
 func (e *Engine) Wake(ctx context.Context) error {
 	if err := e.alone(ctx); err != nil {
 		return fmt.Errorf("wake: %w", err)
 	}
 	defer e.others()
+	if e.broken.Load() {
+		return fmt.Errorf("wake: %w", errSendWeights)
+	}
 	if err := e.session.Load().system.Wake(ctx); err != nil {
 		return fmt.Errorf("wake: %w", e.closedOr(err))
 	}

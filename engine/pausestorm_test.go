@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	commandline "flag"
@@ -8,19 +9,22 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
 )
 
 var pauseStorms = commandline.Int("pause-storms", 3, "seeds of TestPauseStorm")
 
 // A thousand requests, added, cancelled and read in every style by sixteen goroutines,
-// while others pause in every mode, compute logits, let the engine sleep, stop it hard
-// and soft and start it again: no call returns behind its deadline, each accepted request
-// ends once with tokens that it would have alone, and at last nothing is left. Time is
+// while others pause in every mode, compute logits, let the engine sleep, update its
+// weights, go back to those before, write them under a hold, stop it hard and soft and
+// start it again: no call returns behind its deadline, each accepted request ends once
+// with the tokens of the weights that it names, and at last nothing is left. Time is
 // virtual, so that nothing but a call that waits for what never comes is late.
 func TestPauseStorm(t *testing.T) {
 	const requests, workers, controllers = 1000, 16, 4
@@ -33,6 +37,9 @@ func TestPauseStorm(t *testing.T) {
 				step := time.Duration(50+r.IntN(200)) * time.Microsecond
 				t.Cleanup(func() { time.Sleep(time.Second) }) // what the actor library started for late messages ends
 				s := newStorm(t, r, requests, func(*executor.Batch) { time.Sleep(step) })
+				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}, log: changing(t, s.engine)}
+				p.norm, _ = s.engine.cpu.Weights.Tensor("model.norm.weight")
+				s.changing = true
 				for w := range workers {
 					r := rand.New(rand.NewPCG(seed, uint64(1+w)))
 					s.workers.Go(func() {
@@ -42,7 +49,6 @@ func TestPauseStorm(t *testing.T) {
 						}
 					})
 				}
-				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}}
 				for c := range controllers {
 					r := rand.New(rand.NewPCG(seed, uint64(1000+c)))
 					p.controllers.Go(func() { p.control(r) })
@@ -61,6 +67,10 @@ type pauseStorm struct {
 
 	counting sync.Mutex
 	calls    map[string]int
+
+	log   *bytes.Buffer  // of all requests
+	norm  weights.Tensor // what updates change
+	named atomic.Int64   // versions
 }
 
 // deadline is what every call of a controller is given.
@@ -95,7 +105,8 @@ func (p *pauseStorm) run() {
 		p.t.Errorf("%d requests are still there; %d were accepted, %d ended", n, len(p.accepted), len(p.ends))
 	}
 	p.call("close", p.engine.Close())
-	p.t.Logf("%d accepted, ended as %v; calls %v", len(p.accepted), p.reasons, p.calls)
+	sequences, epochs := followsVersions(p.t, p.log)
+	p.t.Logf("%d accepted, %d began, ended as %v; tokens by %d epochs; calls %v", len(p.accepted), sequences, p.reasons, epochs, p.calls)
 }
 
 // collect reads what nobody asks for by name, until it is over and nothing is left.
@@ -120,7 +131,7 @@ func (p *pauseStorm) collect(over <-chan struct{}) {
 
 // control makes calls until the workers have done.
 func (p *pauseStorm) control(r *rand.Rand) {
-	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.wake, p.stop}
+	moves := []func(context.Context, *rand.Rand){p.pause, p.pause, p.pause, p.pause, p.pause, p.sleep, p.sleep, p.sleep, p.wake, p.stop, p.update, p.update, p.update, p.update, p.rollback, p.rollback}
 	for {
 		select {
 		case <-p.over:
@@ -145,7 +156,7 @@ func (p *pauseStorm) call(name string, err error) bool {
 	if err == nil {
 		return true
 	}
-	for _, class := range []error{ErrUnavailable, ErrStopped, context.DeadlineExceeded, context.Canceled} {
+	for _, class := range []error{ErrUnavailable, ErrStopped, context.DeadlineExceeded, context.Canceled, weights.ErrBusy, weights.ErrVersion, weights.ErrClosed, weights.ErrInUse} {
 		if errors.Is(err, class) {
 			p.calls[name+": "+class.Error()]++
 			return false
@@ -181,12 +192,16 @@ func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
 			p.t.Errorf("%d logits", len(logits))
 		}
 	}
+	version := ""
+	if r.IntN(4) == 0 {
+		version = p.write(ctx, h, r)
+	}
 	switch r.IntN(3) {
 	case 0:
 		cancel()
 		<-h.Done()
 	default:
-		p.call("release", h.Release(""))
+		p.call("release", h.Release(version))
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/replaylog"
 	"github.com/cbactor/cbactor/sched"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // A log is of weights that the engine knows.
@@ -57,6 +59,47 @@ func TestALogIsWholeWhenTheEngineIsClosed(t *testing.T) {
 	}
 	if ends["a"] != 2 || ends["b"] != 1 || ends["e"] != 1 || len(ends) != 5 || in.Open() != 0 || f.closed != 1 {
 		t.Errorf("%v, %d open, closed %d times", ends, in.Open(), f.closed)
+	}
+}
+
+// What is written in place is in the log with its own digest, before anything that it
+// computes; what is broken is not.
+func TestALogHasWhatIsWrittenInPlace(t *testing.T) {
+	f := &traceFile{}
+	e := spawnTiny(t, Config{Record: f})
+	sets := []*trained{newTrained(t, 1), newTrained(t, 2)}
+	var want []string
+	for i, w := range sets {
+		norm, _ := w.set.Tensor("model.norm.weight")
+		change := func(time int) { norm.Data[0] ^= byte(time - 1) }
+		if err := e.UpdateInPlace(t.Context(), UpdateOptions{Version: "v", Manifest: w.manifest}, w.sender(change)); !errors.Is(err, ErrBroken) {
+			t.Fatal(err)
+		}
+		norm.Data[0] ^= 1
+		if err := w.inPlace(t, e, fmt.Sprint("v", i), KVKeep); err != nil {
+			t.Fatal(err)
+		}
+		greedy(t, e, text(9), 3)
+		want = append(want, w.set.Digest(weights.XXH3_128).String())
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, err := replaylog.NewReader(&f.Buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for entry, err := in.Next(); !errors.Is(err, io.EOF); entry, err = in.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Weights != nil && entry.Weights.Version != FirstVersion {
+			got = append(got, entry.Weights.Digest)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("in the log are %v, want %v", got, want)
 	}
 }
 

@@ -89,7 +89,7 @@ type Output struct {
 	PromptLogprobs []sampling.Drawn // of the prompt's ids from the second on, where it asks; of N sequences the first has them
 
 	WeightVersions []VersionSpan // of TokenIDs: which weights sampled them
-	KVVersions     []VersionSpan // of the prompt and TokenIDs: which weights computed the cache that the last token came from
+	KVVersions     []VersionSpan // of the prompt and TokenIDs: which weights computed the cache that the last token came from; without a token, that of the prompt as far as it was computed
 
 	Preemptions int // times its cache was given up for an older request
 	Timing      Timing

@@ -138,6 +138,13 @@ func (q *requests) ended(r *record) {
 	q.broadcast()
 }
 
+// open is the number of sequences that have not ended.
+func (q *requests) open() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.byID) - q.kept.Len()
+}
+
 // find is the request with an id; nil: there is none.
 func (q *requests) find(id string) *record {
 	q.mu.Lock()

@@ -74,12 +74,15 @@ type StopOptions struct {
 // Stop answers nil where nothing runs, and how the session has crashed if it has.
 func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
 	keep := o.Keep || e.cpu == nil
-	e.session.Load().system.Stop(o.Hard, keep) // before it waits for who changes weights, which may take long
+	// Once before it waits for others: who changes the weights may take long, and the
+	// session shall end meanwhile. Once behind them: a Start may have begun a session
+	// that has not heard of it.
+	e.session.Load().system.Stop(o.Hard, keep)
 	if err := e.alone(ctx); err != nil {
 		return err
 	}
 	s := e.session.Load()
-	s.system.Stop(o.Hard, keep) // if it is another one, or began again
+	s.system.Stop(o.Hard, keep)
 	rest := s.system.AtRest()
 	e.others()
 	if o.Async {
@@ -120,11 +123,16 @@ func (e *Engine) Running() bool { return !e.closed.Load() && !e.session.Load().a
 // Start begins a session with the configuration of Spawn, asleep if what was kept is: with the cache of the last
 // one if that was kept, else with a new executor, also after a crash. It does nothing
 // where a session runs, and waits for one that stops. An executor that was passed in
-// cannot be made again: after a crash Start answers ErrCrashed.
+// cannot be made again: after a crash Start answers ErrCrashed. Weights that are broken
+// are an ErrBroken.
 func (e *Engine) Start(ctx context.Context) error {
 	for {
 		if err := e.alone(ctx); err != nil {
 			return err
+		}
+		if e.broken.Load() {
+			e.others()
+			return fmt.Errorf("start: %w", errSendWeights)
 		}
 		s := e.session.Load()
 		running, ending := s.system.Resume()

@@ -39,6 +39,7 @@ var answers = []struct {
 	{ErrHoldLost, http.StatusConflict, "hold_lost"},
 	{ErrPaused, http.StatusServiceUnavailable, "engine_paused"},
 	{ErrAsleep, http.StatusServiceUnavailable, "engine_asleep"},
+	{ErrBroken, http.StatusServiceUnavailable, "weights_broken"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
 	{ErrAdapters, http.StatusServiceUnavailable, "adapters_full"},
 	{ErrUnavailable, http.StatusServiceUnavailable, "engine_unavailable"},
@@ -51,8 +52,9 @@ var answers = []struct {
 
 	{ErrNoWeights, http.StatusNotImplemented, "no_weights"},
 	{executor.ErrUnsupported, http.StatusNotImplemented, "not_supported"},
-	{weights.ErrBroken, http.StatusConflict, "weights_broken"},
+	{weights.ErrBroken, http.StatusConflict, "weights_set_broken"},
 	{weights.ErrBusy, http.StatusConflict, "update_open"},
+	{weights.ErrInUse, http.StatusConflict, "weights_in_use"},
 	{weights.ErrVersion, http.StatusConflict, "wrong_version"},
 	{weights.ErrClosed, http.StatusConflict, "update_closed"},
 	{weights.ErrMissing, http.StatusConflict, "tensor_missing"},

@@ -27,6 +27,13 @@ func (s *storm) request(r *rand.Rand) Request {
 		q.Score, q.MaxNewTokens, q.N = true, 0, 0
 	case 4:
 		q.Private = true
+	case 5:
+		q.KV = kv(r)
+	case 6:
+		q.MinVersion = s.engine.Version()
+	case 7:
+		most := r.IntN(3)
+		q.MaxStaleness = &most
 	}
 	return q
 }

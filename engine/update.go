@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/cbactor/cbactor/sched"
 	"github.com/cbactor/cbactor/weights"
@@ -38,8 +39,9 @@ type update struct {
 
 	unbind func() bool // of the end of its context
 
-	mu   sync.Mutex
+	mu   sync.Mutex // never held by who waits; taken behind Engine.life
 	part *weights.Update
+	pace pace
 }
 
 // Update opens an update of the weights; there is one at a time. The whole manifest is
@@ -48,24 +50,13 @@ type update struct {
 // that a sender who is gone does not keep others from theirs.
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
-// served is refused with weights.ErrVersion.
+// served is refused with weights.ErrVersion. weights.ErrMemory means that there is no
+// memory for other weights beside those that serve: see UpdateInPlace.
 func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
-	if o.KV > KVAbort {
-		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayUpdate(ctx, o); err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
-	if err := e.versions.free(o.Version); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
 	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
 	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
@@ -74,10 +65,13 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
 		}
 	}
+	if errors.Is(err, weights.ErrMemory) {
+		err = fmt.Errorf("%w; UpdateInPlace needs none", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part}
+	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part, pace: pace{engine: e}}
 	u.unbind = context.AfterFunc(ctx, u.abort)
 	return u, nil
 }
@@ -85,11 +79,36 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 // Dropped implements Update.
 func (u *update) Dropped() string { return u.dropped }
 
+// mayUpdate refuses what no update may ask for, else lets the caller alone change the
+// weights, until others.
+func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
+	switch {
+	case o.KV > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err := e.changeWeights(ctx); err != nil {
+		return err
+	}
+	err := e.versions.free(o.Version)
+	if err != nil {
+		e.others()
+	}
+	return err
+}
+
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.part.Put(name, dtype, shape, offset, data)
+	began := time.Now()
+	err := u.part.Put(name, dtype, shape, offset, data)
+	rest := u.pace.rest(time.Since(began))
+	u.mu.Unlock()
+	time.Sleep(rest)
+	return err
 }
 
 // Missing implements Update.
@@ -104,9 +123,7 @@ func (u *update) Missing(ctx context.Context) (gaps []weights.Gap, err error) {
 
 // Commit implements Update.
 func (u *update) Commit(ctx context.Context) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err := u.part.Check(); err != nil {
+	if err := u.check(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	e := u.engine
@@ -118,17 +135,31 @@ func (u *update) Commit(ctx context.Context) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	before := e.store.Current().Version
-	set, err := u.part.Commit()
+	set, err := u.become()
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
 	if err := e.install(set, u.kv); err != nil {
-		e.back(before)
+		serves := e.back(before)
 		e.store.Forget()
-		return fmt.Errorf("commit: %w: version %q serves on", err, before)
+		return fmt.Errorf("commit: %w: %s", err, serves)
 	}
 	return nil
+}
+
+// check says what keeps an update from being committed.
+func (u *update) check() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.part.Check()
+}
+
+// become makes a set of what was sent, which is current from then on.
+func (u *update) become() (*weights.Set, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.part.Commit()
 }
 
 // Abort implements Update.
@@ -138,10 +169,10 @@ func (u *update) Abort() {
 }
 
 func (u *update) abort() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	u.engine.life <- struct{}{}
 	defer u.engine.others()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.part.Abort()
 }
 
@@ -159,8 +190,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		e.back(before)
-		return fmt.Errorf("rollback: %w: version %q serves on", err, before)
+		return fmt.Errorf("rollback: %w: %s", err, e.back(before))
 	}
 	return nil
 }

@@ -53,14 +53,17 @@ func TestAnUpdateWakesNobody(t *testing.T) {
 		if err := e.Sleep(t.Context(), parts); err != nil {
 			t.Fatal(err)
 		}
-		newTrained(t, 1).update(t, e, "v2", KVKeep)
+		newTrained(t, 2).update(t, e, "v2", KVKeep)
+		if err := newTrained(t, 1).inPlace(t, e, "v3", KVKeep); err != nil {
+			t.Fatal(err)
+		}
 		if s := e.Status(); s.Mode != "sleeping" || s.Asleep&parts != parts {
 			t.Errorf("parts %d slept, now %+v", parts, s)
 		}
 		if err := e.Wake(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if out := greedy(t, e, text(9), 3); out.WeightVersions[0].Version != "v2" {
+		if out := greedy(t, e, text(9), 3); out.WeightVersions[0].Version != "v3" {
 			t.Errorf("tokens of %v", out.WeightVersions)
 		}
 	}
@@ -98,6 +101,31 @@ func TestAStopDoesNotWaitForAnUpdate(t *testing.T) {
 	}
 }
 
+// A stop that waits for a Start ends the session that this one begins.
+func TestAStopEndsWhatAStartBegins(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		e := spawnTiny(t, Config{Threads: 1, NumBlocks: 32})
+		if err := e.Stop(t.Context(), StopOptions{Keep: keep}); err != nil {
+			t.Fatal(err)
+		}
+		e.life <- struct{}{}
+		soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		stopped := make(chan error)
+		go func() { stopped <- e.Stop(soon, StopOptions{Keep: keep}) }()
+		time.Sleep(20 * time.Millisecond) // most likely it waits by then; either way the session must end
+		if s := e.session.Load(); keep {
+			s.system.Resume()
+		} else if err := e.again(t.Context(), s); err != nil {
+			t.Error(err)
+		}
+		e.others()
+		if err := <-stopped; err != nil || e.Running() {
+			t.Errorf("keep %t: %v, it runs: %t", keep, err, e.Running())
+		}
+		cancel()
+	}
+}
+
 // Hard stops in the middle of exchanging the only set lose neither the update nor the engine.
 func TestStopsWhileTheOnlySetIsExchanged(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1})
@@ -106,12 +134,16 @@ func TestStopsWhileTheOnlySetIsExchanged(t *testing.T) {
 		for range 3 {
 			mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 300, IgnoreEOS: true})
 		}
-		u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
-		if err := w.send(u); err != nil {
-			t.Fatal(err)
-		}
 		committed := make(chan error)
-		go func() { committed <- u.Commit(t.Context()) }()
+		if i%3 == 2 {
+			go func() { committed <- w.inPlace(t, e, fmt.Sprint("v", i+2), KVKeep) }()
+		} else {
+			u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
+			if err := w.send(u); err != nil {
+				t.Fatal(err)
+			}
+			go func() { committed <- u.Commit(t.Context()) }()
+		}
 		time.Sleep(time.Duration(i) * time.Millisecond / 2)
 		if err := e.Stop(t.Context(), StopOptions{Hard: true, Keep: i%2 == 0}); err != nil {
 			t.Fatal(err)
@@ -207,5 +239,38 @@ func TestAnUpdateEndsWithItsContext(t *testing.T) {
 	u.Abort()
 	if err := errors.Join(w.send(next), next.Commit(t.Context())); err != nil || e.Version() != "v2" {
 		t.Errorf("%q serves: %v", e.Version(), err)
+	}
+}
+
+// A sleep that its caller gave up just as an update begins is nobody's: what is committed
+// computes. One that lasts goes on.
+func TestASleepGivenUpBeforeAnUpdate(t *testing.T) {
+	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1, NumBlocks: 64})
+	sets := []*trained{newTrained(t, 1), newTrained(t, 2)}
+	for i := range 30 {
+		w := sets[i%2]
+		u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
+		if err := w.send(u); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
+		slept := e.Sleep(ctx, KV|Weights)
+		cancel()
+		if err := u.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if slept == nil {
+			if e.Status().Mode != "sleeping" {
+				t.Errorf("it is %s", e.Status().Mode)
+			}
+			if err := e.Wake(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if out := mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 2, IgnoreEOS: true}).Wait(within); out.FinishReason != FinishLength {
+			t.Fatalf("%d: ended %s: %v, it is %+v", i, out.FinishReason, out.Err, e.Status())
+		}
+		cancel()
 	}
 }

@@ -79,6 +79,13 @@ func (v *versions) serve(rank uint32, serves, kept string) {
 	v.current, v.serves, v.kept = rank, serves, kept
 }
 
+// broken notes that no version serves, and none is kept.
+func (v *versions) broken() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.serves, v.kept = "", ""
+}
+
 // forget notes that nothing is kept.
 func (v *versions) forget() {
 	v.mu.Lock()
@@ -86,7 +93,7 @@ func (v *versions) forget() {
 	v.kept = ""
 }
 
-// Version is the version of the weights that serve.
+// Version is the version of the weights that serve; "": they are broken, see ErrBroken.
 func (e *Engine) Version() string {
 	e.versions.mu.Lock()
 	defer e.versions.mu.Unlock()

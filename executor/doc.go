@@ -4,14 +4,13 @@
 // suite that every executor passes, and the geometry of caches in one memory.
 //
 // An executor may be more: Adapters, which computes rows with LoRA adapters, each with
-// that of its slot.
+// that of its slot; Loader, which takes other weights while it runs; Sleeper, which gives
+// memory back between steps. The suite has a part for each.
 //
 // Ownership: a Batch belongs to the scheduler until Start, to the executor until
 // Finish returned its Result, then to the scheduler again. A Result belongs to
 // whoever received it last (executor, scheduler, intake), one owner at a time,
 // and goes back to its pool at the end.
-//
-// A Sleeper gives memory back between steps.
 //
 // Concurrency: Start and Finish are each called from one goroutine, which may be
 // two different ones. Info, Close and LoadAdapter may be called from anywhere,

@@ -165,10 +165,8 @@ func (e *Echo) Info() Info {
 
 // Start implements Executor.
 func (e *Echo) Start(b *Batch) error {
-	select {
-	case <-e.closed:
-		return ErrClosed
-	default:
+	if err := e.alive(); err != nil {
+		return err
 	}
 	if err := e.check.Check(b); err != nil {
 		return err
@@ -221,6 +219,16 @@ func (e *Echo) oldest() (*Batch, bool) {
 func (e *Echo) Close() error {
 	e.close.Do(func() { close(e.closed) })
 	return nil
+}
+
+// alive answers ErrClosed after Close.
+func (e *Echo) alive() error {
+	select {
+	case <-e.closed:
+		return ErrClosed
+	default:
+		return nil
+	}
 }
 
 // EchoRef is what an Echo of that vocabulary and those windows generates greedily

@@ -29,10 +29,8 @@ func echoRank(adapters int) int {
 
 // LoadAdapter implements Adapters. An Echo has no model: only the name counts.
 func (e *Echo) LoadAdapter(name string, a *model.Adapter) error {
-	select {
-	case <-e.closed:
-		return ErrClosed
-	default:
+	if err := e.alive(); err != nil {
+		return err
 	}
 	if a == nil || len(a.Parts) == 0 {
 		return fmt.Errorf("%w: it adds to no module", model.ErrAdapter)

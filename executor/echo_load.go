@@ -10,10 +10,8 @@ import (
 func (e *Echo) Load(set *weights.Set) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
-	select {
-	case <-e.closed:
-		return ErrClosed
-	default:
+	if err := e.alive(); err != nil {
+		return err
 	}
 	place := e.placeOf(set)
 	if place < 0 {
@@ -44,6 +42,9 @@ func (e *Echo) placeOf(set *weights.Set) int {
 func (e *Echo) Drop(epoch uint32) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
+	if err := e.alive(); err != nil {
+		return err
+	}
 	if err := e.check.Drop(epoch); err != nil {
 		return err
 	}

@@ -2,6 +2,9 @@ package executor
 
 // Sleep implements Sleeper. What the cache held is as if never written.
 func (e *Echo) Sleep(kv, _ bool) error {
+	if err := e.alive(); err != nil {
+		return err
+	}
 	if err := e.check.Sleep(true); err != nil {
 		return err
 	}
@@ -15,4 +18,9 @@ func (e *Echo) Sleep(kv, _ bool) error {
 }
 
 // Wake implements Sleeper.
-func (e *Echo) Wake() error { return e.check.Sleep(false) }
+func (e *Echo) Wake() error {
+	if err := e.alive(); err != nil {
+		return err
+	}
+	return e.check.Sleep(false)
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
@@ -15,7 +16,7 @@ func newEcho(config executor.EchoConfig) suite.Make {
 	return func(_ *testing.T, o suite.Options) executor.Executor {
 		config.HostBlocks = o.HostBlocks
 		config.PageSize, config.Blocks, config.Slots = o.PageSize, o.Blocks, o.MaxSlots
-		config.Tokens, config.Context, config.Adapters = o.MaxTokens, o.MaxContext, o.Adapters
+		config.Tokens, config.Context, config.Adapters, config.Sets = o.MaxTokens, o.MaxContext, o.Adapters, o.Sets
 		return executor.NewEcho(config)
 	}
 }
@@ -30,6 +31,27 @@ func TestEchoConforms(t *testing.T) {
 func TestEchoAdaptersConform(t *testing.T) {
 	part := &model.Adapter{Parts: make([]model.AdapterPart, 1)} // it only looks at names
 	suite.RunAdapters(t, newEcho(executor.EchoConfig{Outstanding: 2}), func(int) *model.Adapter { return part })
+}
+
+func TestEchoSetsConform(t *testing.T) {
+	c, err := checkpoint.Open(checkpoint.Embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.RunSets(t, newEcho(executor.EchoConfig{Outstanding: 2}), func(epoch uint32) *weights.Set {
+		set, err := weights.Load(c.Config, c, epoch, "") // it only looks whose memory it is
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	})
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEchoSleepConforms(t *testing.T) {
+	suite.RunSleep(t, newEcho(executor.EchoConfig{Outstanding: 2}))
 }
 
 // An adapter adds to the epoch; what it wrote is of no use to others.

@@ -45,7 +45,8 @@ type Info struct {
 	Overlap bool
 }
 
-// Sleeper is an Executor that can give memory back while no step is unfinished.
+// Sleeper is an Executor that can give memory back while no step is unfinished. It
+// answers ErrClosed after Close.
 type Sleeper interface {
 	Executor
 	// Sleep gives back the memory of the cache with its host pool, or of the weights as

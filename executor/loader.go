@@ -22,7 +22,7 @@ type Loader interface {
 	// until it is dropped. Batches may then name its epoch. An error, ErrFull among
 	// them, leaves everything as it was.
 	Load(set *weights.Set) error
-	// Drop gives up the set of an epoch and its memory. No Batch in flight names it,
+	// Drop gives up the set of an epoch, and its place. No Batch in flight names it,
 	// and none will: one that is in flight is ErrContract, and the set stays.
 	Drop(epoch uint32) error
 }

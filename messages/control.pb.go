@@ -91,11 +91,12 @@ type SetMode struct {
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Mode   Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=cbactor.v1.Mode" json:"mode,omitempty"`
 	// Of a pause, or of one that is to follow:
-	Closed        bool   `protobuf:"varint,3,opt,name=closed,proto3" json:"closed,omitempty"` // a stop waits for its end: nothing new is accepted
-	Refuse        bool   `protobuf:"varint,4,opt,name=refuse,proto3" json:"refuse,omitempty"` // new requests are refused, else they wait
-	Abort         uint64 `protobuf:"varint,5,opt,name=abort,proto3" json:"abort,omitempty"`   // what was open at the command of this number ends once no step runs, with what it has; 0: nothing does
-	Shut          bool   `protobuf:"varint,6,opt,name=shut,proto3" json:"shut,omitempty"`     // no step for holders either
-	Empty         bool   `protobuf:"varint,7,opt,name=empty,proto3" json:"empty,omitempty"`   // the whole cache is given up once no step runs, to be computed again
+	Closed        bool   `protobuf:"varint,3,opt,name=closed,proto3" json:"closed,omitempty"`   // a stop waits for its end: nothing new is accepted
+	Refuse        bool   `protobuf:"varint,4,opt,name=refuse,proto3" json:"refuse,omitempty"`   // new requests are refused, else they wait
+	Abort         uint64 `protobuf:"varint,5,opt,name=abort,proto3" json:"abort,omitempty"`     // what was open at the command of this number ends once no step runs, with what it has; 0: nothing does
+	Shut          bool   `protobuf:"varint,6,opt,name=shut,proto3" json:"shut,omitempty"`       // no step for holders either
+	Empty         bool   `protobuf:"varint,7,opt,name=empty,proto3" json:"empty,omitempty"`     // the whole cache is given up once no step runs, to be computed again
+	Holders       uint32 `protobuf:"varint,8,opt,name=holders,proto3" json:"holders,omitempty"` // how many hold it, but for who sleeps
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -177,6 +178,13 @@ func (x *SetMode) GetEmpty() bool {
 		return x.Empty
 	}
 	return false
+}
+
+func (x *SetMode) GetHolders() uint32 {
+	if x != nil {
+		return x.Holders
+	}
+	return 0
 }
 
 // Still goes from the scheduler to intake behind the last step's tokens: no step
@@ -390,7 +398,7 @@ var File_cbactor_v1_control_proto protoreflect.FileDescriptor
 const file_cbactor_v1_control_proto_rawDesc = "" +
 	"\n" +
 	"\x18cbactor/v1/control.proto\x12\n" +
-	"cbactor.v1\"\xb7\x01\n" +
+	"cbactor.v1\"\xd1\x01\n" +
 	"\aSetMode\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12$\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x10.cbactor.v1.ModeR\x04mode\x12\x16\n" +
@@ -398,7 +406,8 @@ const file_cbactor_v1_control_proto_rawDesc = "" +
 	"\x06refuse\x18\x04 \x01(\bR\x06refuse\x12\x14\n" +
 	"\x05abort\x18\x05 \x01(\x04R\x05abort\x12\x12\n" +
 	"\x04shut\x18\x06 \x01(\bR\x04shut\x12\x14\n" +
-	"\x05empty\x18\a \x01(\bR\x05empty\"5\n" +
+	"\x05empty\x18\a \x01(\bR\x05empty\x12\x18\n" +
+	"\aholders\x18\b \x01(\rR\aholders\"5\n" +
 	"\x05Still\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x14\n" +
 	"\x05begun\x18\x02 \x01(\bR\x05begun\"6\n" +

@@ -21,6 +21,14 @@ func Dequantize(dst []float32, src []byte, t DType) {
 			dst[i] = f16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	case BF16:
+		for len(dst) >= 4 && len(src) >= 8 {
+			v, four := binary.LittleEndian.Uint64(src), (*[4]float32)(dst)
+			four[0] = math.Float32frombits(uint32(v) << 16)
+			four[1] = math.Float32frombits(uint32(v) &^ 0xffff)
+			four[2] = math.Float32frombits(uint32(v>>32) << 16)
+			four[3] = math.Float32frombits(uint32(v>>32) &^ 0xffff)
+			dst, src = dst[4:], src[8:]
+		}
 		for i := range dst {
 			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
 		}

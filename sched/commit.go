@@ -42,6 +42,12 @@ func (s *Scheduler) Oldest() uint32 {
 	return s.serving.Epoch
 }
 
+// Serving is the epoch that the next plan computes with.
+func (s *Scheduler) Serving() uint32 { return s.serving.Epoch }
+
+// Renewed are those whose cache was given up when Serving changed, until it changes again.
+func (s *Scheduler) Renewed() []Key { return s.renewed }
+
 // newest is the last commit, be it in force or not.
 func (s *Scheduler) newest() Commit {
 	if n := len(s.commits); n > 0 {
@@ -64,7 +70,11 @@ func (s *Scheduler) renew() {
 	if s.out || s.held != nil {
 		return
 	}
+	if len(s.commits) == 0 {
+		return
+	}
 	newest := s.newest().Version
+	s.renewed = s.renewed[:0]
 	for _, c := range s.commits {
 		s.serving, s.single = c, []Run{{Epoch: c.Epoch}}
 		s.changes++
@@ -113,12 +123,16 @@ func (s *Scheduler) finish(q *seq, why Finish) {
 
 // recompute gives a sequence's cache up. It keeps its age and its tokens.
 func (s *Scheduler) recompute(q *seq) {
-	if q.state == started {
+	switch {
+	case q.state == started:
 		s.evict(q)
-	} else if q.hosted > 0 {
+	case q.hosted > 0:
 		s.dropHosted(q)
 		q.planned = 0
+	default: // it is given up already
+		return
 	}
+	s.renewed = append(s.renewed, q.key)
 }
 
 // outdated tells that as many commits came after the first token of q as end it.

@@ -8,7 +8,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// Tokens is what a step brought, for intake: all sequences of the step in one message.
+// Tokens is what a step brought, for intake: all sequences of the step in one message,
+// also those of which only a chunk of the prompt was computed.
 // The slices of its items point into Result, which lives as long.
 type Tokens struct {
 	Step   uint64
@@ -105,9 +106,7 @@ func (s *Scheduler) rowDone(b *batch, row *executor.Row, r *executor.RowResult, 
 	if item.Finish != Running {
 		s.end(q)
 	}
-	if len(item.IDs)+len(item.Prompt) > 0 || item.Finish != Running {
-		out.Items = append(out.Items, item)
-	}
+	out.Items = append(out.Items, item)
 }
 
 // freeRetired gives back the slots that no step in flight names any more.

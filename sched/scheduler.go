@@ -64,6 +64,7 @@ type Scheduler struct {
 	changes int      // commits that were put in force
 	single  []Run    // of a cache that the weights in force compute from its beginning
 	ends    []Item   // whom commits have ended
+	renewed []Key    // whose cache the last commits gave up
 	heard   uint32   // the epoch that blocks were last told
 
 	gate gate

@@ -1,48 +1,37 @@
 package sched
 
 import (
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/cbactor/cbactor/internal/storytest"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 // TestStories plays the scenarios under testdata. A scenario is told in blocks of
-// lines, each a thing that happens; below them stands what came of it. It begins
-// with "engine" and finishes with "end", which lets everything come to its end and
-// holds it against the plain function. "go test -rewrite" writes what came of it.
+// lines, each a thing that happens. It begins with "engine" and finishes with "end",
+// which lets everything come to its end and holds it against the plain function.
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			var s story
-			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
-				t.Helper()
-				s.said.Reset()
-				for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
-					s.play(t, line)
-				}
-				return s.said.String()
-			})
-			if s.sim != nil {
-				t.Error("the last scenario has no end")
-			}
-		})
-	}
+	storytest.Run(t, func() storytest.Story { return new(story) })
 }
 
 // story is a scenario on its way.
 type story struct {
 	*sim // nil: between two
 	said strings.Builder
+}
+
+func (s *story) Open() bool { return s.sim != nil }
+
+func (s *story) Play(t *testing.T, d *datadriven.TestData) string {
+	t.Helper()
+	s.said.Reset()
+	for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
+		s.play(t, line)
+	}
+	return s.said.String()
 }
 
 // play lets the thing of one line happen.
@@ -52,7 +41,7 @@ func (s *story) play(t *testing.T, line string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := words{t, args}
+	w := words{storytest.Words{T: t, Args: args}}
 	switch {
 	case verb == "":
 		return
@@ -66,11 +55,11 @@ func (s *story) play(t *testing.T, line string) {
 	s.t = t
 	switch verb {
 	case "submit":
-		for k := w.subject(); k <= Key(w.number("through", int(w.subject()))); k++ {
+		for k := w.subject(); k <= Key(w.Number("through", int(w.subject()))); k++ {
 			s.send(w.submit(s, k))
 		}
 	case "cancel":
-		s.drop(w.subject(), w.text("as", "cancelled"))
+		s.drop(w.subject(), w.Text("as", "cancelled"))
 	case "pause":
 		s.pause()
 	case "finish":
@@ -85,7 +74,7 @@ func (s *story) play(t *testing.T, line string) {
 	case "resume":
 		s.resume()
 	case "commit":
-		s.commit(policies[w.args[0].Key], w.flag("back"))
+		s.commit(policies[w.Args[0].Key], w.Flag("back"))
 		s.tellCommit()
 	case "answer":
 		if s.asked == nil {
@@ -97,7 +86,7 @@ func (s *story) play(t *testing.T, line string) {
 	case "result":
 		s.result(true)
 	case "step":
-		for range max(1, w.number("times", 1)) {
+		for range max(1, w.Number("times", 1)) {
 			s.oneStep(true)
 		}
 	case "rest": // all arrives that is on the way, and what comes of it
@@ -176,10 +165,10 @@ func (s *story) result(tell bool) {
 
 // until lets steps go by: until a sequence has tokens or ends, or to a step.
 func (s *story) until(w words) {
-	has, step := w.number("has", 0), w.number("step", 0)
+	has, step := w.Number("has", 0), w.Number("step", 0)
 	for n := 0; ; n++ {
 		o := s.all[w.subject()]
-		if o != nil && (w.flag("ends") && o.end != Running || has > 0 && len(o.got) >= has) || step > 0 && s.core.Step() >= uint64(step) {
+		if o != nil && (w.Flag("ends") && o.end != Running || has > 0 && len(o.got) >= has) || step > 0 && s.core.Step() >= uint64(step) {
 			break
 		}
 		if n > 100_000 {
@@ -190,26 +179,15 @@ func (s *story) until(w words) {
 	s.tellState()
 }
 
-// words are the arguments of a line.
-type words struct {
-	t    *testing.T
-	args []datadriven.CmdArg
-}
+// words are those of a line.
+type words struct{ storytest.Words }
 
 // subject is the key that the line is about, 0: none.
 func (w words) subject() Key {
-	if len(w.args) == 0 {
-		return 0
+	if n := w.Numbers(); len(n) > 0 {
+		return Key(n[0])
 	}
-	k, err := strconv.ParseUint(w.args[0].Key, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return Key(k)
-}
-
-func (w words) flag(name string) bool {
-	return slices.ContainsFunc(w.args, func(a datadriven.CmdArg) bool { return a.Key == name })
+	return 0
 }
 
 var policies = map[string]KV{"": AsCommitted, "keep": Keep, "recompute": Recompute, "abort": Abort}
@@ -219,54 +197,36 @@ type idle struct{}
 
 func (idle) Process([]int32, int, []float32) error { return nil }
 
-func (w words) text(name, otherwise string) string {
-	for _, a := range w.args {
-		if a.Key == name {
-			return a.SingleVal(w.t)
-		}
-	}
-	return otherwise
-}
-
-func (w words) number(name string, otherwise int) int {
-	w.t.Helper()
-	n, err := strconv.Atoi(w.text(name, strconv.Itoa(otherwise)))
-	if err != nil {
-		w.t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
-
 // engine is by default that of the field reports; margin and copycost are in hundredths.
 func (w words) engine() simConfig {
-	policy, ok := Policies[w.text("policy", "fifo")]
+	policy, ok := Policies[w.Text("policy", "fifo")]
 	if !ok {
-		w.t.Fatalf("there is no policy %s", w.text("policy", ""))
+		w.T.Fatalf("there is no policy %s", w.Text("policy", ""))
 	}
-	return simConfig{page: w.number("page", 16), blocks: w.number("blocks", 8), slots: w.number("slots", 8), tokens: w.number("tokens", 64),
-		depth: w.number("depth", 1), margin: float64(w.number("margin", 0)) / 100, sharing: w.flag("sharing"), failing: w.flag("failing"), policy: policy,
-		reads: w.number("reads", 0), host: w.number("host", 0), copyCost: float64(w.number("copycost", 0)) / 100, overlap: w.flag("overlap")}
+	return simConfig{page: w.Number("page", 16), blocks: w.Number("blocks", 8), slots: w.Number("slots", 8), tokens: w.Number("tokens", 64),
+		depth: w.Number("depth", 1), margin: float64(w.Number("margin", 0)) / 100, sharing: w.Flag("sharing"), failing: w.Flag("failing"), policy: policy,
+		reads: w.Number("reads", 0), host: w.Number("host", 0), copyCost: float64(w.Number("copycost", 0)) / 100, overlap: w.Flag("overlap")}
 }
 
 // submit is a request whose prompt is the beginning of a text, or all that another
 // request was and brought, and tokens of its own behind it. Several sequences
 // sample by their numbers, else they were equal.
 func (w words) submit(s *story, k Key) Submit {
-	ids := prompt(w.number("prompt", 0), w.number("text", int(k)))
-	if before := Key(w.number("after", 0)); before > 0 {
+	ids := prompt(w.Number("prompt", 0), w.Number("text", int(k)))
+	if before := Key(w.Number("after", 0)); before > 0 {
 		ids = append(s.all[before].prompt, s.all[before].got...)
 	}
-	ids = append(ids, prompt(w.number("own", 0), 1000+int(k))...)
-	r := Submit{Key: k, N: int32(w.number("n", 1)), IDs: ids, MaxNew: int32(w.number("new", 1)), Priority: int32(w.number("priority", 0))}
+	ids = append(ids, prompt(w.Number("own", 0), 1000+int(k))...)
+	r := Submit{Key: k, N: int32(w.Number("n", 1)), IDs: ids, MaxNew: int32(w.Number("new", 1)), Priority: int32(w.Number("priority", 0))}
 	if r.N > 1 {
 		r.Sampling, r.Seed = sampling.Params{Temperature: 1}, uint64(k)
 	}
-	r.KV, r.Commits, r.Version = policies[w.text("kv", "")], int32(w.number("commits", 0)), uint32(w.number("version", 0))
-	r.Private, r.Urgent, r.Sampling.Tell.Prompt = w.flag("private"), w.flag("urgent"), w.flag("told")
-	if w.flag("processor") {
+	r.KV, r.Commits, r.Version = policies[w.Text("kv", "")], int32(w.Number("commits", 0)), uint32(w.Number("version", 0))
+	r.Private, r.Urgent, r.Sampling.Tell.Prompt = w.Flag("private"), w.Flag("urgent"), w.Flag("told")
+	if w.Flag("processor") {
 		r.Sampling.Processor, r.Sampling.Temperature = idle{}, 0
 	}
-	if eos := w.number("eos", 0); eos > 0 {
+	if eos := w.Number("eos", 0); eos > 0 {
 		r.EOS = alone(r, 0, s.config.failing, s.config.windows...).want[eos-1:][:1]
 	}
 	return r

@@ -121,7 +121,9 @@ func (s *story) tellRow(row executor.Row) {
 func (s *story) tellTokens() {
 	var keys []Key
 	for _, it := range s.tokens.Items {
-		keys = append(keys, it.Key)
+		if len(it.IDs)+len(it.Prompt) > 0 || it.Finish != Running {
+			keys = append(keys, it.Key)
+		}
 	}
 	each := grouped(keys, func(k Key) string {
 		o := s.all[k]

@@ -37,6 +37,7 @@ var layers = map[string][]string{
 	"internal/nearest":   {},
 	"internal/obs":       {"github.com/rs/zerolog"},
 	"internal/replaylog": {"sampling", "weights", "internal/jsonl"},
+	"internal/storytest": {"github.com/cockroachdb/datadriven"},
 	"internal/trace":     {"internal/jsonl"},
 	"internal/wire":      {protoactor, "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"cmd":                {"*"},

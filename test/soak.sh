@@ -57,10 +57,11 @@ scheduler() {
 	go test -count=1 -run 'Steady|Alloc' -v ./sched | grep -E '^(---|ok|FAIL)'
 	echo '```'
 	echo
-	echo '## A step of 256 decoding sequences with 32k blocks; naming victims among as many; a match of 32k tokens'
+	echo '## A step of 256 decoding sequences with 32k blocks; naming victims among as many; a match of 32k tokens; all of the engine'
 	echo
 	echo '```'
 	own go test -run '^$' -bench 'Step256|Victims256|Match32k' -benchmem ./sched ./blockmgr | grep -E '^Bench|FAIL'
+	own go test -run '^$' -bench 'OwnShare256' -benchtime 5x ./engine | grep -E '^Bench|FAIL'
 	echo '```'
 	echo
 	echo '## 10,000 requests over 4,096 blocks, and a load under pressure'
@@ -157,8 +158,9 @@ weight_updates() {
 	echo
 	echo '```'
 	go test -race -count=1 -v -run 'SwapAtEveryMessage' ./sched | grep -E '^ *---|^ok|FAIL'
-	go test -race -count=20 -timeout 30m -run 'Update|Rollback|Versions' ./engine
-	go test -count=1 ./sched ./blockmgr ./weights -rapid.checks=20000
+	go test -race -count=3 -timeout 30m -run 'Update|Rollback|Versions' ./engine
+	go test -count=1 -v -run 'SwapAtEveryStep' ./engine -swap-steps 0 | grep -E '^ *---|^ok|FAIL'
+	go test -count=1 ./weights -rapid.checks=5000
 	echo '```'
 	echo
 	echo '## SmolLM2 in bf16: a full update every 3 s beside 16 requests; with memory for two sets, and for one'
@@ -166,7 +168,6 @@ weight_updates() {
 	echo '```'
 	for sets in 2 1; do
 		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets || echo FAIL
-		own bin/cbactor bench --model smollm2-bf16 --update --weight-sets $sets --json || echo FAIL
 	done
 	echo '```'
 	echo
@@ -194,10 +195,11 @@ pauses() {
 	echo
 	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 	echo
-	echo '## 200 storms of 1,000 requests with pauses, logits, sleeps, stops and starts, under the race detector'
+	echo '## 200 storms of 1,000 requests with pauses, logits, updates, rollbacks, sleeps, stops and starts, under the race detector'
 	echo
 	echo '```'
 	go test -race -count=1 -timeout 30m -run 'TestPauseStorm' ./engine -pause-storms 200
+	go test -race -count=1 -timeout 30m -v -run 'TestReportD' ./engine -report-rounds 200 | grep -E '^---|^ok|FAIL'
 	echo '```'
 	echo
 	echo '## A pause behind 100,000 queued requests, and of an idle engine'

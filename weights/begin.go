@@ -14,7 +14,7 @@ func (s *Store) Begin(base, version string, m Manifest) (*Update, error) {
 	if err := s.checkVersions(base, version, &m); err != nil {
 		return nil, err
 	}
-	p, err := plan(s.cfg, s.opt.Storage, s.current.Set, &m)
+	p, err := plan(s.cfg, s.opt.Storage, false, s.current.Set, &m)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,8 @@ func (s *Store) checkVersions(base, version string, m *Manifest) error {
 	switch {
 	case s.update != nil:
 		return fmt.Errorf("%w: version %q; commit or abort it first", ErrBusy, s.update.version)
+	case s.over != nil:
+		return fmt.Errorf("%w: version %q, in place; write or abort it first", ErrBusy, s.over.version)
 	case version == "":
 		return fmt.Errorf("%w: an update needs a name", ErrVersion)
 	case version == serving:

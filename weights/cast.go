@@ -68,7 +68,7 @@ func narrow(dst []byte, src []float32, to model.DType) {
 		}
 	case model.BF16:
 		for i, x := range src {
-			binary.LittleEndian.PutUint16(dst[2*i:], toBF16(x))
+			binary.LittleEndian.PutUint16(dst[2*i:], model.ToBF16(x))
 		}
 	case model.F16:
 		for i, x := range src {
@@ -76,9 +76,6 @@ func narrow(dst []byte, src []float32, to model.DType) {
 		}
 	}
 }
-
-// toBF16 rounds a number that is not NaN to the nearest bf16, ties to even.
-func toBF16(x float32) uint16 { return uint16(roundPair(uint64(math.Float32bits(x))) >> 16) }
 
 // toF16 rounds a number that is not NaN to the nearest IEEE 754 half, ties to even.
 func toF16(x float32) uint16 {

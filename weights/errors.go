@@ -33,9 +33,13 @@ var (
 	ErrMemory = errors.New("weights: no memory")
 	// ErrBusy means that an update is open already.
 	ErrBusy = errors.New("weights: an update is open")
+	// ErrInUse means that a set cannot be overwritten, since somebody computes with it or
+	// reads it.
+	ErrInUse = errors.New("weights: set is in use")
 	// ErrVersion means that a version is not the one that is needed, or not kept.
 	ErrVersion = errors.New("weights: wrong version")
-	// ErrBroken means that a set in place was overwritten in part: it must be sent again.
+	// ErrBroken means that the set that serves was overwritten in part: a complete one must
+	// be sent.
 	ErrBroken = errors.New("weights: set is broken")
 	// ErrClosed means that an update was committed or aborted.
 	ErrClosed = errors.New("weights: update is closed")

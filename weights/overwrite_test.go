@@ -36,17 +36,21 @@ func overwrite(store *Store, base, version string, m Manifest, send Send) (*Set,
 	if err != nil {
 		return nil, err
 	}
+	defer o.Abort()
 	if err := o.Check(send); err != nil {
 		return nil, err
 	}
 	return o.Write(send)
 }
 
+// What is sent is cast to what is stored, in its place; rows under a fused name, and a
+// head that is the embedding, are found.
 func TestOverwrite(t *testing.T) {
 	for _, from := range floats {
-		store := serving(t, model.BF16, Options{Storage: model.BF16})
+		store := serving(t, model.BF16, Options{})
 		trained(model.BF16, 9).commit(t, store, "", "v2")
 		s := trained(from, 1)
+		s.add(head, from.String(), s.entry(embedding).Shape, s.data[embedding])
 		const l = "model.layers.1.mlp."
 		fused := append(bytes.Clone(s.data[l+"gate_proj.weight"]), s.data[up]...)
 		s.add(l+"gate_up_proj.weight", from.String(), []int{64, 64}, fused)
@@ -82,10 +86,18 @@ func TestOverwriteRefuses(t *testing.T) {
 		{"digest", ErrDigest, func(_ *Store, s *sent) { s.entry(up).Digest = Sum(SHA256, nil) }},
 		{"digest of the whole", ErrDigest, func(_ *Store, s *sent) { s.Digest = Sum(SHA256, nil) }},
 		{"digest of the result", ErrDigest, func(_ *Store, s *sent) { s.Result = Sum(SHA256, nil) }},
-		{"another type", ErrDType, func(_ *Store, s *sent) { *s = *trained(model.F32, 1) }},
+		{"a number that the stored type cannot hold", ErrNotFinite, func(_ *Store, s *sent) {
+			s.remove(up)
+			s.add(up, "F32", []int{32, 64}, bytes.Repeat([]byte{0xff, 0xff, 0x7f, 0x7f}, 32*64))
+		}},
+		{"another type", ErrDType, func(_ *Store, s *sent) { s.entry(up).DType = "I8" }},
 		{"sparse", ErrDType, func(_ *Store, s *sent) { *s = *patch(up, []int32{1}, []byte{0, 0}) }},
-		{"tied head", ErrDType, func(_ *Store, s *sent) { s.add(head, "BF16", []int{8, 64}, s.data[embedding]) }},
-		{"in use", ErrBusy, func(store *Store, _ *sent) {
+		{"another head than the embedding", ErrTied, func(_ *Store, s *sent) {
+			other := bytes.Clone(s.data[embedding])
+			other[0] ^= 1
+			s.add(head, "BF16", s.entry(embedding).Shape, other)
+		}},
+		{"in use", ErrInUse, func(store *Store, _ *sent) {
 			if _, err := store.Use(1); err != nil {
 				t.Fatal(err)
 			}
@@ -111,9 +123,16 @@ func TestOverwriteRefuses(t *testing.T) {
 	if !errors.Is(err, ErrChunk) {
 		t.Errorf("not in order: got %v", err)
 	}
-	o, err := store.Overwrite("v1", "v2", s.Manifest)
+	trained(model.BF16, 3).commit(t, store, "v1", "v2")
+	o, err := store.Overwrite("v2", "v3", s.Manifest)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := store.Overwrite("v2", "v4", s.Manifest); !errors.Is(err, ErrBusy) {
+		t.Errorf("two at a time: got %v", err)
+	}
+	if _, err := store.Begin("v2", "v4", s.Manifest); !errors.Is(err, ErrBusy) {
+		t.Errorf("another update beside: got %v", err)
 	}
 	if _, err := o.Write(s.pieces(nothing)); !errors.Is(err, ErrVersion) {
 		t.Errorf("not checked: got %v", err)
@@ -121,28 +140,42 @@ func TestOverwriteRefuses(t *testing.T) {
 	if err := o.Check(s.pieces(nothing)); err != nil {
 		t.Fatal(err)
 	}
-	trained(model.BF16, 2).commit(t, store, "v1", "other")
-	if _, err := o.Write(s.pieces(nothing)); !errors.Is(err, ErrVersion) || store.Retained() != "v1" {
+	if _, err := store.Rollback("v1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Write(s.pieces(nothing)); !errors.Is(err, ErrVersion) || store.Retained() != "v2" {
 		t.Errorf("over another set: got %v", err)
 	}
+	o.Abort()
+	trained(model.BF16, 2).commit(t, store, "v1", "v4")
 }
 
-// What is not the same the second time leaves no version, until all is sent again.
-func TestOverwriteBroken(t *testing.T) {
-	store, s := serving(t, model.BF16, Options{}), trained(model.BF16, 1)
-	_, err := overwrite(store, "v1", "v2", s.Manifest, s.pieces(func(time int) {
-		if time == 2 {
-			s.data[up][0] ^= 1
+// What is stored in two types, or quantised, cannot be sent under one name.
+func TestOverwriteKeepsTypes(t *testing.T) {
+	mixed := source(tinyConfig(), model.BF16)
+	const gate = "model.layers.1.mlp.gate_proj.weight"
+	for _, c := range []struct {
+		stored model.DType
+		name   string
+	}{{model.F32, "model.layers.1.mlp.gate_up_proj.weight"}, {model.Q8_0, gate}} {
+		of := mixed.tensors[gate]
+		of.DType = c.stored
+		mixed.tensors[gate] = of
+		first, err := Load(tinyConfig(), mixed, 1, "v1")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))
-	if !errors.Is(err, ErrBroken) || !errors.Is(err, ErrDigest) || store.Current().Version != "" || store.Current().Epoch != 2 {
-		t.Fatalf("got %v, serving %q", err, store.Current().Version)
-	}
-	part := patch(up, []int32{1}, []byte{0, 0})
-	if _, err := store.Begin("v1", "v3", part.Manifest); !errors.Is(err, ErrVersion) {
-		t.Errorf("over what is broken: got %v", err)
-	}
-	if _, err := overwrite(store, "", "v3", s.Manifest, s.pieces(nothing)); err != nil || store.Current().Version != "v3" {
-		t.Errorf("sent again: %v", err)
+		store, err := NewStore(tinyConfig(), first, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := []int{32, 64}
+		if c.name != gate {
+			shape[0] *= 2
+		}
+		m := Manifest{Partial: true, Tensors: []Entry{{Name: c.name, DType: "BF16", Shape: shape}}}
+		if _, err := store.Overwrite("v1", "v2", m); !errors.Is(err, ErrDType) {
+			t.Errorf("%s stored as %s: %v", gate, c.stored, err)
+		}
 	}
 }

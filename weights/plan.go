@@ -11,6 +11,7 @@ import (
 // nothing the manifest claims is larger.
 type planner struct {
 	storage  model.DType // Invalid: as sent
+	inPlace  bool        // the tensors are those of the base, in the types that these have
 	base     *Set
 	tiedHead bool   // the model's head is its embedding
 	tied     *Entry // the head, when it is listed all the same
@@ -22,9 +23,9 @@ type planner struct {
 }
 
 // plan checks a manifest against the model and the base.
-func plan(cfg *model.Config, storage model.DType, base *Set, m *Manifest) (*planner, error) {
+func plan(cfg *model.Config, storage model.DType, inPlace bool, base *Set, m *Manifest) (*planner, error) {
 	p := &planner{
-		storage: storage, base: base, tiedHead: cfg.TiedHead,
+		storage: storage, inPlace: inPlace, base: base, tiedHead: cfg.TiedHead,
 		wanted:  map[string]model.Tensor{},
 		entries: map[string]*entry{},
 		given:   map[string]*slot{},
@@ -92,6 +93,11 @@ func (p *planner) addDense(e Entry) error {
 			return fmt.Errorf("%w: %s, also within %.80q", ErrTwice, name, e.Name)
 		}
 		p.given[name] = s
+		if p.inPlace {
+			if s.to, err = p.typeInPlace(s, e.Name, name); err != nil {
+				return err
+			}
+		}
 		part.DType = s.to
 		s.parts = append(s.parts, part)
 		if shape == nil {
@@ -111,6 +117,20 @@ func (p *planner) addDense(e Entry) error {
 	return nil
 }
 
+// typeInPlace is the type that a part of what is sent under a name is stored in, which is
+// that of the parts before it.
+func (p *planner) typeInPlace(s *slot, sent, part string) (model.DType, error) {
+	stored, _ := p.base.Tensor(part)
+	t, err := floatType(part, stored.DType.String())
+	switch {
+	case err != nil:
+		return t, fmt.Errorf("%w: %s is stored as %s, which nothing is cast to", ErrDType, part, stored.DType)
+	case len(s.parts) > 0 && t != s.to:
+		return t, fmt.Errorf("%w: the parts of %s are stored as %s and as %s; send each by its own name", ErrDType, sent, s.to, t)
+	}
+	return t, nil
+}
+
 // addTied adds the head of a model whose head is the embedding: it is sent into
 // the same place, where what differs is noticed.
 func (p *planner) addTied(e Entry) error {
@@ -128,8 +148,11 @@ func (p *planner) addTied(e Entry) error {
 // addSparse adds one half of a sparse update of a tensor.
 func (p *planner) addSparse(e Entry, target string) error {
 	t, ok := p.wanted[target]
-	if !ok {
+	switch {
+	case !ok:
 		return fmt.Errorf("%w: %.80q belongs to no tensor of the model", ErrUnknown, e.Name)
+	case p.inPlace:
+		return fmt.Errorf("%w: %s cannot be sent in place; send the whole tensor", ErrDType, e.Name)
 	}
 	if len(e.Shape) != 1 || e.Shape[0] < 1 || e.Shape[0] > t.Elements() {
 		return fmt.Errorf("%w: %s is %v, want [n] with n from 1 to %d", ErrShape, e.Name, few(e.Shape), t.Elements())

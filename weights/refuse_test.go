@@ -81,7 +81,7 @@ func TestUpdateRefuses(t *testing.T) {
 }
 
 func putBF16(data []byte, i int, x float64) {
-	binary.LittleEndian.PutUint16(data[2*i:], toBF16(float32(x)))
+	binary.LittleEndian.PutUint16(data[2*i:], model.ToBF16(float32(x)))
 }
 
 // A chunk that contradicts the manifest changes nothing, and the update goes on.

@@ -18,9 +18,13 @@ type Tensor struct {
 // dimension, and row counts over all dimensions before it. A tensor of one
 // dimension is row 0. The values are exactly those that the type defines. It does not
 // allocate, and panics when dst or row does not fit the tensor, as an index would.
-func (t Tensor) Row(dst []float32, row int) {
+func (t Tensor) Row(dst []float32, row int) { t.Part(dst, row, 0) }
+
+// Part widens as many numbers of a row as dst has, from one on that begins a block of
+// the type, otherwise as Row does.
+func (t Tensor) Part(dst []float32, row, from int) {
 	n := t.DType.RowBytes(t.Shape[len(t.Shape)-1])
-	model.Dequantize(dst, t.Data[row*n:(row+1)*n], t.DType)
+	model.Dequantize(dst, t.Data[row*n : (row+1)*n][t.DType.RowBytes(from):], t.DType)
 }
 
 // Set is all weights of a model.

@@ -26,9 +26,10 @@ type Store struct {
 	mem      memory
 	sets     map[uint32]*kept
 	current  *kept
-	retained *kept // nil: none
-	update   *Update
-	epoch    uint32 // the last that was given
+	retained *kept      // nil: none
+	update   *Update    // that is open
+	over     *Overwrite // likewise
+	epoch    uint32     // the last that was given
 }
 
 // kept is a set and why it is kept.
@@ -36,6 +37,8 @@ type kept struct {
 	*Set
 	users int
 	named bool // it is the current or the retained one
+
+	broken bool // it was overwritten in part
 }
 
 // NewStore makes a store that serves first, a set of the model cfg. It counts
@@ -121,6 +124,9 @@ func (s *Store) serve(set *Set) *Set {
 	old := s.current
 	s.current = s.adopt(set)
 	s.retain(old)
+	if old.broken {
+		s.Forget()
+	}
 	return set
 }
 

@@ -16,7 +16,7 @@ import (
 
 // updateHelp is about bench with --update.
 const updateHelp = `With --update it is measured what updates of the weights cost: 16 requests decode all the time, first without
-updates, then with them, then without again. What is sent are the model's own weights, so it must be stored
+updates, then with them, then without again. An update beforehand does not count. What is sent are the model's own weights, so it must be stored
 as f32, f16 or bf16, and memory must hold them four times.`
 
 // The load of --update.
@@ -94,10 +94,6 @@ func (c *cli) benchUpdate(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err != nil {
 		return ended(ctx, err)
 	}
-	c.say("overwriting one set")
-	if m.Overwrite, err = updates.MeasureOverwrite(model.Config, set); err != nil {
-		return err
-	}
 	if f.json {
 		return c.printJSON(m)
 	}
@@ -128,6 +124,10 @@ func (c *cli) measureUpdates(ctx context.Context, cmd *cobra.Command, f *benchFl
 	m = updateMeasurement{Engine: "cbactor", Model: f.engine.model, Compute: info.Compute, Threads: info.Threads, Executor: info.Executor,
 		WeightSets: settingOf(info, "weight_sets")}
 	o := updates.Options{Requests: updateRequests, Tokens: updateTokens, Updates: f.update.count, Every: f.update.every}
-	m.Report, err = updates.Run(ctx, e, set, o, func(what string) { c.say("%s", what) })
+	if m.Report, err = updates.Run(ctx, e, set, o, func(what string) { c.say("%s", what) }); err != nil {
+		return m, err
+	}
+	c.say("updates in place")
+	m.Overwrite, err = updates.MeasureOverwrite(ctx, e, set)
 	return m, err
 }

@@ -16,9 +16,10 @@ import (
 )
 
 const explainHelp = `Tell from a trace, written with --trace, what happened to a request: when it was queued, why it waited, what
-was computed in which step, for whom it was given up. Times are seconds since it was queued; those of steps
-are when they were handed over, so that a token comes later than its step begins. With steps planned while
-others run, a request that ends with a stop may have a step planned for it already: one position in vain.
+was computed in which step and with which weights, for whom it was given up. Times are seconds since it was
+queued; those of steps are when they were handed over, so that a token comes later than its step begins. With
+steps planned while others run, a request that ends with a stop may have a step planned for it already: one
+position in vain.
 
 A plan may come late to a request, because steps were handed over before or older ones are looked at first.
 The places are those of max_requests_per_batch; also who is next in line has one, and who has ended until the

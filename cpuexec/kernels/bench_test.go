@@ -42,3 +42,20 @@ func BenchmarkAttend(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTranspose reports GB/s of panels written, beyond the second level cache.
+func BenchmarkTranspose(b *testing.B) {
+	const k, panels = 128, 1000
+	r := rand.New(rand.NewPCG(1, 1))
+	x, w := random(r, k*Panel), make([]float32, k*Panel*panels)
+	for _, s := range All() {
+		b.Run(s.Name, func(b *testing.B) {
+			b.SetBytes(4 * k * Panel * panels)
+			for range b.N {
+				for p := range panels {
+					s.Transpose(x, w[p*k*Panel:], k, k)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,6 @@
 // Package kernels has the inner loops of the CPU executor in float32: products
-// with weight panels, attention over a tile of the cache, norms, rotation and the
-// gate of the feed-forward part.
+// with weight panels, attention over a tile of the cache, norms, rotation, the gate of
+// the feed-forward part; and how rows of weights become panels.
 //
 // Purpose: a Set is one implementation of all of them. There are three, for
 // AVX-512, for AVX2 with FMA, and in plain Go. The first two are assembly that

@@ -6,13 +6,14 @@ import "math"
 // order, same bits. Conversions to float32 around products keep the compiler from
 // fusing what the assembly does not.
 var generic = &Set{
-	Name:     "generic",
-	Gemm:     gemmGo,
-	Attend:   attendGo,
-	AddTile:  addTileGo,
-	SiluTile: siluTileGo,
-	Norm:     normGo,
-	Rope:     ropeGo,
+	Name:      "generic",
+	Gemm:      gemmGo,
+	Attend:    attendGo,
+	AddTile:   addTileGo,
+	SiluTile:  siluTileGo,
+	Norm:      normGo,
+	Rope:      ropeGo,
+	Transpose: transposeGo,
 }
 
 func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
@@ -123,6 +124,15 @@ func ropeGo(x, cos, sin []float32, dim int, scale float32) {
 			lo, hi := x[i], x[half+i]
 			x[i] = fma(-sin[i], hi, float32(lo*cos[i])) * scale
 			x[half+i] = fma(sin[i], lo, float32(hi*cos[i])) * scale
+		}
+	}
+}
+
+func transposeGo(x, w []float32, k, xStride int) {
+	for i := range k {
+		line := (*[Panel]float32)(w[i*Panel:])
+		for c := range line {
+			line[c] = x[c*xStride+i]
 		}
 	}
 }

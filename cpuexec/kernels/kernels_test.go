@@ -223,6 +223,28 @@ func TestRowKernelsEqualTwins(t *testing.T) {
 	})
 }
 
+// TestTranspose compares every Set with the definition; nothing else is written.
+func TestTranspose(t *testing.T) {
+	for _, s := range All() {
+		r := rand.New(rand.NewPCG(7, 7))
+		for _, k := range []int{1, 7, 8, 17, 128} {
+			for _, pad := range []int{0, 5} {
+				x, w := random(r, Panel*(k+pad)), make([]float32, (k+1)*Panel)
+				s.Transpose(x, w, k, k+pad)
+				for i := range w {
+					want := float32(0)
+					if i < k*Panel {
+						want = x[i%Panel*(k+pad)+i/Panel]
+					}
+					if w[i] != want {
+						t.Fatalf("%s: k=%d: value %d is %v, want %v", s.Name, k, i, w[i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestValues checks plain Go, and so all Sets, against the formulas.
 func TestValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))

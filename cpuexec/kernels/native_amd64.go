@@ -20,10 +20,11 @@ var avx2 = &Set{
 		}
 		attendAVX2(&q[0], &k[0], &v[0], &state[0], int64(4*kPitch), int64(n), int64(dim))
 	},
-	AddTile:  addTileAsm,
-	SiluTile: siluTileAsm,
-	Norm:     normAsm,
-	Rope:     ropeAsm,
+	AddTile:   addTileAsm,
+	SiluTile:  siluTileAsm,
+	Norm:      normAsm,
+	Rope:      ropeAsm,
+	Transpose: transposeAsm,
 }
 
 var avx512 = &Set{
@@ -36,10 +37,11 @@ var avx512 = &Set{
 		}
 		attendAVX512(&q[0], &k[0], &v[0], &state[0], int64(4*kPitch), int64(n), int64(dim))
 	},
-	AddTile:  addTileAsm,
-	SiluTile: siluTileAsm,
-	Norm:     normAsm,
-	Rope:     ropeAsm,
+	AddTile:   addTileAsm,
+	SiluTile:  siluTileAsm,
+	Norm:      normAsm,
+	Rope:      ropeAsm,
+	Transpose: transposeAsm,
 }
 
 // native lists the assembly Sets that this CPU and its system can run.
@@ -91,6 +93,16 @@ func ropeAsm(x, cos, sin []float32, dim int, scale float32) {
 		return
 	}
 	rope(&x[0], &cos[0], &sin[0], int64(len(x)/dim), int64(dim/2), scale)
+}
+
+func transposeAsm(x, w []float32, k, xStride int) {
+	n := k &^ 7
+	_ = x[(Panel-1)*xStride+k-1] // the assembly trusts these
+	_ = w[k*Panel-1]
+	for c := 0; c < Panel && n > 0; c += 8 {
+		transpose(&x[c*xStride], &w[c], int64(n/8), int64(4*xStride))
+	}
+	transposeGo(x[n:], w[n*Panel:], k-n, xStride)
 }
 
 // Pause tells the CPU that this thread spins.

@@ -46,6 +46,10 @@ type Set struct {
 	// Rope turns the pairs (i, i+dim/2) of each head in x, heads of dim elements
 	// side by side, by the angles whose cosines and sines are given, and scales.
 	Rope func(x, cos, sin []float32, dim int, scale float32)
+
+	// Transpose writes 32 rows of x (xStride apart) into the columns of a panel:
+	// w[i*32+c] = x[c*xStride+i] for i < k.
+	Transpose func(x, w []float32, k, xStride int)
 }
 
 // All lists the Sets of this CPU, the fastest first, plain Go last.

@@ -74,6 +74,12 @@ func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 //go:noescape
 func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale float32)
 
+// transpose writes n8*8 values of 8 rows of x into 8 columns of a panel. xStride is
+// in bytes.
+//
+//go:noescape
+func transpose(x *float32, w *float32, n8 int64, xStride int64)
+
 // pause tells the CPU n times that this thread spins.
 //
 //go:noescape

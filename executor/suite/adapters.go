@@ -28,6 +28,7 @@ func RunAdapters(t *testing.T, newExecutor Make, newAdapter func(number int) *mo
 		{"mixed", testMixedAdapters},
 		{"fork", testForkedAdapters},
 		{"life", testAdapterLife},
+		{"asleep", testAdaptersAsleep},
 		{"refused", testRefusedAdapters},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, newExecutor, newAdapter) })
@@ -42,16 +43,9 @@ func adapted(t *testing.T, newExecutor Make, newAdapter func(int) *model.Adapter
 		t.Fatalf("it is no Adapters, or has less than 2 places: %+v", ex)
 	}
 	for i, name := range []string{"a", "b"} {
-		load(t, ex, name, newAdapter(i))
+		must(t, ex.LoadAdapter(name, newAdapter(i)))
 	}
 	return newDriver(t, ex), ex
-}
-
-func load(t *testing.T, ex executor.Adapters, name string, a *model.Adapter) {
-	t.Helper()
-	if err := ex.LoadAdapter(name, a); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // testMixedAdapters runs requests with the adapters a and b, and with none, in many
@@ -114,25 +108,33 @@ func testAdapterLife(t *testing.T, newExecutor Make, newAdapter func(int) *model
 		if i > 0 {
 			before = fmt.Sprint("b", i-1)
 		}
-		if err := ex.UnloadAdapter(before); err != nil {
-			t.Fatal(err)
-		}
-		load(t, ex, now, newAdapter(1+i%2))
+		must(t, ex.UnloadAdapter(before))
+		must(t, ex.LoadAdapter(now, newAdapter(1+i%2)))
 	}
 	d.finish()
 	d.run(nil, policy{chunk: 1, ahead: 1})
 	same(t, "beside adapters that come and go", [][]int32{s.out}, want[:1])
-	if err := ex.UnloadAdapter("b3"); err != nil {
-		t.Fatal(err)
-	}
-	load(t, ex, "again", newAdapter(1))
+	must(t, ex.UnloadAdapter("b3"))
+	must(t, ex.LoadAdapter("again", newAdapter(1)))
 	requests[1].adapter = "again"
 	fresh, other := adapted(t, newExecutor, newAdapter)
-	if err := other.UnloadAdapter("a"); err != nil {
-		t.Fatal(err)
-	}
-	load(t, other, "again", newAdapter(1))
+	must(t, other.UnloadAdapter("a"))
+	must(t, other.LoadAdapter("again", newAdapter(1)))
 	same(t, "in a place that others had", tokens(t, d.run(requests[1:], alone)), tokens(t, fresh.run(requests[1:], alone)))
+}
+
+// testAdaptersAsleep sleeps with adapters, which stay in their places.
+func testAdaptersAsleep(t *testing.T, newExecutor Make, newAdapter func(int) *model.Adapter) {
+	d, ex := adapted(t, newExecutor, newAdapter)
+	sleeper, ok := ex.(executor.Sleeper)
+	if !ok {
+		t.Skip("this executor does not sleep")
+	}
+	requests := prompts(d.info, 5, 9)
+	requests[0].adapter, requests[1].adapter = "a", "b"
+	want := tokens(t, d.run(requests, alone))
+	must(t, errors.Join(sleeper.Sleep(true, true), sleeper.Wake()))
+	same(t, "after a sleep", tokens(t, d.run(requests, alone)), want)
 }
 
 // testRefusedAdapters asks for what may not be.
@@ -140,36 +142,30 @@ func testRefusedAdapters(t *testing.T, newExecutor Make, newAdapter func(int) *m
 	d, ex := adapted(t, newExecutor, newAdapter)
 	requests := prompts(d.info, 5)
 	requests[0].adapter = "a"
-	refused := func(what string, err, class error) {
-		t.Helper()
-		if !errors.Is(err, class) {
-			t.Errorf("%s: %v, want %v", what, err, class)
-		}
-	}
-	refused("no part", ex.LoadAdapter("c", new(model.Adapter)), model.ErrAdapter)
-	refused("name in use", ex.LoadAdapter("a", newAdapter(0)), executor.ErrContract)
-	refused("no name", ex.LoadAdapter("", newAdapter(0)), executor.ErrContract)
-	refused("unload of nothing", ex.UnloadAdapter("c"), executor.ErrContract)
+	refused(t, "no part", ex.LoadAdapter("c", new(model.Adapter)), model.ErrAdapter)
+	refused(t, "name in use", ex.LoadAdapter("a", newAdapter(0)), executor.ErrContract)
+	refused(t, "no name", ex.LoadAdapter("", newAdapter(0)), executor.ErrContract)
+	refused(t, "unload of nothing", ex.UnloadAdapter("c"), executor.ErrContract)
 	for n := 2; ; n++ {
 		if err := ex.LoadAdapter(fmt.Sprint(n), newAdapter(0)); err != nil {
-			refused("one too many", err, executor.ErrAdapters)
+			refused(t, "one too many", err, executor.ErrAdapters)
 			break
 		}
 	}
 	b := executor.Batch{Step: 1, Epoch: 1, Admit: []executor.Admit{{IDs: []int32{1}, PromptLen: 1, Adapter: "c", Parent: executor.NoSlot}}}
-	refused("unknown adapter", ex.Start(&b), executor.ErrContract)
+	refused(t, "unknown adapter", ex.Start(&b), executor.ErrContract)
 
 	p := d.newPlan()
 	d.admit(&p.batch, &requests[0])
 	d.addRows(p, 5)
 	d.start(p)
-	refused("of an open slot", ex.UnloadAdapter("a"), executor.ErrContract)
+	refused(t, "of an open slot", ex.UnloadAdapter("a"), executor.ErrContract)
 	d.finish()
 	d.active[0].n = 2
 	last := d.newPlan()
 	d.addRows(last, 1)
 	d.start(last)
-	refused("of an unfinished step", ex.UnloadAdapter("a"), executor.ErrContract)
+	refused(t, "of an unfinished step", ex.UnloadAdapter("a"), executor.ErrContract)
 	d.finish()
 	if err := ex.UnloadAdapter("a"); err != nil {
 		t.Errorf("of nobody: %v", err)

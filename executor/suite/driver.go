@@ -34,6 +34,7 @@ type driver struct {
 	ex     executor.Executor
 	info   executor.Info
 	step   uint64
+	epoch  uint32 // that plans name
 	free   []int32
 	host   []int32 // free blocks of the host pool, for those who swap
 	slots  []executor.Slot
@@ -44,7 +45,7 @@ type driver struct {
 
 func newDriver(t *testing.T, ex executor.Executor) *driver {
 	t.Helper()
-	d := &driver{t: t, ex: ex, info: ex.Info()}
+	d := &driver{t: t, ex: ex, info: ex.Info(), epoch: 1}
 	for i := range d.info.Groups[0].Blocks {
 		d.free = append(d.free, int32(i))
 	}

@@ -27,7 +27,7 @@ type sequence struct {
 
 func (d *driver) newPlan() *plan {
 	d.step++
-	return &plan{batch: executor.Batch{Step: d.step, Epoch: 1}}
+	return &plan{batch: executor.Batch{Step: d.step, Epoch: d.epoch}}
 }
 
 // admit opens a slot for r.

@@ -16,6 +16,7 @@ type Options struct {
 	MaxContext int
 	HostBlocks int // of the host pool; an executor may have none
 	Adapters   int // loaded at a time; an executor may have none
+	Sets       int // weight sets loaded at a time, the first one among them; 0: 1
 
 	// KeepLogits, if set, is to be called in Finish for every row that samples,
 	// with the logits after position pos of the slot's sequence, by an executor

@@ -30,8 +30,9 @@ const (
 	Forked    Kind = "forked"    // started from another sequence's cache: Step, Of, Cached
 	Ended     Kind = "ended"     // Reason, Matched, Tokens, Cached, Preemptions, FirstMicros, Error
 
-	Mode Kind = "mode" // the engine's mode, for all requests: Mode
-	Lost Kind = "lost" // so many events are missing here: Count
+	Mode    Kind = "mode"    // the engine's mode, for all requests, or how many hold its pause: Mode, Holders
+	Weights Kind = "weights" // what the steps from here on compute with, for all requests: Epoch, Version
+	Lost    Kind = "lost"    // so many events are missing here: Count
 )
 
 // Why says why a request is not in a step.
@@ -45,6 +46,7 @@ const (
 	Budget Why = "budget" // the tokens or cache reads of the step are used up
 
 	Emptied Why = "emptied" // of one that is given up: the whole cache was
+	Renewed Why = "weights" // likewise: its cache was of weights before
 )
 
 // How says what became of the cache of a request that was given up.
@@ -89,4 +91,6 @@ type Event struct {
 	FirstMicros int64  `json:"first_us,omitempty"` // from queued to the first token
 	Error       string `json:"error,omitempty"`
 	Mode        string `json:"mode,omitempty"`
+	Holders     int    `json:"holders,omitempty"` // of a pause
+	Version     string `json:"version,omitempty"` // of the weights
 }

@@ -18,6 +18,7 @@ func main() {
 	sumSquares()
 	scaleMul()
 	rope()
+	transpose()
 	pause()
 	Generate()
 }

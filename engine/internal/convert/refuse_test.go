@@ -85,9 +85,12 @@ func TestHostileMessages(t *testing.T) {
 		"asleep":           func() error { _, err := StatusOf(&messages.Status{Asleep: 9}); return err },
 		"mode":             func() error { _, err := PauseOf(&messages.Pause{Mode: 3}); return err },
 		"digest":           func() error { _, err := ManifestOf(&messages.Manifest{Digest: "md5:00"}); return err },
-		"gap":              func() error { _, err := GapsOf(&messages.Gaps{Gaps: []*messages.Gap{{Bytes: math.MaxUint64}}}); return err },
-		"info":             func() error { _, err := InfoOf([]byte("{")); return err },
-		"encode":           func() error { _, err := EncodeOf(nil); return err },
+		"gap": func() error {
+			_, err := GapsOf(&messages.Gaps{Gaps: []*messages.Gap{{Bytes: math.MaxUint64}}})
+			return err
+		},
+		"info":   func() error { _, err := InfoOf([]byte("{")); return err },
+		"encode": func() error { _, err := EncodeOf(nil); return err },
 	} {
 		if err := read(); err == nil {
 			t.Errorf("%s is taken", name)

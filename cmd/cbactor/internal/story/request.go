@@ -40,8 +40,10 @@ func (r *Request) add(e trace.Event) {
 	case trace.Queued:
 		r.Prompt, r.queued, r.waiting = e.Prompt, e.Micros, e.Micros
 	case trace.Preempted:
-		r.waiting = e.Micros
-		r.Preemptions++
+		if r.waiting < 0 { // else it only loses what it has in the host pool
+			r.waiting = e.Micros
+			r.Preemptions++
+		}
 	case trace.Started, trace.Back, trace.Forked:
 		r.onward(e.Micros)
 		if e.Kind == trace.Started {

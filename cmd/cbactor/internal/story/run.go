@@ -31,6 +31,7 @@ func (t *teller) chunk(e trace.Event) {
 		t.lines = append(t.lines, "")
 	}
 	r.chunks++
+	t.computed = max(t.computed, e.Start+e.Count)
 	r.last, r.next, r.until = e.Step, e.Start+e.Count, e.Micros
 	r.largest, r.blocks, r.rows = max(r.largest, e.Count), r.blocks+max(0, e.Blocks-t.kept), max(r.rows, e.Rows)
 	t.kept = 0
@@ -48,6 +49,9 @@ func (t *teller) keep(e trace.Event) {
 func (t *teller) close() {
 	if t.run.chunks > 0 {
 		sentence := t.run.String()
+		if t.run.epoch > 1 {
+			sentence += ", with " + t.story.history.name(t.run.epoch)
+		}
 		if t.run.chunks > 1 {
 			sentence += ", the last of them begun at " + Seconds(t.run.until-t.story.queued)
 		}
@@ -72,9 +76,6 @@ func (r *run) String() string {
 		s += ", beside one other"
 	case r.rows > 2:
 		s += fmt.Sprintf(", beside up to %d others", r.rows-1)
-	}
-	if r.epoch > 1 {
-		s += fmt.Sprintf(", with weights of epoch %d", r.epoch)
 	}
 	return s
 }

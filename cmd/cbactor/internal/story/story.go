@@ -12,12 +12,15 @@ type Story struct {
 	Request
 	Header trace.Header
 	Events []trace.Event // its own, and those of the engine while it was open
+
+	history *history // of the whole trace
 }
 
 // Read reads a trace to its end and gives the stories of an id, more than one if the
 // id was used again, none if it is unknown. ids are all that there are.
 func Read(in *trace.Reader, id string) (stories []*Story, ids []string, err error) {
 	seen := map[string]struct{}{}
+	history := newHistory()
 	var s *Story // the last one
 	for {
 		e, err := in.Next()
@@ -31,12 +34,15 @@ func Read(in *trace.Reader, id string) (stories []*Story, ids []string, err erro
 			seen[e.ID] = struct{}{}
 			ids = append(ids, e.ID)
 		}
+		if e.Kind == trace.Weights {
+			history.add(e)
+		}
 		switch {
 		case e.ID == "" && s != nil && !s.ended:
 			s.Events = append(s.Events, e)
 		case e.ID == id && id != "":
 			if s == nil || s.ended || e.Kind == trace.Queued {
-				s = &Story{Request: *begin(e), Header: in.Header}
+				s = &Story{Request: *begin(e), Header: in.Header, history: history}
 				stories = append(stories, s)
 			}
 			s.add(e)

@@ -12,9 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden stories")
 
-func open(t *testing.T) *trace.Reader {
+func open(t *testing.T, name string) *trace.Reader {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "trace.jsonl"))
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,30 +25,36 @@ func open(t *testing.T) *trace.Reader {
 	return in
 }
 
-// Every request of the trace has the story that testdata/stories.txt tells.
+// Every request of a trace has the story that the file beside it tells.
 func TestStories(t *testing.T) {
-	var b strings.Builder
-	for _, id := range []string{"req-1", "req-2", "req-3", "req-3/1", "ugly\x1b[2J", "scored", "matched"} {
-		stories, ids, err := Read(open(t), id)
-		if err != nil || len(ids) != 7 {
-			t.Fatalf("%d ids, %v", len(ids), err)
+	for file, ids := range map[string]int{"trace": 7, "weights": 7} {
+		var b strings.Builder
+		_, all, err := Read(open(t, file+".jsonl"), "")
+		if err != nil || len(all) != ids {
+			t.Fatalf("%s: %d ids, %v", file, len(all), err)
 		}
-		for _, s := range stories {
-			b.WriteString(Printable(id) + "\n" + strings.Join(s.Tell(), "\n") + "\n\n")
+		for _, id := range all {
+			stories, _, err := Read(open(t, file+".jsonl"), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range stories {
+				b.WriteString(Printable(id) + "\n" + strings.Join(s.Tell(), "\n") + "\n\n")
+			}
 		}
-	}
-	path := filepath.Join("testdata", "stories.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		path := filepath.Join("testdata", file+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("told:\n%s\nwant\n%s", b.String(), want)
+		if b.String() != string(want) {
+			t.Errorf("%s: told:\n%s\nwant\n%s", file, b.String(), want)
+		}
 	}
 }
 
@@ -99,7 +105,7 @@ func TestASleepIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := strings.Join(stories[0].Tell(), "\n")
-	for _, want := range []string{"the engine was set to sleeping", "given up behind step 1 as all were, to empty the cache; to be computed again", "the engine was set to running", "back in step 2 with nothing kept"} {
+	for _, want := range []string{"the engine was sleeping for 0.0200 s", "given up behind step 1 as all were, to empty the cache; to be computed again", "back in step 2 with nothing kept"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("it does not say %q:\n%s", want, told)
 		}
@@ -108,14 +114,14 @@ func TestASleepIsTold(t *testing.T) {
 
 func TestAnUnknownRequestHasNoStory(t *testing.T) {
 	for _, id := range []string{"", "req-4"} {
-		if stories, _, err := Read(open(t), id); err != nil || len(stories) != 0 {
+		if stories, _, err := Read(open(t, "trace.jsonl"), id); err != nil || len(stories) != 0 {
 			t.Errorf("%q has %d stories, %v", id, len(stories), err)
 		}
 	}
 }
 
 func TestListSumsUp(t *testing.T) {
-	list, err := List(open(t))
+	list, err := List(open(t, "trace.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

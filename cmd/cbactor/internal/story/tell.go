@@ -26,6 +26,9 @@ type teller struct {
 	lines []string
 	run   run
 	kept  int // see keep
+
+	computed int    // positions so far, the most that it had
+	mode     string // of the engine, the last one heard of
 }
 
 func (t *teller) event(i int, e trace.Event) {
@@ -39,6 +42,7 @@ func (t *teller) event(i int, e trace.Event) {
 	switch e.Kind {
 	case trace.Started, trace.Back, trace.Forked:
 		t.keep(e)
+		t.computed = max(t.computed, e.Cached)
 	}
 	switch e.Kind {
 	case trace.Queued:
@@ -55,16 +59,13 @@ func (t *teller) event(i int, e trace.Event) {
 	case trace.First:
 		t.say(e.Micros, "its first token, of step %d", e.Step)
 	case trace.Preempted:
-		if e.Why == trace.Emptied {
-			t.say(e.Micros, "given up behind step %d as all were, to empty the cache; to be computed again", e.Step)
-			return
-		}
-		t.say(e.Micros, "given up in step %d for %s: %s", e.Step, name(e.For), given(e))
-		t.unseen(i, e)
+		t.preempted(i, e)
 	case trace.Ended:
 		t.say(e.Micros, "%s", t.ended(e))
 	case trace.Mode:
-		t.say(e.Micros, "the engine was set to %s", Printable(e.Mode))
+		t.modes(i, e)
+	case trace.Weights:
+		t.say(e.Micros, "%s", t.weights(e))
 	case trace.Lost:
 		t.say(e.Micros, "here %s missing, of this request or others", are(e.Count, "event"))
 	}
@@ -76,6 +77,18 @@ func (t *teller) say(micros int64, format string, args ...any) {
 
 func (t *teller) line(micros int64, sentence string) string {
 	return fmt.Sprintf("%10s  %s", Seconds(micros-t.story.queued), sentence)
+}
+
+func (t *teller) preempted(i int, e trace.Event) {
+	switch e.Why {
+	case trace.Emptied:
+		t.say(e.Micros, "given up behind step %d as all were, to empty the cache; to be computed again", e.Step)
+	case trace.Renewed:
+		t.say(e.Micros, "given up behind step %d: its cache is of weights before; to be computed again", e.Step)
+	default:
+		t.say(e.Micros, "given up in step %d for %s: %s", e.Step, name(e.For), given(e))
+		t.unseen(i, e)
+	}
 }
 
 // shown is the shortest time that is told, in microseconds.

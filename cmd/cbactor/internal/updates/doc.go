@@ -1,9 +1,10 @@
 // Package updates measures what updates of the weights cost those who generate
 // meanwhile: the gaps between tokens with and without them, and at the very tokens
-// where new weights come in; the throughput; how fast weights are staged; and how fast
-// one set is overwritten, beside a plain copy.
+// where new weights come in; the throughput; how fast weights are staged; and what updates
+// in place cost, beside a plain copy.
 //
-// A Run has three parts, one after another on one engine under one load: half of the
+// A Run begins with an update that does not count, since memory costs more when it is
+// first used. Then it has three parts, one after another on one engine under one load: half of the
 // quiet time, all updates, the other half. So what changes slowly, such as the machine's
 // clock, is the same for both. What is sent are the weights that serve: the work is
 // that of new ones, and the tokens stay those of the model.

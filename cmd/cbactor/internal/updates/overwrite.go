@@ -1,102 +1,73 @@
 package updates
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// Overwrite is the speed of an update in the memory of the only set, in bytes per
-// second of one thread.
+// Overwrite is what updates in the memory of the only set cost, beside a plain copy of the
+// same tensors by one thread.
 type Overwrite struct {
-	OverwritePerS float64 `json:"overwrite_bytes_per_s"`
-	CopyPerS      float64 `json:"copy_bytes_per_s"` // of a plain copy of the same tensors
-	Share         float64 `json:"overwrite_share"`
+	OverwritePerS float64 `json:"overwrite_bytes_per_s"` // while it is copied, under the pause
+	CopyPerS      float64 `json:"copy_bytes_per_s"`      // of a plain copy
+	Share         float64 `json:"overwrite_share"`       // of the first in the second
+	PauseSeconds  float64 `json:"overwrite_pause_s"`     // from the first byte copied until the new weights are ready
 }
 
 // rounds is how often each is timed; the median counts.
 const rounds = 5
 
-// MeasureOverwrite overwrites a set with the tensors of another one, after all checks,
-// and copies the same tensors plainly, in turn. It takes the memory of two sets.
-func MeasureOverwrite(cfg *model.Config, set *weights.Set) (o Overwrite, err error) {
+// MeasureOverwrite updates an engine in place with the tensors of a set, and copies these
+// plainly, in turn.
+func MeasureOverwrite(ctx context.Context, e *engine.Engine, set *weights.Set) (o Overwrite, err error) {
 	manifest, err := manifestOf(set)
 	if err != nil {
 		return o, err
 	}
-	target, err := weights.Load(cfg, tensors{set}, 1, "target")
-	if err != nil {
-		return o, err
+	plain := map[string][]byte{}
+	for t := range set.All() {
+		plain[t.Name] = make([]byte, len(t.Data))
 	}
-	plain, err := weights.Load(cfg, tensors{set}, 1, "plain")
-	if err != nil {
-		return o, err
-	}
-	store, err := weights.NewStore(cfg, target, weights.Options{})
-	if err != nil {
-		return o, err
-	}
-	var over, copied []time.Duration
+	var over, copied, pauses []time.Duration
 	for i := range rounds {
-		d, err := overwrite(store, set, manifest, fmt.Sprint(i))
+		written, paused, err := overwrite(ctx, e, set, engine.UpdateOptions{Version: fmt.Sprintf("in-place-%d", i+1), Manifest: manifest})
 		if err != nil {
 			return o, err
 		}
-		over = append(over, d)
+		over, pauses = append(over, written), append(pauses, paused)
 		begin := time.Now()
 		for t := range set.All() {
-			to, _ := plain.Tensor(t.Name) // it was loaded from set
-			copy(to.Data, t.Data)
+			copy(plain[t.Name], t.Data)
 		}
 		copied = append(copied, time.Since(begin))
 	}
-	slices.Sort(over)
-	slices.Sort(copied)
+	for _, times := range [][]time.Duration{over, copied, pauses} {
+		slices.Sort(times)
+	}
 	o.OverwritePerS = float64(set.Bytes()) / over[rounds/2].Seconds()
 	o.CopyPerS = float64(set.Bytes()) / copied[rounds/2].Seconds()
 	o.Share = o.OverwritePerS / o.CopyPerS
+	o.PauseSeconds = pauses[rounds/2].Seconds()
 	return o, nil
 }
 
-// overwrite is the time in which nobody could compute.
-func overwrite(store *weights.Store, set *weights.Set, m weights.Manifest, version string) (time.Duration, error) {
-	send := func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+// overwrite is one update in place: how long it took to write, and until it computed.
+func overwrite(ctx context.Context, e *engine.Engine, set *weights.Set, o engine.UpdateOptions) (written, paused time.Duration, err error) {
+	var begin time.Time // of the second of the two times that tensors are sent
+	err = e.UpdateInPlace(ctx, o, func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		begin = time.Now()
 		for t := range set.All() {
 			if err := put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
 				return err
 			}
 		}
+		written = time.Since(begin)
 		return nil
-	}
-	o, err := store.Overwrite("", version, m)
-	if err != nil {
-		return 0, err
-	}
-	if err := o.Check(send); err != nil {
-		return 0, err
-	}
-	begin := time.Now()
-	_, err = o.Write(send)
-	return time.Since(begin), err
-}
-
-// tensors is a set as a weights.Source.
-type tensors struct{ *weights.Set }
-
-// Tensors implements weights.Source.
-func (s tensors) Tensors() (list []model.Tensor) {
-	for t := range s.All() {
-		list = append(list, t.Tensor)
-	}
-	return list
-}
-
-// ReadTensor implements weights.Source.
-func (s tensors) ReadTensor(name string, dst []byte) error {
-	t, _ := s.Tensor(name) // one of Tensors
-	copy(dst, t.Data)
-	return nil
+	})
+	return written, time.Since(begin), err
 }

@@ -26,13 +26,14 @@ type Report struct {
 	Commits Gaps `json:"gap_commits"` // before a token that is the first of new weights
 	Added   Gaps `json:"gap_added"`   // by which those are longer than half of the quiet ones
 
+	FirstSeconds float64 `json:"first_s"` // of the update beforehand, whose memory the others use again
 	StageSeconds float64 `json:"stage_s"` // of an update, on average: until all is staged and checked
 	ReadySeconds float64 `json:"ready_s"` // then, until no step computes with older weights
 	StagePerS    float64 `json:"stage_bytes_per_s"`
 
 	Overwrite
 
-	stage, ready []time.Duration
+	sent []sent
 }
 
 // Gaps are times between tokens, in milliseconds.
@@ -81,7 +82,7 @@ func (r *Report) count(outputs []engine.Output, borders [4]time.Time) {
 			}
 			gap := at.Sub(out.Timing.Tokens[i-1])
 			parts[part].gaps = append(parts[part].gaps, gap)
-			if first[i] {
+			if first[i] && part > 0 { // not of the update beforehand
 				commits = append(commits, gap)
 			}
 		}
@@ -95,7 +96,11 @@ func (r *Report) count(outputs []engine.Output, borders [4]time.Time) {
 	for _, q := range []*float64{&r.Added.P50, &r.Added.P99, &r.Added.Most} {
 		*q -= r.Quiet.P50
 	}
-	r.StageSeconds, r.ReadySeconds = mean(r.stage), mean(r.ready)
+	n := float64(len(r.sent))
+	for _, u := range r.sent {
+		r.StageSeconds += u.stage.Seconds() / n
+		r.ReadySeconds += u.ready.Seconds() / n
+	}
 	r.StagePerS = float64(r.Bytes) / r.StageSeconds
 }
 
@@ -107,14 +112,6 @@ func partOf(at time.Time, borders [4]time.Time) int {
 		}
 	}
 	return -1
-}
-
-func mean(times []time.Duration) float64 {
-	sum := 0.0
-	for _, d := range times {
-		sum += d.Seconds()
-	}
-	return sum / float64(max(1, len(times)))
 }
 
 // Write prints the report as a table.
@@ -131,7 +128,8 @@ func (r *Report) Write(w io.Writer) error {
 	gaps("gaps at new weights", r.Commits)
 	gaps("more than quiet p50", r.Added)
 	row("staging", "%.0f MB/s: %.2f s for an update, then %.2f s until it computes", megabytes(r.StagePerS), r.StageSeconds, r.ReadySeconds)
-	row("one set overwritten", "%.0f MB/s, a plain copy %.0f MB/s: %.2f times", megabytes(r.OverwritePerS), megabytes(r.CopyPerS), r.Share)
+	row("an update beforehand", "%.2f s, with memory that was never used", r.FirstSeconds)
+	row("one set overwritten", "%.0f MB/s, a plain copy %.0f MB/s: %.2f times; nothing computes for %.2f s", megabytes(r.OverwritePerS), megabytes(r.CopyPerS), r.Share, r.PauseSeconds)
 	return t.Flush()
 }
 

@@ -30,6 +30,12 @@ func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, not
 		return nil, err
 	}
 	r := &Report{Requests: o.Requests, Updates: o.Updates, EverySeconds: o.Every.Seconds(), Bytes: set.Bytes()}
+	note("an update beforehand")
+	first, err := send(ctx, e, set, manifest, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.FirstSeconds = (first.stage + first.ready).Seconds()
 	var parts [4]time.Time // borders of the three parts
 	half := time.Duration(o.Updates) * o.Every / 2
 	note(fmt.Sprintf("%s without updates", half))
@@ -38,12 +44,14 @@ func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, not
 		return nil, err
 	}
 	parts[1] = time.Now()
-	for i := range o.Updates {
-		note(fmt.Sprintf("update %d of %d", i+1, o.Updates))
-		if err := r.send(ctx, e, set, manifest, i); err != nil {
+	for i := 1; i <= o.Updates; i++ {
+		note(fmt.Sprintf("update %d of %d", i, o.Updates))
+		u, err := send(ctx, e, set, manifest, i)
+		if err != nil {
 			return nil, err
 		}
-		if err := load.pass(ctx, time.Until(parts[1].Add(time.Duration(i+1)*o.Every))); err != nil {
+		r.sent = append(r.sent, u)
+		if err := load.pass(ctx, time.Until(parts[1].Add(time.Duration(i)*o.Every))); err != nil {
 			return nil, err
 		}
 	}
@@ -71,24 +79,29 @@ func manifestOf(set *weights.Set) (m weights.Manifest, err error) {
 // chunk is how many bytes are put at a time.
 const chunk = 1 << 20
 
+// sent is how long an update took.
+type sent struct {
+	stage time.Duration // until all is staged and checked as it came
+	ready time.Duration // then, until no step computes with older weights
+}
+
 // send is one update.
-func (r *Report) send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Manifest, number int) error {
-	u, err := e.Update(ctx, engine.UpdateOptions{Version: fmt.Sprintf("update-%d", number+1), Manifest: m, KV: engine.KVKeep})
+func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Manifest, number int) (s sent, err error) {
+	u, err := e.Update(ctx, engine.UpdateOptions{Version: fmt.Sprintf("update-%d", number), Manifest: m, KV: engine.KVKeep})
 	if err != nil {
-		return err
+		return s, err
 	}
 	defer u.Abort() // after Commit it does nothing
 	begin := time.Now()
 	for t := range set.All() {
 		for at := 0; at < len(t.Data); at += chunk {
 			if err := u.Put(t.Name, t.DType.String(), t.Shape, at, t.Data[at:min(at+chunk, len(t.Data))]); err != nil {
-				return err
+				return s, err
 			}
 		}
 	}
-	staged := time.Now()
-	r.stage = append(r.stage, staged.Sub(begin))
+	s.stage = time.Since(begin)
 	err = u.Commit(ctx)
-	r.ready = append(r.ready, time.Since(staged))
-	return err
+	s.ready = time.Since(begin) - s.stage
+	return s, err
 }

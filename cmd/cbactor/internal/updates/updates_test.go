@@ -29,7 +29,7 @@ func TestCount(t *testing.T) {
 	one.WeightVersions = []engine.VersionSpan{{Version: "a", Start: 0, End: 5}, {Version: "b", Start: 5, End: 8}}
 	other := times(250, 260, 300)
 	other.WeightVersions = []engine.VersionSpan{{Version: "b", Start: 0, End: 3}}
-	r := Report{Bytes: 1000, stage: []time.Duration{time.Second, 3 * time.Second}, ready: []time.Duration{time.Second}}
+	r := Report{Bytes: 1000, sent: []sent{{time.Second, 0}, {3 * time.Second, 2 * time.Second}}}
 	r.count([]engine.Output{one, other}, [4]time.Time{at(0), at(100), at(200), at(300)})
 
 	if want := 7 / 0.2; math.Abs(r.QuietPerS-want) > 1e-6 { // 300 is behind the last border
@@ -53,7 +53,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func tiny(t *testing.T) (*engine.Engine, *checkpoint.Checkpoint, *weights.Set) {
+func tiny(t *testing.T) (*engine.Engine, *weights.Set) {
 	t.Helper()
 	c, err := checkpoint.Open(checkpoint.Embedded)
 	if err != nil {
@@ -77,18 +77,18 @@ func tiny(t *testing.T) (*engine.Engine, *checkpoint.Checkpoint, *weights.Set) {
 			t.Error(err)
 		}
 	})
-	return e, c, set
+	return e, set
 }
 
 // A run updates as often as asked, while all requests decode; afterwards none is open.
 func TestRun(t *testing.T) {
-	e, _, set := tiny(t)
+	e, set := tiny(t)
 	o := Options{Requests: 4, Tokens: 24, Updates: 3, Every: 100 * time.Millisecond}
 	r, err := Run(t.Context(), e, set, o, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Version() != "update-3" || r.Bytes != set.Bytes() || len(r.stage) != 3 || len(r.ready) != 3 {
+	if e.Version() != "update-3" || r.Bytes != set.Bytes() || len(r.sent) != 3 || !(r.FirstSeconds > 0) {
 		t.Errorf("version %s, %+v", e.Version(), r)
 	}
 	if r.Quiet.Count == 0 || r.Beside.Count == 0 || r.Commits.Count == 0 || r.Commits.Count > 3*o.Requests || !(r.Ratio > 0) {
@@ -105,12 +105,13 @@ func TestRun(t *testing.T) {
 
 // A run ends when its context does, and when the engine does.
 func TestRunEnds(t *testing.T) {
-	e, _, set := tiny(t)
+	e, set := tiny(t)
 	o := Options{Requests: 4, Tokens: 500, Updates: 1, Every: time.Hour}
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Run(ctx, e, set, o, func(string) { time.AfterFunc(20*time.Millisecond, cancel) }); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context: %v", err)
 	}
+	e, set = tiny(t) // whose versions were not used
 	stop := func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -123,9 +124,9 @@ func TestRunEnds(t *testing.T) {
 
 // The overwritten set is measured; what cannot be sent is refused by name.
 func TestOverwrite(t *testing.T) {
-	_, c, set := tiny(t)
-	o, err := MeasureOverwrite(c.Config, set)
-	if err != nil || !(o.Share > 0) || math.Abs(o.OverwritePerS/o.CopyPerS-o.Share) > 1e-9 {
+	e, set := tiny(t)
+	o, err := MeasureOverwrite(t.Context(), e, set)
+	if err != nil || !(o.Share > 0) || !(o.PauseSeconds > 0) || e.Version() != "in-place-5" || math.Abs(o.OverwritePerS/o.CopyPerS-o.Share) > 1e-9 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	cfg := &model.Config{Family: "llama", Vocab: 64, Hidden: 64, Intermediate: 64, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 64, TiedHead: true}
@@ -133,7 +134,7 @@ func TestOverwrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := MeasureOverwrite(cfg, quantised); !errors.Is(err, weights.ErrDType) || !strings.Contains(err.Error(), "is Q8_0") {
+	if _, err := MeasureOverwrite(t.Context(), e, quantised); !errors.Is(err, weights.ErrDType) || !strings.Contains(err.Error(), "is Q8_0") {
 		t.Errorf("quantised: %v", err)
 	}
 }

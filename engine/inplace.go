@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// UpdateInPlace is an update in the memory of the weights that serve, for where there is
+// none for others beside them, so that Update is a weights.ErrMemory. send gives the
+// tensors of the manifest, each whole and in order, as checkpoint.Stream.Send does for
+// files, and is called twice: at first everything is checked, beside generation; then
+// generation pauses as with PauseKeep, it is copied, and what is derived from it is made
+// again. Requests in flight are treated as by any commit, and Rollback has nothing to go
+// back to. Tensors are cast to the types that they are stored in. Neither sparse updates
+// nor a digest of the result can be sent.
+//
+// An error leaves the weights that serve as they are, to the bit, whatever it is, but
+// for ErrBroken: the second time send has failed or panicked in the middle, or has brought
+// other bytes than at first. Then no version serves (Version is ""). What is open waits, and new
+// requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
+// all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
+// another update is open, weights.ErrInUse that a holder of a pause has taken the Weights,
+// or Checksum reads them.
+//
+// ctx is looked at until copying begins. A send that may hang has to end by itself, with
+// an error: others who change weights, and Close, wait for it.
+func (e *Engine) UpdateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error {
+	if err := e.updateInPlace(ctx, o, send); err != nil {
+		return fmt.Errorf("update in place: %w", err)
+	}
+	return nil
+}
+
+// errSendWeights says what to do about weights that are broken.
+var errSendWeights = fmt.Errorf("%w: send all tensors by an update", ErrBroken)
+
+func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error {
+	if send == nil {
+		return fmt.Errorf("%w: an update in place without a source of its tensors", ErrParams)
+	}
+	if err := e.mayUpdate(ctx, o); err != nil {
+		return err
+	}
+	over, err := e.store.Overwrite(o.Base, o.Version, o.Manifest)
+	e.others()
+	if err != nil {
+		return err
+	}
+	err = over.Check(guarded(e.paced(send), ctx.Err))
+	e.life <- struct{}{} // however long it takes: the store must hear of the end
+	defer e.others()
+	defer over.Abort()
+	switch {
+	case err != nil:
+		return err
+	case e.closed.Load():
+		return ErrClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err := e.openStore(); err != nil {
+		return err
+	}
+	if e.borrowed > 0 {
+		return fmt.Errorf("%w: %d read it, by Hold.Weights or Checksum: wait for their end", weights.ErrInUse, e.borrowed)
+	}
+	defer e.wake()
+	s := e.session.Load()
+	if s.ended() {
+		return e.overwrite(s, over, o.KV, send)
+	}
+	return e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) })
+}
+
+// errPanicked is the error of a source that has panicked.
+var errPanicked = errors.New("the source of the tensors panicked")
+
+// guarded is send until stop is an error. A panic of send is an error, too: what it leaves
+// half written must not compute.
+func guarded(send weights.Send, stop func() error) weights.Send {
+	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("%w: %v", errPanicked, cause)
+			}
+		}()
+		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
+			if err := stop(); err != nil {
+				return err
+			}
+			return put(name, dtype, shape, offset, data)
+		})
+	}
+}
+
+// paced is send that gives way to steps after each tensor.
+func (e *Engine) paced(send weights.Send) weights.Send {
+	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		p := pace{engine: e}
+		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
+			began := time.Now()
+			err := put(name, dtype, shape, offset, data)
+			time.Sleep(p.rest(time.Since(began)))
+			return err
+		})
+	}
+}
+
+// overwrite writes what was checked, and lets it compute. Nothing computes meanwhile.
+func (e *Engine) overwrite(s *session, over *weights.Overwrite, kv KVPolicy, send weights.Send) error {
+	set, err := over.Write(guarded(send, e.closing.Err))
+	switch {
+	case errors.Is(err, weights.ErrBroken):
+		e.breaks()
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	case err != nil:
+		return errors.Join(err, e.loadAgain(s))
+	}
+	c := e.commitOf(set, kv)
+	if !s.ended() {
+		if err = e.load(s, set); err == nil {
+			err = e.commit(s, c)
+		}
+		if err != nil && !errors.Is(err, executor.ErrClosed) { // closed: as in install
+			e.breaks() // there are no others to compute with
+			return fmt.Errorf("%w: %w", ErrBroken, err)
+		}
+	}
+	e.installed(set, c)
+	return nil
+}
+
+// breaks notes that there are no weights to compute with.
+func (e *Engine) breaks() {
+	e.broken.Store(true)
+	e.versions.broken()
+}
