@@ -67,7 +67,7 @@ func TestTheNearerLimitCounts(t *testing.T) {
 		{near, far, near},
 		{far, near, near},
 	} {
-		table := newTable(nil)
+		table := newTable(nil, new(Meter))
 		o := table.add("a", nil)
 		table.limit(o, c.first, c.last)
 		if got := table.deadlines.next(); !got.Equal(c.want) {

@@ -23,11 +23,20 @@ func (a *intake) start(m *begun) {
 
 // deliver hands a step's tokens to their requests. What ended meanwhile is dropped.
 func (a *intake) deliver(c actor.Context, m *sched.Tokens) {
+	meter, given := a.table.meter, 0
 	for i := range m.Items {
 		if o := a.table.byKey[m.Items[i].Key]; o != nil {
+			given -= o.tokens
 			a.item(c, o, &m.Items[i])
+			given += o.tokens
+			if o.prompt > 0 {
+				meter.prompt.Add(int64(o.prompt))
+				meter.cached.Add(int64(o.cached))
+				o.prompt = 0
+			}
 		}
 	}
+	meter.generated.Add(int64(given))
 	a.tokens.put(m)
 }
 

@@ -59,6 +59,7 @@ func (a *intake) Receive(c actor.Context) {
 		a.still(c, m)
 	}
 	a.seat(c) // somebody may have ended, or the mode changed
+	a.table.meter.line.Store(int64(a.line.byAge.Len()))
 }
 
 // admit takes in a request that is checked and has room.
@@ -87,6 +88,7 @@ func (a *intake) open(m *Submit, s *sched.Submit) {
 		return o
 	}
 	parent := enter(0, m.Sink, nil)
+	parent.prompt = len(m.IDs)
 	for i, sink := range m.Children {
 		a.table.join(parent, enter(i+1, sink, parent))
 	}

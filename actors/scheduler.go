@@ -20,6 +20,7 @@ type scheduler struct {
 	core   *sched.Scheduler
 	tokens *tokenPool
 	trace  *tracer
+	meter  *Meter
 
 	unloads []*UnloadAdapter // that wait for the last user
 
@@ -59,6 +60,9 @@ func (a *scheduler) Receive(c actor.Context) {
 		return
 	}
 	a.advance(c)
+	waiting, started := a.core.Load()
+	a.meter.waiting.Store(int64(waiting))
+	a.meter.started.Store(int64(started))
 }
 
 // advance asks for copies and for the next plan, and reports when nothing goes on as
@@ -98,6 +102,8 @@ func (a *scheduler) reserved(c actor.Context, m *blockmgr.Reserved) error {
 	b, err := a.core.Reserved(m)
 	if err == nil {
 		a.trace.planned(a.core, m)
+		a.meter.free.Store(int64(m.Free))
+		a.meter.preemptions.Add(int64(len(m.Preempted)))
 	}
 	a.handOver(c, b)
 	return err
@@ -127,6 +133,7 @@ func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 		return err
 	}
 	a.trace.tokens(t)
+	a.meter.steps.Add(1)
 	if len(t.Items) > 0 {
 		c.Send(a.intake, ahead[sched.Tokens]{t})
 	} else {

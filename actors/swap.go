@@ -13,7 +13,8 @@ import (
 // and its drop come here.
 type swap struct {
 	peers
-	core *blockmgr.Host
+	core  *blockmgr.Host
+	meter *Meter
 }
 
 func (a *swap) Receive(c actor.Context) {
@@ -26,6 +27,7 @@ func (a *swap) Receive(c actor.Context) {
 			c.Send(a.supervisor, &fatal{"swap", err})
 			return
 		}
+		a.meter.hostFree.Store(int64(a.core.Free()))
 		if len(m.Out)+len(m.In) > 0 {
 			c.Respond(ahead[blockmgr.Swapped]{answer})
 		}

@@ -30,6 +30,7 @@ type Options struct {
 	Limits   Limits
 	Key      uint64 // of the prefix cache's hashes
 	Log      zerolog.Logger
+	Meter    *Meter // nil: nobody reads one
 
 	// Trace, if set, is written what happens to each request, and closed by Close.
 	// See package trace. Version, if set, names the weights of an epoch there. After is
@@ -76,7 +77,10 @@ func Start(o Options) *System {
 	} else {
 		s.trace = newTracer(o)
 	}
-	open, started := newTable(s.trace), make(chan struct{})
+	if o.Meter == nil {
+		o.Meter = new(Meter)
+	}
+	open, started := newTable(s.trace, o.Meter), make(chan struct{})
 	s.sys.Root.SpawnPrefix(props(&supervisor{spawn: s.children(o, open), table: open, log: o.Log, state: &s.state,
 		started: func(p peers) {
 			s.peers = p
@@ -100,13 +104,14 @@ func (s *System) children(o Options, open *table) func(actor.Context) peers {
 	for g := range info.Groups {
 		hostOf[g] = info.Groups[g].Host
 	}
+	o.Meter.begin(books.Free(), o.Sched.Host)
 	results := new(resultPool)
 	tokens := &tokenPool{results: results}
 	return func(c actor.Context) (p peers) {
 		p.executor = c.SpawnPrefix(props(&executorActor{ex: o.Executor, results: results, ended: s.collected, moves: &s.moves}), "executor")
 		p.blocks = c.SpawnPrefix(props(&blocks{core: blockmgr.New(books)}), "blocks")
-		p.swap = c.SpawnPrefix(props(&swap{core: blockmgr.NewHost(hostOf)}), "swap")
-		p.scheduler = c.SpawnPrefix(props(&scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace}), "scheduler")
+		p.swap = c.SpawnPrefix(props(&swap{core: blockmgr.NewHost(hostOf), meter: o.Meter}), "swap")
+		p.scheduler = c.SpawnPrefix(props(&scheduler{core: sched.New(o.Sched), tokens: tokens, trace: s.trace, meter: o.Meter}), "scheduler")
 		p.intake = c.SpawnPrefix(props(&intake{table: open, limits: o.Limits, tokens: tokens, log: o.Log}), "intake")
 		return p
 	}

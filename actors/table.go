@@ -15,6 +15,7 @@ type table struct {
 	deadlines deadlines
 	lastKey   sched.Key
 	trace     *tracer
+	meter     *Meter
 }
 
 type open struct {
@@ -31,6 +32,7 @@ type open struct {
 	due         time.Time // the nearer of them
 	place       int       // in the deadlines, 0: it has none
 
+	prompt      int // tokens, until they are counted; of the first sequence of a request
 	tokens      int // generated
 	matched     bool
 	cached      int
@@ -38,8 +40,8 @@ type open struct {
 	cache       Cache
 }
 
-func newTable(trace *tracer) *table {
-	return &table{byID: map[string]*open{}, byKey: map[sched.Key]*open{}, orphaned: map[string]*open{}, trace: trace}
+func newTable(trace *tracer, meter *Meter) *table {
+	return &table{trace: trace, meter: meter, byID: map[string]*open{}, byKey: map[sched.Key]*open{}, orphaned: map[string]*open{}}
 }
 
 // add opens a request under the next key.
@@ -47,6 +49,7 @@ func (t *table) add(id string, sink Sink) *open {
 	t.lastKey++
 	o := &open{id: id, key: t.lastKey, sink: sink}
 	t.byID[id], t.byKey[o.key] = o, o
+	t.meter.accepted.Add(1)
 	delete(t.orphaned, id) // the name is another's now
 	return o
 }
@@ -82,6 +85,7 @@ func (t *table) end(o *open, reason Reason, err error) {
 	t.orphan(o)
 	t.deadlines.set(o, time.Time{})
 	t.trace.ended(o, reason, err)
+	t.meter.end(reason)
 	o.sink.End(End{Reason: reason, Err: err, Matched: o.matched, Cached: o.cached, Preemptions: o.preemptions, Cache: o.cache})
 }
 

@@ -70,7 +70,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	info := ex.Info()
 	e.info = r.info(info)
-	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of}
+	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of, Meter: new(actors.Meter)}
 	e.recording = e.newRecording(&cfg)
 	e.begin(ex, nil)
 	return e, nil

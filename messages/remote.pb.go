@@ -2118,7 +2118,7 @@ type News struct {
 	Offset         uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"` // tokens before these
 	Ids            []int32                `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	Drawn          []*Drawn               `protobuf:"bytes,4,rep,name=drawn,proto3" json:"drawn,omitempty"`                                         // one for each of ids, where asked for
-	Text           string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`                                           // what is certain with these ids beyond what was told before; at the end all that was held back, too
+	Text           string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`                                           // what is certain by now beyond what was told before; at the end all that was held back, too
 	WeightVersions []*Span                `protobuf:"bytes,6,rep,name=weight_versions,json=weightVersions,proto3" json:"weight_versions,omitempty"` // of ids, by their places in the whole; none: as the token before
 	KvVersions     []*Span                `protobuf:"bytes,7,rep,name=kv_versions,json=kvVersions,proto3" json:"kv_versions,omitempty"`             // of prompt and tokens so far; none: as before, and longer
 	Prompt         []*Drawn               `protobuf:"bytes,8,rep,name=prompt,proto3" json:"prompt,omitempty"`                                       // of the prompt's next ids, from the second on, where asked for
@@ -2517,9 +2517,13 @@ func (x *Span) GetEnd() uint32 {
 
 // Ack says that tokens before offset have been taken, and prompt of what is told of the
 // prompt's ids; done, that the end was, too: nothing of the sequence is kept then.
+//
+// It also names calls whose answers have arrived: these need not be kept, even where an older
+// call that waits for long keeps settled back.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Taken         []*Taken               `protobuf:"bytes,1,rep,name=taken,proto3" json:"taken,omitempty"`
+	Answers       []uint64               `protobuf:"varint,2,rep,packed,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2557,6 +2561,13 @@ func (*Ack) Descriptor() ([]byte, []int) {
 func (x *Ack) GetTaken() []*Taken {
 	if x != nil {
 		return x.Taken
+	}
+	return nil
+}
+
+func (x *Ack) GetAnswers() []uint64 {
+	if x != nil {
+		return x.Answers
 	}
 	return nil
 }
@@ -5188,9 +5199,10 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x04Span\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\rR\x05start\x12\x10\n" +
-	"\x03end\x18\x03 \x01(\rR\x03end\".\n" +
+	"\x03end\x18\x03 \x01(\rR\x03end\"H\n" +
 	"\x03Ack\x12'\n" +
-	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\"c\n" +
+	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\x12\x18\n" +
+	"\aanswers\x18\x02 \x03(\x04R\aanswers\"c\n" +
 	"\x05Taken\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +

@@ -151,8 +151,14 @@ func (c *connection) receive() (kind protowire.Number, body []byte, free func(),
 	return kind, body, f.memory.Free, nil
 }
 
-// read hands on what comes, until it ends: io.EOF: in good order.
-func (c *connection) read() error {
+// read hands on what comes, until it ends: io.EOF: in good order. A defect that a frame finds
+// here ends its connection alone.
+func (c *connection) read() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = forbidden("a frame that is not understood: %v", r)
+		}
+	}()
 	for {
 		kind, body, free, err := c.receive()
 		if err != nil {

@@ -273,3 +273,27 @@ func TestEndOfActorsAndServers(t *testing.T) {
 		t.Errorf("the client is told %v", err)
 	}
 }
+
+// A client that does not read does not keep a server from closing.
+func TestCloseWithFrozenClient(t *testing.T) {
+	s := serve(t, answer)
+	p := wiretest.NewProxy(t, s.Addr().String())
+	o := s.options()
+	o.Address = p.Addr()
+	c := s.dial(t, o)
+	pid := next[*wire.Opened](s.engine).Client
+	p.Freeze(true)
+	for range 10 {
+		s.system.Root.Send(pid, &messages.News{Text: string(make([]byte, 1<<20))})
+	}
+	begin := time.Now()
+	s.Close()
+	if took := time.Since(begin); took > 3*time.Second {
+		t.Errorf("closing takes %v", took)
+	}
+	if closed := next[*wire.Closed](s.engine); !errors.Is(closed.Err, wire.ErrEnded) {
+		t.Errorf("the engine is told %v", closed.Err)
+	}
+	p.Cut()
+	c.ended() // whatever it is
+}

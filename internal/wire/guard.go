@@ -112,6 +112,8 @@ func parsePID(data []byte) (a address, err error) {
 			return a, err
 		case f.number == pidRequest:
 			return a, forbidden("a PID of a request")
+		case f.number <= pidName && f.kind != protowire.BytesType:
+			return a, forbidden("malformed: field %d of a PID", f.number)
 		case len(f.bytes) > maxName:
 			return a, forbidden("a PID of more than %d bytes", maxName)
 		case f.number == pidAddress:
@@ -133,6 +135,9 @@ func (g *guard) envelope(data []byte) (proto.Message, error) {
 			return nil, err
 		}
 		data = rest
+		if inBytes := f.number == envelopeData || f.number == envelopeHeader; f.number <= envelopeSenderRequest && inBytes != (f.kind == protowire.BytesType) {
+			return nil, forbidden("malformed: field %d of an envelope", f.number)
+		}
 		switch f.number {
 		case envelopeType:
 			kind = f.value

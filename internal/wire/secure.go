@@ -15,22 +15,18 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// mayServe says whether an address may be listened on.
-func mayServe(address string, config *tls.Config) error {
-	if config != nil {
-		if config.ClientAuth != tls.RequireAndVerifyClientCert || config.ClientCAs == nil || config.MinVersion < tls.VersionTLS13 {
-			return fmt.Errorf("%w: a server asks for clients' certificates and for TLS 1.3", ErrInsecure)
-		}
-		return nil
-	}
+// listen listens on an address that may be listened on.
+func listen(address string, config *tls.Config) (net.Listener, error) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return nil, err
+	case config == nil && !resolved.IP.IsLoopback():
+		return nil, ErrInsecure
+	case config != nil && (config.ClientAuth != tls.RequireAndVerifyClientCert || config.ClientCAs == nil || config.MinVersion < tls.VersionTLS13):
+		return nil, fmt.Errorf("%w: a server asks for clients' certificates and for TLS 1.3", ErrInsecure)
 	}
-	if !resolved.IP.IsLoopback() {
-		return fmt.Errorf("%w: %s", ErrInsecure, address)
-	}
-	return nil
+	return net.ListenTCP("tcp", resolved)
 }
 
 // dial connects to an address that may be connected to, and speaks TLS where it must.

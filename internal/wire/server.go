@@ -70,12 +70,9 @@ type Stats struct {
 
 // Serve listens until the Server is closed. The errors are ErrInsecure and those of listening.
 func Serve(system *actor.ActorSystem, o ServerOptions) (*Server, error) {
-	if err := mayServe(o.Listen, o.TLS); err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", o.Listen, err)
-	}
-	raw, err := net.Listen("tcp", o.Listen)
+	raw, err := listen(o.Listen, o.TLS)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listening on %s: %w", o.Listen, err)
 	}
 	o.Limits = o.Limits.filled()
 	s := &Server{
@@ -163,10 +160,7 @@ func (s *Server) receive(gs grpc.ServerStream) error {
 		return toStatus(ErrEnded)
 	}
 	greeted := time.AfterFunc(greetingTime, func() { c.end(forbidden("nothing was said in %v", greetingTime)) })
-	go func() {
-		defer s.leave(c)
-		s.converse(c, peer, greeted.Stop)
-	}()
+	go s.converse(c, peer, greeted.Stop)
 	<-c.ended
 	greeted.Stop()
 	s.count(c.err, peer)
@@ -175,18 +169,14 @@ func (s *Server) receive(gs grpc.ServerStream) error {
 
 // converse is a connection from its first frame to its last.
 func (s *Server) converse(c *connection, peer Peer, greeted func() bool) {
-	defer func() {
-		if r := recover(); r != nil { // of Accept, or a defect here: the others go on
-			s.options.Log.Error().Any("panic", r).Msg("a connection has ended by a panic")
-			c.end(fmt.Errorf("%w: a panic", ErrEnded))
-		}
-	}()
+	defer s.leave(c)
 	if err := s.greet(c, &peer); err != nil {
 		c.end(err)
 		return
 	}
-	defer c.leave()
 	greeted()
+	log := s.options.Log.With().Str("client", peer.ID).Str("address", peer.Address).Logger()
+	log.Info().Str("identity", peer.Identity).Msg("a client has connected")
 	go c.write()
 	if err := c.read(); errors.Is(err, io.EOF) {
 		c.finish(nil)
@@ -195,6 +185,8 @@ func (s *Server) converse(c *connection, peer Peer, greeted func() bool) {
 	}
 	<-c.ended
 	<-c.written
+	c.leave()
+	log.Info().Err(c.err).Msg("a client's connection has ended")
 }
 
 // greet reads who the client is and answers.
@@ -210,9 +202,9 @@ func (s *Server) greet(c *connection, peer *Peer) error {
 	if peer.ID, err = parseConnect(body); err != nil {
 		return err
 	}
-	owner, err := s.options.Accept(*peer)
+	owner, err := s.accept(*peer)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+		return err
 	}
 	s.stats.accepted.Add(1)
 	c.guard.types, c.guard.peer, c.guard.target = s.types, peer.ID, address{s.options.Name, engineName}
@@ -223,6 +215,20 @@ func (s *Server) greet(c *connection, peer *Peer) error {
 	}
 	s.system.Root.Send(owner, &Opened{Client: c.pid})
 	return nil
+}
+
+// accept asks whether a client may come in. A panic there costs only that client its connection.
+func (s *Server) accept(peer Peer) (owner *actor.PID, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.options.Log.Error().Any("panic", r).Msg("accepting a client has failed")
+			err = fmt.Errorf("%w: a panic", ErrEnded)
+		}
+	}()
+	if owner, err = s.options.Accept(peer); err != nil {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return owner, err
 }
 
 func (s *Server) enter(c *connection) bool {

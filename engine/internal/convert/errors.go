@@ -21,9 +21,6 @@ var (
 	// ErrProtocol means that the other side speaks another version of the protocol.
 	ErrProtocol = fmt.Errorf("%w: another version of the protocol", engine.ErrRejected)
 
-	// ErrNoCall means that what a call names is not there, or not any more.
-	ErrNoCall = fmt.Errorf("%w: there is nothing of the name", engine.ErrRejected)
-
 	// ErrLimit means that a guest has as much open as it may.
 	ErrLimit = fmt.Errorf("%w: too much is open", engine.ErrUnavailable)
 )
@@ -36,7 +33,6 @@ var codes = []struct {
 }{
 	{ErrNotRemote, "not_remote"},
 	{ErrProtocol, "protocol"},
-	{ErrNoCall, "not_found"},
 	{ErrLimit, "too_much_open"},
 	{ErrMalformed, "malformed"},
 	{text.ErrNoTokenizer, "no_tokenizer"},

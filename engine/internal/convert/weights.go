@@ -115,3 +115,13 @@ func GapsOf(m *messages.Gaps) ([]weights.Gap, error) {
 	}
 	return list, nil
 }
+
+// DigestKindOf reads the name of a hash function.
+func DigestKindOf(name string) (weights.DigestKind, error) {
+	for _, k := range []weights.DigestKind{weights.SHA256, weights.XXH3_64, weights.XXH3_128} {
+		if k.String() == name {
+			return k, nil
+		}
+	}
+	return weights.NoDigest, refused("a digest of kind %.40q, must be sha256, xxh3-64 or xxh3-128", name)
+}

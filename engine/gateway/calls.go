@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cbactor/cbactor/engine/internal/convert"
+	"github.com/cbactor/cbactor/messages"
+)
+
+// call is one of a guest's: under way, or answered.
+type call struct {
+	number uint64
+	job    job
+	lane   *lane // nil: it waits for no other one
+	cost   usage
+	ctx    context.Context // ends by Drop, and with what the call has opened
+	cancel context.CancelFunc
+	kept   bool // what the call has opened has ctx, and ends it
+
+	reply   *messages.Reply // nil: it is under way
+	bytes   int             // of it
+	request *request        // that it asks for; nil: it is another one
+}
+
+// usage is what calls take that are under way.
+type usage struct{ calls, bytes, chunks int }
+
+func (u *usage) add(o usage) {
+	u.calls, u.bytes, u.chunks = u.calls+o.calls, u.bytes+o.bytes, u.chunks+o.chunks
+}
+
+func (u *usage) take(o usage) { u.add(usage{-o.calls, -o.bytes, -o.chunks}) }
+
+// call obeys a call, once.
+func (g *guest) call(m *messages.Call) {
+	g.settle(min(m.GetSettled(), m.GetNumber()))
+	if hello := m.GetHello(); hello != nil || !g.greeted {
+		g.hello(m.GetNumber(), hello)
+		return
+	}
+	if m.GetNumber() < g.settled {
+		return // its answer is known to the client
+	}
+	if c := g.calls[m.GetNumber()]; c != nil {
+		if c.reply != nil {
+			g.answerAgain(c)
+		}
+		return
+	}
+	c := &call{number: m.GetNumber(), cost: costOf(m)}
+	if err := g.admit(c.cost); err != nil {
+		g.tell(&messages.Reply{Number: c.number, Error: convert.Error(err)})
+		return
+	}
+	g.calls[c.number] = c
+	g.asked.add(c.cost)
+	c.ctx, c.cancel = context.WithCancel(g.life)
+	if err := g.dispatch(c, m); err != nil {
+		g.answer(c, nil, err)
+	}
+}
+
+// costOf is what a call takes while it is under way.
+func costOf(m *messages.Call) usage {
+	u := usage{calls: 1}
+	switch data := dataOf(m); {
+	case data != nil:
+		u.chunks, u.bytes = 1, len(data)
+	default:
+		u.bytes = proto.Size(m)
+	}
+	return u
+}
+
+// dataOf are the bytes of weights or files that a call brings.
+func dataOf(m *messages.Call) []byte {
+	switch m.GetWhat().(type) {
+	case *messages.Call_PutChunk:
+		return m.GetPutChunk().GetData()
+	case *messages.Call_WriteTensor:
+		return m.GetWriteTensor().GetData()
+	case *messages.Call_AdapterFile:
+		return m.GetAdapterFile().GetData()
+	}
+	return nil
+}
+
+// admit refuses a call for which there is no room. It was not obeyed, and is not remembered.
+func (g *guest) admit(u usage) error {
+	l := g.options.Limits
+	switch {
+	case u.chunks > 0 && u.bytes > l.Chunk:
+		return fmt.Errorf("%w: %d bytes of data in a call, there may be %d", convert.ErrLimit, u.bytes, l.Chunk)
+	case g.asked.calls >= l.Calls:
+		return fmt.Errorf("%w: %d calls are under way: wait for an answer", convert.ErrLimit, g.asked.calls)
+	case g.asked.chunks+u.chunks > l.Chunks:
+		return fmt.Errorf("%w: %d calls with data are under way: wait for an answer", convert.ErrLimit, g.asked.chunks)
+	case g.asked.bytes+u.bytes > l.CallBytes:
+		return fmt.Errorf("%w: calls under way have %d bytes: wait for an answer", convert.ErrLimit, g.asked.bytes)
+	case g.answers > l.Answers, len(g.calls)-g.asked.calls > 2*l.Calls:
+		return fmt.Errorf("%w: %d answers of %d bytes are kept: say which ones have arrived", convert.ErrLimit, len(g.calls)-g.asked.calls, g.answers)
+	}
+	return nil
+}
+
+// settle forgets the answers of calls below n, which the client has.
+func (g *guest) settle(n uint64) {
+	if n <= g.settled {
+		return
+	}
+	if n-g.settled > uint64(len(g.calls)) {
+		for number := range g.calls {
+			if number < n {
+				g.forgetAnswer(number)
+			}
+		}
+	} else {
+		for number := g.settled; number < n; number++ {
+			g.forgetAnswer(number)
+		}
+	}
+	g.settled = n
+}
+
+// forgetAnswer forgets a call, if it is answered.
+func (g *guest) forgetAnswer(number uint64) {
+	if c := g.calls[number]; c != nil && c.reply != nil {
+		delete(g.calls, number)
+		g.answers -= c.bytes
+	}
+}
+
+// drop ends the wait of a call.
+func (g *guest) drop(m *messages.Drop) {
+	if c := g.calls[m.GetNumber()]; c != nil && c.reply == nil {
+		c.cancel()
+	}
+}
+
+// answer ends a call.
+func (g *guest) answer(c *call, reply *messages.Reply, err error) {
+	if reply == nil {
+		reply = new(messages.Reply)
+	}
+	reply.Number, reply.Error = c.number, convert.Error(err)
+	size := proto.Size(reply)
+	if size > maxMessage {
+		reply = &messages.Reply{Number: c.number, Error: convert.Error(fmt.Errorf("%w: the answer has %d bytes, there may be %d", convert.ErrLimit, size, maxMessage))}
+		size = proto.Size(reply)
+	}
+	c.reply, c.bytes, c.job = reply, size, job{}
+	g.asked.take(c.cost)
+	g.answers += size
+	if c.number < g.settled {
+		g.forgetAnswer(c.number)
+	}
+	if !c.kept {
+		c.cancel()
+	}
+	g.tell(reply)
+}
+
+// answerAgain sends an answer over a connection that may not have had it.
+func (g *guest) answerAgain(c *call) {
+	g.tell(c.reply)
+	if c.request != nil && c.reply.GetError() == nil {
+		g.attachAll(c.request)
+	}
+}

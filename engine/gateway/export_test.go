@@ -1,0 +1,22 @@
+package gateway
+
+import (
+	"io/fs"
+
+	"github.com/cbactor/cbactor/internal/wire"
+)
+
+// NewFolder is a folder with a file of some pieces.
+func NewFolder(name string, pieces [][]byte) fs.FS {
+	f := &file{name: name}
+	for _, p := range pieces {
+		f.add(p)
+	}
+	return &folder{files: map[string]*file{name: f}}
+}
+
+// Accept is what a connection asks.
+func (g *Gateway) Accept(p wire.Peer) error {
+	_, err := g.accept(p)
+	return err
+}

@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/internal/convert"
+	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/messages"
+)
+
+// request is one that was asked for by Generate.
+type request struct {
+	id        string // as it was given
+	name      string // for the engine
+	sum       [sha256.Size]byte
+	window    int
+	text      bool
+	calls     []*call // that wait for it
+	sequences []*sequence
+	accepted  *messages.Accepted // nil: it is not yet
+	cancelled bool               // before it was accepted
+	cancel    context.CancelFunc
+	left      int // sequences that the client has not read to their end
+}
+
+// generate asks for tokens. A request with an id that is there already, and the same, is that
+// one again.
+func (g *guest) generate(c *call, m *messages.Generate) error {
+	ask, err := convert.RequestOf(m.GetRequest())
+	if err != nil {
+		return err
+	}
+	sum, err := sumOf(m)
+	if err != nil {
+		return err
+	}
+	if r := g.requests[ask.ID]; r != nil && r.sum == sum {
+		g.again(c, r)
+		return nil
+	} else if r != nil || g.names[ask.ID] != nil {
+		return fmt.Errorf("%w: %.80q, of a request that is not read to its end", engine.ErrDuplicateID, ask.ID)
+	}
+	n := min(max(ask.N, 1), maxSequences)
+	if have := len(g.streams) + g.pending; have+n > g.options.Limits.Sequences {
+		return fmt.Errorf("%w: %d sequences are open or not read to their end, there may be %d", convert.ErrLimit, have, g.options.Limits.Sequences)
+	}
+	r := &request{id: ask.ID, name: g.nameOf(ask.ID), sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
+	if r.id != "" {
+		g.requests[r.id] = r
+	}
+	g.pending += n
+	c.request = r
+	if ask.Seed == nil && r.id != "" {
+		ask.Seed = new(engine.SeedOf(g.seed, r.id))
+	}
+	ask.ID = r.name
+	var prompt []int32
+	var stream texts.Stream
+	g.start(c, nil, job{
+		run: func(ctx context.Context) (_ *messages.Reply, err error) {
+			if ask.PromptIDs == nil {
+				if prompt, err = g.texts.Encode(ctx, ask.Prompt); err != nil {
+					return nil, err
+				}
+				ask.PromptIDs, ask.Prompt = prompt, texts.Prompt{}
+			}
+			stream, err = g.texts.Generate(ctx, ask)
+			return nil, err
+		},
+		done: func(_ *messages.Reply, err error, _ *call) bool {
+			g.pending -= n
+			if err != nil {
+				g.refuse(r, err)
+			} else {
+				g.accept(r, stream, prompt)
+			}
+			return false
+		},
+	})
+	return nil
+}
+
+// nameOf is what the engine calls a request: ids are a client's own, and another one may
+// have the same. One without an id is named by the engine.
+func (g *guest) nameOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	return g.entry.prefix + id
+}
+
+// maxSequences is how many sequences a request may have: more are the engine's to refuse.
+const maxSequences = 128
+
+// sumOf tells requests apart.
+func sumOf(m *messages.Generate) (sum [sha256.Size]byte, err error) {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.GetRequest())
+	if err != nil {
+		return sum, fmt.Errorf("%w: %w", engine.ErrParams, err)
+	}
+	return sha256.Sum256(data), nil
+}
+
+// again answers a call for a request that is there already.
+func (g *guest) again(c *call, r *request) {
+	c.request = r
+	if r.accepted == nil {
+		r.calls = append(r.calls, c)
+		return
+	}
+	g.answer(c, acceptedReply(r.accepted), nil)
+	g.attachAll(r)
+}
+
+func acceptedReply(m *messages.Accepted) *messages.Reply {
+	return &messages.Reply{What: &messages.Reply_Accepted{Accepted: m}}
+}
+
+// refuse forgets a request that the engine does not take.
+func (g *guest) refuse(r *request, err error) {
+	if g.requests[r.id] == r {
+		delete(g.requests, r.id)
+	}
+	for _, c := range r.calls {
+		g.answer(c, nil, unnamed{err, r.name})
+	}
+	r.calls = nil
+}
+
+// unnamed is an engine's error without the name that the engine has for the request, which is
+// not the client's.
+type unnamed struct {
+	error
+	name string
+}
+
+func (u unnamed) Error() string {
+	return strings.TrimPrefix(u.error.Error(), fmt.Sprintf("request %q: ", u.name))
+}
+
+func (u unnamed) Unwrap() error { return u.error }
+
+// accept enters the sequences of a request that the engine has taken.
+func (g *guest) accept(r *request, stream texts.Stream, prompt []int32) {
+	r.accepted = &messages.Accepted{Prompt: convert.IDs(prompt)}
+	for _, s := range append([]texts.Stream{stream}, stream.Children()...) {
+		q := g.enter(r, s)
+		r.sequences = append(r.sequences, q)
+		r.accepted.Sequences = append(r.accepted.Sequences, &messages.Sequence{Stream: q.number, Id: q.id})
+	}
+	r.left = len(r.sequences)
+	r.calls[0].kept = true
+	for _, c := range r.calls {
+		g.answer(c, acceptedReply(r.accepted), nil)
+	}
+	r.calls = nil
+	if r.cancelled {
+		r.cancel()
+	}
+	g.attachAll(r)
+}
+
+// cancelRequest ends a request, or a sequence of one. It goes by what the guest has: an id may
+// be another guest's by now.
+func (g *guest) cancelRequest(c *call, m *messages.Cancel) error {
+	q, r := g.names[m.GetId()], g.requests[m.GetId()]
+	switch {
+	case r != nil && r.accepted == nil: // the engine has it, or will
+		r.cancelled = true
+		g.engine.Cancel(r.name)
+	case q != nil && q == q.request.sequences[0]:
+		q.request.cancel()
+	case q != nil && q.final == nil:
+		g.engine.Cancel(q.name)
+	}
+	g.answer(c, nil, nil)
+	return nil
+}
+
+// attach has a sequence tell its news over this connection.
+func (g *guest) attach(c *call, m *messages.Attach) error {
+	q := g.names[m.GetId()]
+	if q == nil {
+		return fmt.Errorf("%w: %.80q", engine.ErrUnknownID, m.GetId())
+	}
+	if int64(m.GetOffset()) > int64(len(q.ids)) {
+		return fmt.Errorf("%w: offset %d of %q, which has told of %d tokens", engine.ErrParams, m.GetOffset(), q.id, len(q.ids))
+	}
+	g.answer(c, acceptedReply(&messages.Accepted{Sequences: []*messages.Sequence{{Stream: q.number, Id: q.id}}}), nil)
+	q.attach(int(m.GetOffset()), windowOf(m.GetWindow()), m.GetText())
+	g.advance(q)
+	return nil
+}
+
+// attachAll attaches all sequences of a request that the client does not hear yet, from their
+// beginnings on.
+func (g *guest) attachAll(r *request) {
+	for _, q := range r.sequences {
+		if g.streams[q.number] == q && !q.attached && g.client != nil {
+			q.attach(0, r.window, r.text)
+			g.advance(q)
+		}
+	}
+}

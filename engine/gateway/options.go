@@ -1,0 +1,61 @@
+package gateway
+
+import (
+	"cmp"
+	"crypto/tls"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Options say whom a Gateway serves. What is zero is as Defaults and DefaultLimits have it.
+type Options struct {
+	Listen string      // host:port; port 0: a free one
+	TLS    *tls.Config // nil: on loopback alone
+	Name   string      // of this run of the engine: no other run has it; "": a random one
+
+	Kept   time.Duration // how long a guest is kept without a connection
+	Limits Limits
+
+	Ends        []int32 // ids that end a text, which clients are told of
+	Recommended []byte  // generation_config.json of the model, likewise
+
+	Log zerolog.Logger
+}
+
+// Limits bound what guests may have.
+type Limits struct {
+	Guests    int   // at a time
+	Sequences int   // of a guest, open or not read to their end
+	Calls     int   // of a guest, under way
+	CallBytes int   // of these calls
+	Answers   int   // bytes of answers that a guest has not said to have
+	Holds     int   // of a guest; as many that were lost are remembered
+	Adapters  int64 // bytes of files of adapters that a guest is sending
+	Chunk     int   // bytes of data in a call or an answer
+	Chunks    int   // calls with data of a guest, under way
+}
+
+// DefaultKept is how long a guest is kept without a connection.
+const DefaultKept = time.Minute
+
+// DefaultLimits are for clients that somebody knows.
+var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16}
+
+func (l Limits) filled() Limits {
+	d := DefaultLimits
+	return Limits{
+		Guests:    cmp.Or(l.Guests, d.Guests),
+		Sequences: cmp.Or(l.Sequences, d.Sequences),
+		Calls:     cmp.Or(l.Calls, d.Calls),
+		CallBytes: cmp.Or(l.CallBytes, d.CallBytes),
+		Answers:   cmp.Or(l.Answers, d.Answers),
+		Holds:     cmp.Or(l.Holds, d.Holds),
+		Adapters:  cmp.Or(l.Adapters, d.Adapters),
+		Chunk:     cmp.Or(l.Chunk, d.Chunk),
+		Chunks:    cmp.Or(l.Chunks, d.Chunks),
+	}
+}
+
+// protocol is the version of the messages.
+const protocol = 1

@@ -1,0 +1,141 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/internal/convert"
+	"github.com/cbactor/cbactor/messages"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// update is one of the weights that the guest sends.
+type update struct {
+	engine.Update
+	number uint64
+	lane   lane
+	cancel context.CancelFunc
+}
+
+// beginUpdate opens an update when all of its manifest is there.
+func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
+	options, more, err := g.collect(m)
+	if err != nil {
+		return err
+	}
+	if more {
+		g.answer(c, nil, nil)
+		return nil
+	}
+	var part engine.Update
+	g.start(c, nil, job{
+		run: func(ctx context.Context) (_ *messages.Reply, err error) {
+			if part, err = g.engine.Update(ctx, options); err != nil {
+				return nil, err
+			}
+			return &messages.Reply{What: &messages.Reply_Update{Update: &messages.Update{Dropped: part.Dropped()}}}, nil
+		},
+		done: func(reply *messages.Reply, err error, c *call) bool {
+			if err == nil {
+				g.numbers++
+				u := &update{Update: part, number: g.numbers, cancel: c.cancel}
+				g.updates[u.number], c.kept = u, true
+				reply.GetUpdate().Update = u.number
+			}
+			return true
+		},
+	})
+	return nil
+}
+
+// use has a call use an update, behind those before it.
+func (g *guest) useUpdate(c *call, number uint64, j job) error {
+	u := g.updates[number]
+	if u == nil {
+		return fmt.Errorf("%w: there is no update %d", weights.ErrClosed, number)
+	}
+	g.start(c, &u.lane, j)
+	return nil
+}
+
+// putChunk stages bytes.
+func (g *guest) putChunk(c *call, m *messages.PutChunk) error {
+	shape, err := convert.ShapeOf(m.GetShape())
+	if err != nil {
+		return err
+	}
+	offset, err := convert.OffsetOf(m.GetOffset())
+	if err != nil {
+		return err
+	}
+	u := g.updates[m.GetUpdate()]
+	return g.useUpdate(c, m.GetUpdate(), job{run: func(context.Context) (*messages.Reply, error) {
+		return nil, u.Put(m.GetName(), m.GetDtype(), shape, offset, m.GetData())
+	}})
+}
+
+// maxGaps bounds how many gaps are told at a time.
+const maxGaps = 1000
+
+func (g *guest) missing(c *call, m *messages.Missing) error {
+	u := g.updates[m.GetUpdate()]
+	return g.useUpdate(c, m.GetUpdate(), job{run: func(ctx context.Context) (*messages.Reply, error) {
+		list, err := u.Missing(ctx)
+		return &messages.Reply{What: &messages.Reply_Gaps{Gaps: convert.Gaps(list, maxGaps)}}, err
+	}})
+}
+
+// commit lets the weights compute. The update is gone then, else it stays.
+func (g *guest) commit(c *call, m *messages.Commit) error {
+	u := g.updates[m.GetUpdate()]
+	return g.useUpdate(c, m.GetUpdate(), job{
+		run: func(ctx context.Context) (*messages.Reply, error) { return nil, u.Commit(ctx) },
+		done: func(_ *messages.Reply, err error, _ *call) bool {
+			if err == nil {
+				g.close(u)
+			}
+			return true
+		},
+	})
+}
+
+// abortUpdate gives an update up. One that is gone is no error.
+func (g *guest) abortUpdate(c *call, m *messages.AbortUpdate) error {
+	u := g.updates[m.GetUpdate()]
+	if u == nil {
+		g.answer(c, nil, nil)
+		return nil
+	}
+	return g.useUpdate(c, u.number, job{
+		run:  func(context.Context) (*messages.Reply, error) { u.Abort(); return nil, nil },
+		done: func(*messages.Reply, error, *call) bool { g.close(u); return true },
+	})
+}
+
+// close forgets an update that has ended.
+func (g *guest) close(u *update) {
+	delete(g.updates, u.number)
+	u.cancel()
+}
+
+func (g *guest) rollback(c *call, m *messages.Rollback) error {
+	kv, err := convert.KVOf(m.GetKv())
+	if err != nil {
+		return err
+	}
+	return g.plain(c, func(ctx context.Context) error { return g.engine.Rollback(ctx, m.GetVersion(), kv) })
+}
+
+// checksum is the digest of the weights that serve.
+func (g *guest) checksum(c *call, m *messages.Checksum) error {
+	kind, err := convert.DigestKindOf(m.GetKind())
+	if err != nil {
+		return err
+	}
+	g.start(c, nil, job{run: func(ctx context.Context) (*messages.Reply, error) {
+		version, digest, err := g.engine.Checksum(ctx, kind)
+		return &messages.Reply{What: &messages.Reply_Digest{Digest: &messages.Digest{Version: version, Digest: digest.String()}}}, err
+	}})
+	return nil
+}
