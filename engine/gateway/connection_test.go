@@ -48,6 +48,25 @@ func TestHello(t *testing.T) {
 	c.hello()
 }
 
+// A guest is fresh until it has been welcomed, and again when it was away for too long.
+func TestFreshGuests(t *testing.T) {
+	r := echo(t, slowEcho(time.Millisecond), gateway.Options{Kept: 50 * time.Millisecond})
+	c := newClient(t, r)
+	if !c.hello().GetFresh() {
+		t.Error("a new guest is known")
+	}
+	c.do(callOf(generate("a", prompt(5, 1), 3000)))
+	c.cut()
+	if c.hello().GetFresh() {
+		t.Error("a guest is forgotten at once")
+	}
+	c.cut()
+	r.idle(t)
+	if !c.hello().GetFresh() {
+		t.Error("a guest is kept for too long")
+	}
+}
+
 // Over a new connection a client takes up its sequences where it has left them: nothing is
 // missing, and nothing was generated twice.
 func TestSequencesOutliveConnections(t *testing.T) {

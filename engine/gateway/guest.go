@@ -26,6 +26,7 @@ type guest struct {
 	closing *actor.PID // of one that the guest has ended, which goes on until it is written; nil: none
 	gone    bool       // the guest has ended, but for that
 	greeted bool       // it has begun with Hello
+	met     bool       // an earlier one, or this one, has: what the client knows of itself is known here
 	absence *time.Timer
 	absent  int // absences so far
 

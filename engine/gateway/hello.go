@@ -3,6 +3,8 @@ package gateway
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/messages"
 )
@@ -10,7 +12,12 @@ import (
 // hello begins what is said over a connection, or ends it: m is nil where something else came
 // first. It is answered each time.
 func (g *guest) hello(number uint64, m *messages.Hello) {
-	reply := &messages.Reply{Number: number, What: &messages.Reply_Welcome{Welcome: g.welcome}}
+	welcome := g.welcome
+	if !g.met {
+		welcome = proto.CloneOf(welcome)
+		welcome.Fresh = true
+	}
+	reply := &messages.Reply{Number: number, What: &messages.Reply_Welcome{Welcome: welcome}}
 	switch {
 	case m == nil:
 		reply.Error = convert.Error(fmt.Errorf("%w: begin each connection with Hello", convert.ErrProtocol))
@@ -22,7 +29,7 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 		g.hangUp()
 		return
 	}
-	g.greeted = true
+	g.greeted, g.met = true, true
 	for _, h := range g.holds {
 		g.tellLost(h)
 	}
