@@ -151,19 +151,17 @@ func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {
 	case e == nil:
 		g.count++
 		e = &entry{identity: p.Identity, prefix: fmt.Sprintf("client%d:", g.count)}
-		e.pid = g.system.Root.SpawnPrefix(g.props(e, p.ID), "guest")
+		guest := newGuest(g, e, p.ID)
+		e.pid = g.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return guest }, actor.WithGuardian(ended)), "guest")
 		g.guests[p.ID] = e
 	}
 	e.coming++
 	return e.pid, nil
 }
 
-// props make the actor of a guest. One that panics ends, and with it what it has: nobody
-// knows any more what that is.
-func (g *Gateway) props(e *entry, id string) *actor.Props {
-	return actor.PropsFromProducer(func() actor.Actor { return newGuest(g, e, id) },
-		actor.WithSupervisor(actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })))
-}
+// ended lets an actor that panics end, and with it what it has: nobody knows any more what
+// that is.
+var ended = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 
 // came notes that a guest has heard of a connection.
 func (g *Gateway) came(e *entry) {
