@@ -237,7 +237,9 @@ func (f fixed) Info() executor.Info { return f.info }
 
 func TestTheEnginesSeedDrawsThoseOfRequests(t *testing.T) {
 	a, b := &Engine{info: Info{Seed: 1}}, &Engine{info: Info{Seed: 2}}
-	seed := func(e *Engine, own *uint64, id string) uint64 { return e.seed(&Order{Request: Request{ID: id, Seed: own}}) }
+	seed := func(e *Engine, own *uint64, id string) uint64 {
+		return e.seed(&Order{Request: Request{ID: id, Seed: own}})
+	}
 	own := uint64(9)
 	switch {
 	case seed(a, nil, "x") != SeedOf(1, "x"), seed(a, &own, "x") != own:
