@@ -44,6 +44,7 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	guests map[string]*entry
+	graves graves
 	count  uint64 // guests so far
 	closed bool
 }
@@ -152,6 +153,7 @@ func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {
 		g.count++
 		e = &entry{identity: p.Identity, prefix: fmt.Sprintf("client%d:", g.count)}
 		guest := newGuest(g, e, p.ID)
+		guest.heir = g.graves.visit(p.ID)
 		e.pid = g.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return guest }, actor.WithGuardian(ended)), "guest")
 		g.guests[p.ID] = e
 	}
@@ -171,26 +173,30 @@ func (g *Gateway) came(e *entry) {
 }
 
 // leave lets a guest go, unless a connection to it is on its way. Another one may have its
-// id from then on.
-func (g *Gateway) leave(id string, e *entry) bool {
+// id from then on. poor: it has nothing that its client could miss.
+func (g *Gateway) leave(id string, e *entry, poor bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if e.coming > 0 {
 		return false
 	}
-	g.forget(id, e)
+	g.forget(id, e, poor)
 	return true
 }
 
 // left forgets a guest that has ended.
-func (g *Gateway) left(id string, e *entry) {
+func (g *Gateway) left(id string, e *entry, poor bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.forget(id, e)
+	g.forget(id, e, poor)
 }
 
-func (g *Gateway) forget(id string, e *entry) {
-	if g.guests[id] == e {
-		delete(g.guests, id)
+func (g *Gateway) forget(id string, e *entry, poor bool) {
+	if g.guests[id] != e {
+		return
+	}
+	delete(g.guests, id)
+	if !poor {
+		g.graves.add(id)
 	}
 }

@@ -13,9 +13,9 @@ import (
 // first. It is answered each time.
 func (g *guest) hello(number uint64, m *messages.Hello) {
 	welcome := g.welcome
-	if !g.met {
+	if g.heir {
 		welcome = proto.CloneOf(welcome)
-		welcome.Fresh = true
+		welcome.Forgotten = true
 	}
 	reply := &messages.Reply{Number: number, What: &messages.Reply_Welcome{Welcome: welcome}}
 	switch {
@@ -29,7 +29,7 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 		g.hangUp()
 		return
 	}
-	g.greeted, g.met = true, true
+	g.greeted = true
 	for _, h := range g.holds {
 		g.tellLost(h)
 	}
@@ -39,7 +39,7 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 func (g *guest) goodbye(c *call) {
 	g.answer(c, nil, nil)
 	g.hangUp()
-	g.left(g.id, g.entry)
+	g.left(g.id, g.entry, true)
 	g.end()
 	g.gone = true
 }

@@ -355,13 +355,11 @@ func TestASlowNetworkSlowsItselfAlone(t *testing.T) {
 	q := engine.Request{PromptIDs: ids(5, 1), MaxNewTokens: 1500, IgnoreEOS: true}
 	q.Sampling.Tell.Logprobs = true
 	there := add(t, slow, q)
-	begin := time.Now()
 	want := add(t, quick, q).Wait(t.Context())
-	fast := time.Since(begin)
-	got := there.Wait(t.Context())
-	if took := time.Since(begin); took < 2*fast {
-		t.Errorf("the slow one took %v, the other %v: the test shows nothing", took, fast)
+	if c, err := there.Recv(t.Context()); err != nil || c.Final != nil {
+		t.Errorf("the slow one is as quick as the other: the test shows nothing (%v)", err)
 	}
+	got := there.Wait(t.Context())
 	if !slices.Equal(got.TokenIDs, want.TokenIDs) || len(got.Logprobs) != len(want.Logprobs) {
 		t.Errorf("%d tokens, want %d", len(got.TokenIDs), len(want.TokenIDs))
 	}
