@@ -1073,7 +1073,7 @@ type Welcome struct {
 	MaxInFlight     uint32                 `protobuf:"varint,8,opt,name=max_in_flight,json=maxInFlight,proto3" json:"max_in_flight,omitempty"`                  // calls with data that may wait for an answer at a time
 	RecommendedEnds []int32                `protobuf:"varint,9,rep,packed,name=recommended_ends,json=recommendedEnds,proto3" json:"recommended_ends,omitempty"` // ids that end a text
 	Recommended     []byte                 `protobuf:"bytes,10,opt,name=recommended,proto3" json:"recommended,omitempty"`                                       // JSON: generation_config.json of the model; may be empty
-	Fresh           bool                   `protobuf:"varint,11,opt,name=fresh,proto3" json:"fresh,omitempty"`                                                  // the guest is new here, or was away for longer than is kept: nothing of before is known
+	Forgotten       bool                   `protobuf:"varint,11,opt,name=forgotten,proto3" json:"forgotten,omitempty"`                                          // what the guest had is no more, such as when it was away for longer than is kept: nothing of before is known
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1178,9 +1178,9 @@ func (x *Welcome) GetRecommended() []byte {
 	return nil
 }
 
-func (x *Welcome) GetFresh() bool {
+func (x *Welcome) GetForgotten() bool {
 	if x != nil {
-		return x.Fresh
+		return x.Forgotten
 	}
 	return false
 }
@@ -5063,7 +5063,7 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\";\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x16\n" +
-	"\x06engine\x18\x02 \x01(\tR\x06engine\"\xbd\x02\n" +
+	"\x06engine\x18\x02 \x01(\tR\x06engine\"\xc5\x02\n" +
 	"\aWelcome\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x16\n" +
 	"\x06engine\x18\x02 \x01(\tR\x06engine\x12\x12\n" +
@@ -5075,8 +5075,8 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\rmax_in_flight\x18\b \x01(\rR\vmaxInFlight\x12)\n" +
 	"\x10recommended_ends\x18\t \x03(\x05R\x0frecommendedEnds\x12 \n" +
 	"\vrecommended\x18\n" +
-	" \x01(\fR\vrecommended\x12\x14\n" +
-	"\x05fresh\x18\v \x01(\bR\x05fresh\"\t\n" +
+	" \x01(\fR\vrecommended\x12\x1c\n" +
+	"\tforgotten\x18\v \x01(\bR\tforgotten\"\t\n" +
 	"\aGoodbye\"e\n" +
 	"\bGenerate\x12-\n" +
 	"\arequest\x18\x01 \x01(\v2\x13.cbactor.v1.RequestR\arequest\x12\x16\n" +

@@ -41,6 +41,7 @@ func (g *guest) call(m *messages.Call) {
 		g.hello(m.GetNumber(), hello)
 		return
 	}
+	g.heir = false
 	if m.GetNumber() < g.settled {
 		return // its answer is known to the client
 	}

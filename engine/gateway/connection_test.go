@@ -48,6 +48,38 @@ func TestHello(t *testing.T) {
 	c.hello()
 }
 
+// A guest that was away for too long is told, until it has heard; one that had nothing is not.
+func TestForgottenGuests(t *testing.T) {
+	r := echo(t, slowEcho(time.Millisecond), gateway.Options{Kept: 50 * time.Millisecond})
+	c := newClient(t, r)
+	for range 2 {
+		if c.hello().GetForgotten() {
+			t.Error("a new guest is told of what it had")
+		}
+		c.cut()
+	}
+	c.hello()
+	c.do(callOf(generate("a", prompt(5, 1), 3000)))
+	c.cut()
+	if c.hello().GetForgotten() {
+		t.Error("a guest is forgotten at once")
+	}
+	c.cut()
+	r.idle(t)
+	for range 2 {
+		if !c.hello().GetForgotten() {
+			t.Error("a guest is kept for too long")
+		}
+		c.cut()
+	}
+	c.hello()
+	c.do(callOf(generate("a", prompt(5, 1), 3)))
+	c.cut()
+	if c.hello().GetForgotten() {
+		t.Error("a guest is told again")
+	}
+}
+
 // Over a new connection a client takes up its sequences where it has left them: nothing is
 // missing, and nothing was generated twice.
 func TestSequencesOutliveConnections(t *testing.T) {

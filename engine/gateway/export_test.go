@@ -15,6 +15,13 @@ func NewFolder(name string, pieces [][]byte) fs.FS {
 	return &folder{files: map[string]*file{name: f}}
 }
 
+// Break has the guest of a client panic.
+func (g *Gateway) Break(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.system.Root.Send(g.guests[id].pid, new(arrived))
+}
+
 // Accept is what a connection asks.
 func (g *Gateway) Accept(p wire.Peer) error {
 	_, err := g.accept(p)

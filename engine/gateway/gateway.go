@@ -44,6 +44,7 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	guests map[string]*entry
+	graves graves
 	count  uint64 // guests so far
 	closed bool
 }
@@ -151,19 +152,18 @@ func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {
 	case e == nil:
 		g.count++
 		e = &entry{identity: p.Identity, prefix: fmt.Sprintf("client%d:", g.count)}
-		e.pid = g.system.Root.SpawnPrefix(g.props(e, p.ID), "guest")
+		guest := newGuest(g, e, p.ID)
+		guest.heir = g.graves.visit(p.ID)
+		e.pid = g.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return guest }, actor.WithGuardian(ended)), "guest")
 		g.guests[p.ID] = e
 	}
 	e.coming++
 	return e.pid, nil
 }
 
-// props make the actor of a guest. One that panics ends, and with it what it has: nobody
-// knows any more what that is.
-func (g *Gateway) props(e *entry, id string) *actor.Props {
-	return actor.PropsFromProducer(func() actor.Actor { return newGuest(g, e, id) },
-		actor.WithSupervisor(actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })))
-}
+// ended lets an actor that panics end, and with it what it has: nobody knows any more what
+// that is.
+var ended = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 
 // came notes that a guest has heard of a connection.
 func (g *Gateway) came(e *entry) {
@@ -173,26 +173,30 @@ func (g *Gateway) came(e *entry) {
 }
 
 // leave lets a guest go, unless a connection to it is on its way. Another one may have its
-// id from then on.
-func (g *Gateway) leave(id string, e *entry) bool {
+// id from then on. poor: it has nothing that its client could miss.
+func (g *Gateway) leave(id string, e *entry, poor bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if e.coming > 0 {
 		return false
 	}
-	g.forget(id, e)
+	g.forget(id, e, poor)
 	return true
 }
 
 // left forgets a guest that has ended.
-func (g *Gateway) left(id string, e *entry) {
+func (g *Gateway) left(id string, e *entry, poor bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.forget(id, e)
+	g.forget(id, e, poor)
 }
 
-func (g *Gateway) forget(id string, e *entry) {
-	if g.guests[id] == e {
-		delete(g.guests, id)
+func (g *Gateway) forget(id string, e *entry, poor bool) {
+	if g.guests[id] != e {
+		return
+	}
+	delete(g.guests, id)
+	if !poor {
+		g.graves.add(id)
 	}
 }

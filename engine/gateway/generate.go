@@ -166,8 +166,8 @@ func (g *guest) accept(r *request, stream texts.Stream, prompt []int32) {
 	g.attachAll(r)
 }
 
-// cancelRequest ends a request, or a sequence of one. It goes by what the guest has: an id may
-// be another guest's by now.
+// cancelRequest ends a request, or a sequence of one. A whole one ends with its context: when it
+// has ended, and was not read to its end, its id may be another guest's by now.
 func (g *guest) cancelRequest(c *call, m *messages.Cancel) error {
 	q, r := g.names[m.GetId()], g.requests[m.GetId()]
 	switch {

@@ -25,6 +25,7 @@ type guest struct {
 	client  *actor.PID // of the connection that there is; nil: there is none
 	closing *actor.PID // of one that the guest has ended, which goes on until it is written; nil: none
 	gone    bool       // the guest has ended, but for that
+	heir    bool       // of one that was given up: the client is told until it calls
 	greeted bool       // it has begun with Hello
 	absence *time.Timer
 	absent  int // absences so far
@@ -65,7 +66,7 @@ func (g *guest) Receive(c actor.Context) {
 		g.self = c.Self()
 		g.life, g.end = context.WithCancel(g.Gateway.life)
 	case *actor.Stopping:
-		g.left(g.id, g.entry)
+		g.left(g.id, g.entry, g.poor())
 		g.end()
 		g.stopTimer()
 	case *wire.Opened:
@@ -163,11 +164,17 @@ func (g *guest) closed(client *actor.PID) {
 		g.system.Root.Stop(g.self)
 		return
 	}
-	if len(g.calls)+len(g.streams)+len(g.holds)+len(g.updates)+len(g.adapters) == 0 {
+	if g.poor() {
 		g.expire()
 		return
 	}
 	g.wait()
+}
+
+// poor tells that the guest has nothing that its client could miss, and that it needs not be
+// told of: no call that was not answered has been obeyed.
+func (g *guest) poor() bool {
+	return !g.heir && len(g.calls)+len(g.streams)+len(g.holds)+len(g.updates)+len(g.adapters) == 0
 }
 
 // wait lets an absence begin.
@@ -186,7 +193,7 @@ func (g *guest) stopTimer() {
 
 // expire ends the guest, unless its client is coming back right now.
 func (g *guest) expire() {
-	if !g.leave(g.id, g.entry) {
+	if !g.leave(g.id, g.entry, g.poor()) {
 		g.wait()
 		return
 	}

@@ -3,6 +3,8 @@ package gateway
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/messages"
 )
@@ -10,7 +12,12 @@ import (
 // hello begins what is said over a connection, or ends it: m is nil where something else came
 // first. It is answered each time.
 func (g *guest) hello(number uint64, m *messages.Hello) {
-	reply := &messages.Reply{Number: number, What: &messages.Reply_Welcome{Welcome: g.welcome}}
+	welcome := g.welcome
+	if g.heir {
+		welcome = proto.CloneOf(welcome)
+		welcome.Forgotten = true
+	}
+	reply := &messages.Reply{Number: number, What: &messages.Reply_Welcome{Welcome: welcome}}
 	switch {
 	case m == nil:
 		reply.Error = convert.Error(fmt.Errorf("%w: begin each connection with Hello", convert.ErrProtocol))
@@ -32,7 +39,7 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 func (g *guest) goodbye(c *call) {
 	g.answer(c, nil, nil)
 	g.hangUp()
-	g.left(g.id, g.entry)
+	g.left(g.id, g.entry, true)
 	g.end()
 	g.gone = true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
@@ -99,6 +100,22 @@ func TestPanicEndsTheCall(t *testing.T) {
 		}
 	}
 	c.do(askStatus)
+}
+
+// A defect in a guest ends it, with all that it has, and no other one; its client may come again.
+func TestPanicEndsTheGuest(t *testing.T) {
+	r := echo(t, slowEcho(time.Millisecond), gateway.Options{})
+	c, other := join(t, r), join(t, r)
+	c.do(callOf(generate("a", prompt(20, 1), 0)))
+	c.do(pause(&messages.Pause{}))
+	r.Break(c.id)
+	if err := c.ended(); !is(err, wire.ErrEnded) {
+		t.Errorf("its connection ends by %v", err)
+	}
+	r.idle(t)
+	other.do(askStatus)
+	c.hello()
+	c.fails(attach("a", 0), engine.ErrUnknownID)
 }
 
 // A client that says it has answers which it has never got, or takes what was not told, or

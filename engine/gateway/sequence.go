@@ -127,6 +127,7 @@ func (g *guest) remove(q *sequence) {
 	r := q.request
 	if r.left--; r.left == 0 {
 		r.cancel()
+		r.sequences = nil // an answer that is kept needs no more of them
 		if g.requests[r.id] == r {
 			delete(g.requests, r.id)
 		}

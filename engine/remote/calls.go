@@ -16,6 +16,7 @@ type calls struct {
 	open    map[uint64]*call // that were sent
 	unsent  []*call          // until there is a connection
 	queue   []*call          // until there is room for their sequences
+	arrived []uint64         // numbers of answered ones, which an older call keeps from being settled
 }
 
 // perform does what a caller asks for: sooner or later its call is answered.
@@ -52,9 +53,7 @@ func (l *link) send(k *call) {
 		k.number = l.last
 		l.open[k.number] = k
 	}
-	for l.settled <= l.last && l.open[l.settled] == nil {
-		l.settled++
-	}
+	l.advance()
 	k.message.Number, k.message.Settled = k.number, l.settled
 	l.write(k.message)
 	if again && k.dropped != nil {
@@ -72,6 +71,7 @@ func (l *link) replied(m *messages.Reply) {
 	if l.state == ready { // else it is the answer to Hello, over which nothing else was said
 		l.known(k.number)
 	}
+	l.arrive(k.number)
 	err := errorOf(m)
 	if err != nil {
 		m = nil
@@ -80,6 +80,28 @@ func (l *link) replied(m *messages.Reply) {
 		k.undo(m)
 	}
 	l.settle(k, m, err)
+}
+
+// arrivals are told when there are so many.
+const arrivals = 16
+
+// arrive notes that the answer to a call is here, and need not be kept by the engine.
+func (l *link) arrive(number uint64) {
+	l.advance()
+	if number < l.settled {
+		return // the next call says so
+	}
+	if l.arrived = append(l.arrived, number); len(l.arrived) >= arrivals && l.state == ready {
+		l.write(&messages.Ack{Answers: l.arrived})
+		l.arrived = nil
+	}
+}
+
+// advance finds the oldest call that is not answered.
+func (l *link) advance() {
+	for l.settled <= l.last && l.open[l.settled] == nil {
+		l.settled++
+	}
 }
 
 // settle answers a call, and gives back the room that it was to have, unless its answer has

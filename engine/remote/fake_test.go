@@ -315,7 +315,7 @@ func TestAwayForTooLong(t *testing.T) {
 	_, errs := adding(c, t.Context(), engine.Request{ID: "b", PromptIDs: ids(3, 1)})
 	f.call()
 	f.welcome = proto.CloneOf(f.welcome)
-	f.welcome.Fresh = true
+	f.welcome.Forgotten = true
 	f.cut()
 	if out := s.Wait(t.Context()); !errors.Is(out.Err, remote.ErrUnreachable) || !errors.Is(out.Err, engine.ErrFailed) {
 		t.Errorf("%+v", out)
@@ -391,5 +391,34 @@ func TestWelcomes(t *testing.T) {
 		if _, err := remote.Connect(t.Context(), f.server.Addr().String(), remote.Options{}); !errors.Is(err, c.want) || !errors.Is(err, remote.ErrUnreachable) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Answers that an older call keeps from being settled are said to have arrived.
+func TestArrivalsAreSaid(t *testing.T) {
+	f := newFake(t)
+	c := f.connect()
+	ctx, cancel := context.WithCancel(t.Context())
+	joined := make(chan error, 1)
+	go func() { joined <- c.Join(ctx) }()
+	join := f.call()
+	said := 0
+	for said < 100 {
+		adding(c, t.Context(), engine.Request{PromptIDs: ids(3, 1)})
+		m := f.hear()
+		if ack, ok := m.(*messages.Ack); ok {
+			said += len(ack.GetAnswers())
+			m = f.hear()
+		}
+		call := m.(*messages.Call)
+		if call.GetSettled() > join.GetNumber() {
+			t.Fatalf("%v is settled, %v was not answered", call.GetSettled(), join.GetNumber())
+		}
+		f.say(&messages.Reply{Number: call.GetNumber(), Error: &messages.Error{Code: "queue_full"}})
+	}
+	cancel()
+	f.say(&messages.Reply{Number: join.GetNumber()})
+	if err := <-joined; err != nil {
+		t.Error(err)
 	}
 }

@@ -75,7 +75,7 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 	case l.engine == "":
 	case l.engine != m.GetEngine():
 		l.endRun(ErrRestarted, ErrRestarted, false)
-	case m.GetFresh():
+	case m.GetForgotten():
 		away := fmt.Errorf("%w: the client was away for too long", wire.ErrLost)
 		l.endRun(ofCall(away), ofOpen(away), false)
 	}

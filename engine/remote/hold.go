@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,25 +107,23 @@ func (h *hold) Release(version string) error {
 		return nil
 	}
 	h.unbind()
+	lost := h.lost()
 	var sent error
 	if !utf8.ValidString(version) {
 		sent = fmt.Errorf("%w: the version %.80q is not UTF-8", weights.ErrVersion, version)
-	} else if w != nil && h.lost() == nil {
+	} else if w != nil && lost == nil {
 		sent = w.send()
 	}
 	if sent != nil {
 		version = "" // the engine refuses it, so that no part of what was written counts
 	}
 	_, err := h.ask(context.Background(), releasing(h.number, version))
+	h.end(nil)
+	h.client.link.tell(&released{h})
 	if sent != nil {
 		err = fmt.Errorf("release: %w", sent)
 	}
-	if was := h.lost(); was != nil {
-		return was
-	}
-	h.end(nil)
-	h.client.link.tell(&released{h})
-	return err
+	return cmp.Or(lost, err)
 }
 
 // Renew implements engine.Hold.
