@@ -91,22 +91,14 @@ func (c *Checkpoint) describe() (map[string][]byte, error) {
 }
 
 // generationFields are the contents of generation_config.json.
-func (c *Checkpoint) generationFields() map[string]any {
-	f := map[string]any{"eos_token_id": c.Config.EOS}
+func (c *Checkpoint) generationFields() any {
+	f := struct {
+		BOS *int32  `json:"bos_token_id,omitempty"`
+		EOS []int32 `json:"eos_token_id"`
+		Generation
+	}{EOS: c.Config.EOS, Generation: c.Generation}
 	if c.Config.BOS >= 0 {
-		f["bos_token_id"] = c.Config.BOS
-	}
-	g := c.Generation
-	set(f, "do_sample", g.DoSample)
-	set(f, "temperature", g.Temperature)
-	set(f, "top_p", g.TopP)
-	set(f, "top_k", g.TopK)
-	set(f, "min_p", g.MinP)
-	set(f, "typical_p", g.TypicalP)
-	set(f, "repetition_penalty", g.RepetitionPenalty)
-	set(f, "no_repeat_ngram_size", g.NoRepeatNgram)
-	if len(g.BadWords) > 0 {
-		f["bad_words_ids"] = g.BadWords
+		f.BOS = &c.Config.BOS
 	}
 	return f
 }
@@ -130,14 +122,10 @@ func (c *Checkpoint) tokenizerFields() map[string]any {
 			f[name] = token
 		}
 	}
-	set(f, "add_bos_token", c.AddBOS)
-	return f
-}
-
-func set[T any](f map[string]any, name string, v *T) {
-	if v != nil {
-		f[name] = *v
+	if c.AddBOS != nil {
+		f["add_bos_token"] = *c.AddBOS
 	}
+	return f
 }
 
 // plainJSON writes JSON without the escapes that are for HTML.

@@ -7,35 +7,27 @@ import (
 	"strings"
 )
 
-// Generation holds the sampling defaults that the model's authors recommend
-// (generation_config.json). A nil field was not given.
+// Generation holds the sampling defaults that the model's authors recommend, and is what
+// generation_config.json has of them as JSON. A nil field was not given.
 type Generation struct {
-	DoSample          *bool
-	Temperature       *float64
-	TopP              *float64
-	TopK              *int
-	MinP              *float64
-	TypicalP          *float64
-	RepetitionPenalty *float64
-	NoRepeatNgram     *int      // no_repeat_ngram_size
-	BadWords          [][]int32 // bad_words_ids
+	DoSample          *bool     `json:"do_sample,omitempty"`
+	Temperature       *float64  `json:"temperature,omitempty"`
+	TopP              *float64  `json:"top_p,omitempty"`
+	TopK              *int      `json:"top_k,omitempty"`
+	MinP              *float64  `json:"min_p,omitempty"`
+	TypicalP          *float64  `json:"typical_p,omitempty"`
+	RepetitionPenalty *float64  `json:"repetition_penalty,omitempty"`
+	NoRepeatNgram     *int      `json:"no_repeat_ngram_size,omitempty"`
+	BadWords          [][]int32 `json:"bad_words_ids,omitempty"`
 
-	Other []string // names of what else it sets that changes what is generated, in their order
+	Other []string `json:"-"` // names of what else it sets that changes what is generated, in their order
 }
 
 // readGeneration reads generation_config.json.
 func (c *Checkpoint) readGeneration(fsys fs.FS) error {
 	var g struct {
-		EOS               tokenIDs  `json:"eos_token_id"`
-		DoSample          *bool     `json:"do_sample"`
-		Temperature       *float64  `json:"temperature"`
-		TopP              *float64  `json:"top_p"`
-		TopK              *int      `json:"top_k"`
-		MinP              *float64  `json:"min_p"`
-		TypicalP          *float64  `json:"typical_p"`
-		RepetitionPenalty *float64  `json:"repetition_penalty"`
-		NoRepeatNgram     *int      `json:"no_repeat_ngram_size"`
-		BadWords          [][]int32 `json:"bad_words_ids"`
+		EOS tokenIDs `json:"eos_token_id"`
+		Generation
 	}
 	var all map[string]json.RawMessage
 	for _, v := range []any{&g, &all} {
@@ -43,8 +35,8 @@ func (c *Checkpoint) readGeneration(fsys fs.FS) error {
 			return err
 		}
 	}
-	c.Generation = Generation{DoSample: g.DoSample, Temperature: g.Temperature, TopP: g.TopP, TopK: g.TopK, MinP: g.MinP, TypicalP: g.TypicalP,
-		RepetitionPenalty: g.RepetitionPenalty, NoRepeatNgram: g.NoRepeatNgram, BadWords: g.BadWords, Other: otherSettings(all)}
+	c.Generation = g.Generation
+	c.Generation.Other = otherSettings(all)
 	c.addEOS(g.EOS...)
 	return nil
 }

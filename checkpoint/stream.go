@@ -38,6 +38,7 @@ type Incoming struct {
 	Name  string
 	DType string
 	Shape []int
+	Bytes int
 }
 
 // Put takes bytes of a tensor, from offset on: weights.Update.Put. data is only
@@ -123,7 +124,7 @@ func (s *Stream) Tensors() []Incoming {
 	var out []Incoming
 	for _, p := range s.parts {
 		for _, t := range p.list {
-			out = append(out, Incoming{t.Name, t.kind, t.Shape})
+			out = append(out, Incoming{t.Name, t.kind, t.Shape, int(t.end - t.begin)})
 		}
 	}
 	return out

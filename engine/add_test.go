@@ -237,11 +237,14 @@ func (f fixed) Info() executor.Info { return f.info }
 
 func TestTheEnginesSeedDrawsThoseOfRequests(t *testing.T) {
 	a, b := &Engine{info: Info{Seed: 1}}, &Engine{info: Info{Seed: 2}}
+	seed := func(e *Engine, own *uint64, id string) uint64 {
+		return e.seed(&Order{Request: Request{ID: id, Seed: own}})
+	}
 	own := uint64(9)
 	switch {
-	case a.seed(nil, "x") != (&Engine{info: Info{Seed: 1}}).seed(nil, "x"), a.seed(&own, "x") != own:
+	case seed(a, nil, "x") != SeedOf(1, "x"), seed(a, &own, "x") != own:
 		t.Error("the same request draws another seed")
-	case a.seed(nil, "x") == a.seed(nil, "y"), a.seed(nil, "x") == b.seed(nil, "x"):
+	case seed(a, nil, "x") == seed(a, nil, "y"), seed(a, nil, "x") == seed(b, nil, "x"):
 		t.Error("different requests or engines draw the same seed")
 	}
 }

@@ -26,6 +26,7 @@ type API interface {
 	Info() Info
 	Status() Status
 	Running() bool
+	Metrics() Metrics
 	Start(ctx context.Context) error
 	Stop(ctx context.Context, o StopOptions) error
 	Join(ctx context.Context) error

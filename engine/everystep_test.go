@@ -4,12 +4,13 @@ import (
 	"cmp"
 	commandline "flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/sampling"
 )
 
-var swapSteps = commandline.Int("swap-steps", 4, "steps of a run at which TestSwapAtEveryStep changes the weights; 0: all")
+var swapSteps = commandline.Int("swap-steps", 2, "steps of a run at which TestSwapAtEveryStep changes the weights; 0: all, of longer runs")
 
 // swapPage is the page size of all engines here: tokens may depend on it.
 const swapPage = 8
@@ -24,7 +25,7 @@ var situations = []struct {
 	{"prefill", Config{MaxBatchTokens: 8}, false, []Request{
 		{PromptIDs: salted(80, 1), MaxNewTokens: 6}, {PromptIDs: salted(80, 1), MaxNewTokens: 3}, {PromptIDs: salted(50, 2), MaxNewTokens: 6}}},
 	{"decode", Config{}, false, both},
-	{"swapped", Config{NumBlocks: 16, CPUOffloadSpace: 0.01, MaxContext: 120}, true, both},
+	{"swapped", Config{CPUOffloadSpace: 0.01, MaxContext: 120}, true, both},
 	{"forked", Config{}, false, []Request{{PromptIDs: salted(20, 3), MaxNewTokens: 64, N: 3, Sampling: sampling.Params{Temperature: 1}}}},
 	{"double-buffered", Config{UseAsyncBatching: new(true)}, false, both},
 	{"one set", Config{WeightSets: 1}, false, both},
@@ -51,19 +52,18 @@ func TestSwapAtEveryStep(t *testing.T) {
 	w := newSwaps(t)
 	for _, s := range situations {
 		t.Run(s.name, func(t *testing.T) {
-			cfg := s.config
+			cfg, requests := sized(s.config, s.host, s.requests)
 			cfg.Threads, cfg.PageSize, cfg.WeightSets = 1, swapPage, cmp.Or(cfg.WeightSets, 2)
 			e, g := spawnGated(t, cfg, nil)
 			w.second.update(t, e, secondVersion, KVKeep)
 			changeTo(t, e, FirstVersion)
 			sum := e.digest()
-			for _, kv := range []KVPolicy{KVKeep, KVRecompute, KVAbort} {
-				r := swapRun{w, e, g, s.requests, kv}
-				steps := r.plain(t)
-				stride := 1
-				if *swapSteps > 0 {
-					stride = max(1, steps / *swapSteps)
-				}
+			r := swapRun{w, e, g, requests, KVKeep}
+			steps, stride := r.plain(t), 1
+			if *swapSteps > 0 {
+				stride = max(1, steps / *swapSteps)
+			}
+			for _, r.kv = range []KVPolicy{KVKeep, KVRecompute, KVAbort} {
 				for step := 1 + rand.IntN(stride); step <= steps; step += stride {
 					r.swapped(t, int64(step))
 				}
@@ -77,4 +77,20 @@ func TestSwapAtEveryStep(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sized makes runs short, unless weights are to change at all of their steps.
+func sized(cfg Config, host bool, requests []Request) (Config, []Request) {
+	tokens, blocks := 64, 16
+	if *swapSteps > 0 {
+		tokens, blocks = 14, 7
+	}
+	if host {
+		cfg.NumBlocks = blocks
+	}
+	requests = slices.Clone(requests)
+	for i := range requests {
+		requests[i].MaxNewTokens = min(requests[i].MaxNewTokens, tokens)
+	}
+	return cfg, requests
 }

@@ -81,14 +81,9 @@ func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
 // ended once the step is let through.
 func (g *gated) changed(t *testing.T, e *Engine, version string, kv KVPolicy) <-chan error {
 	t.Helper()
-	epochs := func() int {
-		e.versions.mu.Lock()
-		defer e.versions.mu.Unlock()
-		return len(e.versions.names)
-	}
-	before, done := epochs(), make(chan error, 1)
+	before, done := named(e), make(chan error, 1)
 	go func() { done <- e.Rollback(t.Context(), version, kv) }()
-	until(t, "the weights are on their way", func() bool { return epochs() > before || len(done) > 0 })
+	until(t, "the weights are on their way", func() bool { return named(e) > before || len(done) > 0 })
 	time.Sleep(200 * time.Microsecond) // and with the scheduler, almost always
 	g.open <- struct{}{}
 	return done

@@ -31,7 +31,7 @@ import (
 // an error: others who change weights, and Close, wait for it.
 func (e *Engine) UpdateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error {
 	if err := e.updateInPlace(ctx, o, send); err != nil {
-		return fmt.Errorf("update in place: %w", err)
+		return fmt.Errorf("update in place: %w", e.closedOr(err))
 	}
 	return nil
 }

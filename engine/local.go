@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 
@@ -57,7 +56,7 @@ func (e *Engine) message(o *Order) *actors.Submit {
 		eos = nil
 	}
 	m := &actors.Submit{ID: o.ID, IDs: slices.Clone(o.PromptIDs), MaxNew: o.MaxNewTokens, EOS: slices.Clone(eos),
-		Sampling: copied(o.Sampling), Seed: e.seed(o.Seed, o.ID), Priority: int32(o.Priority), Sink: o.Sequences[0].record, Urgent: o.urgent,
+		Sampling: copied(o.Sampling), Seed: e.seed(o), Priority: int32(o.Priority), Sink: o.Sequences[0].record, Urgent: o.urgent,
 		Score: o.Score, Private: o.Private, Adapter: o.Adapter, Salt: salt(o.Adapter, o.Salt), Stop: o.Stop, Deadline: o.Deadline, FirstToken: o.FirstToken, KV: o.KV}
 	if o.MaxStaleness != nil {
 		m.Commits = int32(*o.MaxStaleness) + 1
@@ -68,6 +67,14 @@ func (e *Engine) message(o *Order) *actors.Submit {
 	return m
 }
 
+// seed is the request's own, or one drawn for it.
+func (e *Engine) seed(o *Order) uint64 {
+	if o.Seed != nil {
+		return *o.Seed
+	}
+	return SeedOf(e.info.Seed, o.ID)
+}
+
 // copied are parameters whose slices the caller may change.
 func copied(p sampling.Params) sampling.Params {
 	p.Bias, p.Ends, p.Allowed, p.BadWords = slices.Clone(p.Bias), slices.Clone(p.Ends), slices.Clone(p.Allowed), slices.Clone(p.BadWords)
@@ -75,19 +82,6 @@ func copied(p sampling.Params) sampling.Params {
 		p.BadWords[i] = slices.Clone(word)
 	}
 	return p
-}
-
-// seed is the request's own, or one drawn from the engine's and the request's id,
-// so that a run with ids of the caller's can be repeated from the engine's seed.
-func (e *Engine) seed(own *uint64, id string) uint64 {
-	if own != nil {
-		return *own
-	}
-	h := e.info.Seed
-	for _, b := range []byte(id) { // FNV-1a
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return rand.NewPCG(e.info.Seed, h).Uint64()
 }
 
 // Cancel implements Place.

@@ -47,9 +47,10 @@ func (e *Engine) Pause(ctx context.Context, o PauseOptions) (Hold, error) {
 	return &hold{engine: e, held: held}, nil
 }
 
-// closedOr is ErrClosed for a call that found the engine closed, else err.
+// closedOr is ErrClosed for a call that found the engine closed, or whose wait that ended,
+// else err.
 func (e *Engine) closedOr(err error) error {
-	if errors.Is(err, ErrUnavailable) && e.closed.Load() {
+	if (errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled)) && e.closed.Load() {
 		return ErrClosed
 	}
 	return err

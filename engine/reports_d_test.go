@@ -32,13 +32,17 @@ func TestReportD1NoCacheOfOtherWeights(t *testing.T) {
 // one that is computed again.
 func TestReportD1HostPagesOfOlderWeightsAreUnusable(t *testing.T) {
 	w := newSwaps(t)
-	e, g := spawnGated(t, Config{Threads: 1, PageSize: swapPage, WeightSets: 2, NumBlocks: 16, CPUOffloadSpace: 0.01, MaxContext: 120, UseAsyncBatching: new(false)}, nil)
+	cfg, requests := sized(Config{Threads: 1, PageSize: swapPage, WeightSets: 2, CPUOffloadSpace: 0.01, MaxContext: 120, UseAsyncBatching: new(false)}, true, both)
+	e, g := spawnGated(t, cfg, nil)
 	w.second.update(t, e, secondVersion, KVKeep)
 	changeTo(t, e, FirstVersion)
-	r := swapRun{w, e, g, both, KVRecompute}
+	r := swapRun{w, e, g, requests, KVRecompute}
 	before := g.started.Load()
 	r.plain(t)
-	g.left.Store(g.firstOut.Load() - before) // the step that gives somebody up to the host
+	if g.firstOut.Load() == 0 {
+		t.Fatal("nobody is given up to the host: the test shows nothing")
+	}
+	g.left.Store(g.firstOut.Load() - before) // the step that does it
 	ended := r.begin(t)
 	<-g.reached
 	if g.toHost.Swap(0) <= g.fromHost.Swap(0) {

@@ -143,7 +143,7 @@ func (u *update) Commit(ctx context.Context) error {
 	if err := e.install(set, u.kv); err != nil {
 		serves := e.back(before)
 		e.store.Forget()
-		return fmt.Errorf("commit: %w: %s", err, serves)
+		return fmt.Errorf("commit: %w: %s", e.closedOr(err), serves)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		return fmt.Errorf("rollback: %w: %s", err, e.back(before))
+		return fmt.Errorf("rollback: %w: %s", e.closedOr(err), e.back(before))
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -273,4 +275,54 @@ func TestASleepGivenUpBeforeAnUpdate(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// Close ends a commit where memory holds one set, and an update in place, that wait for a
+// step: they say so.
+func TestCloseEndsAnUpdate(t *testing.T) {
+	w := newTrained(t, 1)
+	for _, inPlace := range []bool{false, true} {
+		e, stuck := spawnTiny(t, Config{Threads: 1, NumBlocks: 64, WeightSets: 1}), &blocked{begun: make(chan struct{}), end: make(chan struct{})}
+		mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 2, IgnoreEOS: true, Sampling: sampling.Params{Processor: stuck}})
+		<-stuck.begun
+		ended := make(chan error, 1)
+		if inPlace {
+			go func() { ended <- w.inPlace(t, e, "v2", KVKeep) }()
+		} else {
+			u := w.begin(t, e, "v2", KVKeep)
+			if err := w.send(u); err != nil {
+				t.Fatal(err)
+			}
+			go func() { ended <- u.Commit(t.Context()) }()
+		}
+		until(t, "it waits for the step", func() bool { return e.Status().Mode == "pausing" || named(e) > 1 })
+		closed := make(chan error, 1)
+		go func() { closed <- e.Close() }()
+		if err := <-ended; !errors.Is(err, ErrClosed) {
+			t.Errorf("in place %t: %v", inPlace, err)
+		}
+		close(stuck.end)
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// blocked is a sampling.Processor that holds a step up.
+type blocked struct {
+	once       sync.Once
+	begun, end chan struct{}
+}
+
+func (b *blocked) Process([]int32, int, []float32) error {
+	b.once.Do(func() { close(b.begun) })
+	<-b.end
+	return nil
+}
+
+// named is how many epochs have a version's name.
+func named(e *Engine) int {
+	e.versions.mu.Lock()
+	defer e.versions.mu.Unlock()
+	return len(e.versions.names)
 }

@@ -24,9 +24,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("CBACTOR_CACHE", filepath.Join(env.WorkDir, "cache"))
+			env.Values[servingKey{}] = &serving{}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fails": fails, "tear": tear},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fails": fails, "tear": tear, "serve": serve, "served": served},
 	})
 }
 

@@ -29,6 +29,15 @@ var (
 	digestSizes = [...]int{0, sha256.Size, 8, 16}
 )
 
+// ParseKind reads the name of a kind, one of sha256, xxh3-64 and xxh3-128.
+func ParseKind(name string) (DigestKind, error) {
+	kind := slices.Index(digestNames[1:], name) + 1
+	if kind == 0 {
+		return NoDigest, fmt.Errorf("%w: %.40q is none of sha256, xxh3-64 and xxh3-128", ErrDigest, name)
+	}
+	return DigestKind(kind), nil
+}
+
 // String is the kind as ParseDigest spells it.
 func (k DigestKind) String() string { return digestNames[k] }
 
@@ -47,12 +56,12 @@ func ParseDigest(text string) (Digest, error) {
 		return Digest{}, nil
 	}
 	name, digits, _ := strings.Cut(text, ":")
-	kind := slices.Index(digestNames[1:], name) + 1
-	sum, err := hex.DecodeString(digits)
-	if kind == 0 || err != nil || len(sum) != digestSizes[kind] {
+	kind, err := ParseKind(name)
+	sum, odd := hex.DecodeString(digits)
+	if err != nil || odd != nil || len(sum) != digestSizes[kind] {
 		return Digest{}, fmt.Errorf("%w: %.80q is none of sha256:, xxh3-64: or xxh3-128: with 64, 16 or 32 hexadecimal digits", ErrDigest, text)
 	}
-	d := Digest{Kind: DigestKind(kind)}
+	d := Digest{Kind: kind}
 	copy(d.sum[:], sum)
 	return d, nil
 }
@@ -84,8 +93,19 @@ func newHasher(kind DigestKind) hasher {
 	return sha256.New()
 }
 
-func digestOf(kind DigestKind, h hasher) Digest {
-	d := Digest{Kind: kind}
+// Hash is a digest on its way: of the bytes that Write is given, one after the other, which
+// never fails.
+type Hash struct {
+	kind DigestKind
+	hasher
+}
+
+// NewHash starts one, of a kind that is not NoDigest.
+func NewHash(kind DigestKind) *Hash { return &Hash{kind, newHasher(kind)} }
+
+// Digest is that of what was written so far.
+func (h *Hash) Digest() Digest {
+	d := Digest{Kind: h.kind}
 	copy(d.sum[:], h.Sum(nil))
 	return d
 }
@@ -95,9 +115,9 @@ func Sum(kind DigestKind, data []byte) Digest {
 	if kind == NoDigest {
 		return Digest{}
 	}
-	h := newHasher(kind)
+	h := NewHash(kind)
 	h.Write(data)
-	return digestOf(kind, h)
+	return h.Digest()
 }
 
 // WholeDigest is the digest of several tensors: of the text that has, for each in

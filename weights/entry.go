@@ -19,13 +19,7 @@ type entry struct {
 	unit     int // bytes of a number
 	got      ranges
 	checked  int // bytes that were hashed, inspected and cast: from the first on
-	sums     []running
-}
-
-// running is a sum over the bytes that were checked.
-type running struct {
-	kind DigestKind
-	hasher
+	sums     []*Hash
 }
 
 // accepts compares what a chunk says of itself with the manifest.
@@ -132,7 +126,7 @@ func index(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
 func (e *entry) verify(kind DigestKind) (Digest, error) {
 	var wanted Digest
 	for _, s := range e.sums {
-		d := digestOf(s.kind, s.hasher)
+		d := s.Digest()
 		if s.kind == e.Digest.Kind && d != e.Digest {
 			return wanted, fmt.Errorf("%w: %s has %s, the manifest says %s", ErrDigest, e.Name, d, e.Digest)
 		}
@@ -150,5 +144,5 @@ func (e *entry) sumOf(kind DigestKind) {
 			return
 		}
 	}
-	e.sums = append(e.sums, running{kind, newHasher(kind)})
+	e.sums = append(e.sums, NewHash(kind))
 }

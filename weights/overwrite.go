@@ -79,7 +79,7 @@ func (o *Overwrite) Write(send Send) (*Set, error) {
 		return nil, err
 	}
 	for _, e := range p.plan.order { // what is the same bytes has passed all checks
-		e.sums = []running{{passKind, newHasher(passKind)}}
+		e.sums = []*Hash{NewHash(passKind)}
 	}
 	if err = send(p.put); err == nil {
 		err = p.compare(o.sums)

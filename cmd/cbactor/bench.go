@@ -95,7 +95,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 		return err
 	}
 	requests := benchRequests(cases)
-	ctx, stop := c.interrupts(cmd.Context())
+	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
 		return c.spawnAlone(cmd, &f.engine, engine.HintsOf(requests))
@@ -103,7 +103,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e, &err)
+	defer closeEngine(e, "stop the engine", &err)
 	if err := fits(requests, e.Info()); err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (c *cli) benchUpdate(cmd *cobra.Command, f *benchFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	ctx, stop := c.interrupts(cmd.Context())
+	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	set, err := wait(ctx, c, "reading model "+f.engine.model, func() (*weights.Set, error) {
 		return weights.Load(model.Config, model, 1, "")
@@ -116,7 +116,7 @@ func (c *cli) measureUpdates(ctx context.Context, cmd *cobra.Command, f *benchFl
 	if err != nil {
 		return m, err
 	}
-	defer closeEngine(e, &err)
+	defer closeEngine(e, "stop the engine", &err)
 	info := e.Info()
 	if err := fits(load, info); err != nil {
 		return m, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,8 @@ type generateFlags struct {
 	prompts  []texts.Prompt
 	requests string
 	resume   string
-	adapters []namedAdapter
+	adapters adapterFlags
+	connect  connectFlags
 	json     bool
 }
 
@@ -84,17 +86,18 @@ func (c *cli) generateCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	addModel(cmd, &f.engine.model)
-	fs.Var(adapterFlag{f}, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name for it: requests have the first one unless their line says (repeatable)")
+	fs.Var(&f.adapters, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name for it: requests have the first one unless their line says (repeatable)")
 	addPrompts(fs, &f.prompts)
 	fs.StringVar(&f.requests, "requests", "", "file of requests as JSON lines; -: standard input")
 	fs.StringVar(&f.resume, "resume", "", "file of results: append to it, and skip the requests that are done there")
 	fs.BoolVar(&f.json, "json", false, "write results as JSON lines")
+	f.connect.add(cmd)
 	group(fs, "Model, prompts and results")
 	addSettings(cmd, &f.settings)
 	f.engine.addFields(cmd)
 	f.engine.addTrace(cmd)
 	f.engine.addRecord(cmd)
-	group(fs, "The engine, see docs/configuration.md")
+	group(fs, engineHeading)
 	fs.SortFlags = false
 	cmd.SetUsageFunc(groupedUsage)
 	return cmd
@@ -108,20 +111,38 @@ func (f *generateFlags) check(fs *pflag.FlagSet) error {
 	if f.resume != "" && f.requests == "" {
 		return badUsage("--resume is for a file of requests: give --requests too")
 	}
+	if err := f.adapters.check(f.connect.given()); err != nil {
+		return err
+	}
+	if err := f.checkEngine(fs); err != nil {
+		return err
+	}
+	if len(f.adapters.list) > 0 && f.settings.Adapter == nil {
+		f.settings.Adapter = &f.adapters.list[0].name
+	}
+	return f.checkSettings(fs)
+}
+
+// checkEngine refuses what is wrong with the engine to start, or with the connection to
+// one that runs.
+func (f *generateFlags) checkEngine(fs *pflag.FlagSet) error {
+	switch {
+	case f.connect.given():
+		return f.checkConnection(fs)
+	case f.connect.secure != (secureFlags{}):
+		return badUsage("--tls-ca, --tls-cert and --tls-key are for --connect: give that, too")
+	}
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	if err := f.makeRoom(); err != nil {
-		return err
-	}
-	return f.checkSettings(fs)
+	return f.adapters.makeRoom(&f.engine)
 }
 
 func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	if err := f.check(cmd.Flags()); err != nil {
 		return err
 	}
-	ctx, stop := c.interrupts(cmd.Context())
+	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	in, err := wait(ctx, c, "reading what to generate from", func() (*input, error) { return c.openInput(f) })
 	if err != nil {
@@ -130,34 +151,52 @@ func (c *cli) generate(cmd *cobra.Command, f *generateFlags) (err error) {
 	defer in.close(&err)
 	f.engine.taken = []*os.File{in.file, in.out}
 	tally := show.NewTally(in.total, time.Now())
-	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*generator, error) {
-		return c.load(cmd, &f.engine, func(words *texts.Local) engine.Hints { return in.hints(ctx, words, f.maxNew()) })
-	})
+	model, err := c.generator(ctx, cmd, f, in)
 	if err != nil {
 		return errors.Join(err, c.neverBegun(ctx, in, f.json, tally))
 	}
-	defer closeEngine(model.engine, &err)
-	if err := loadAdapters(ctx, model.engine, f.adapters); err != nil {
-		return err
-	}
+	defer model.close(&err)
 	m := maker{model: model, settings: f.settings, told: f.json || f.resume != ""}
 	settled := m.settle(f.settings)
 	if err := model.checkText(settled); err != nil {
 		return err
 	}
-	for _, name := range engine.Unsupported(model.generation) {
-		c.say("the model recommends %s, which is not implemented: going on without it", name)
-	}
+	c.sayUnsupported(model)
 	warn := &warner{cli: c, said: map[string]bool{}}
 	if in.file == nil {
 		warn.flags(m.idle(ctx, f.settings, settled, true))
 	}
 	info := model.engine.Info()
 	tally.Start(time.Now())
-	tally.Describe(drawn(settled.Sampling, info.Seed, in.file != nil), limitOf(info))
+	tally.Describe(drawn(settled.Sampling, cmp.Or(model.seed, info.Seed), in.file != nil), limitOf(info))
 	limit := inFlight(info, model.policy)
 	sinks := c.sinks(f.json, in, limit, tally)
 	return c.present(ctx, newRunner(model, limit), in.jobs(ctx, m, warn), tally, sinks)
+}
+
+// generator starts an engine with its adapters, or connects to one.
+func (c *cli) generator(ctx context.Context, cmd *cobra.Command, f *generateFlags, in *input) (*generator, error) {
+	if f.connect.given() {
+		return c.connectGenerator(ctx, f)
+	}
+	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*generator, error) {
+		return c.load(cmd, &f.engine, func(words *texts.Local) engine.Hints { return in.hints(ctx, words, f.maxNew()) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.adapters.load(ctx, model.engine); err != nil {
+		model.close(&err)
+		return nil, ended(ctx, err)
+	}
+	return model, nil
+}
+
+// sayUnsupported tells what a model recommends and nobody follows.
+func (c *cli) sayUnsupported(model *generator) {
+	for _, name := range engine.Unsupported(model.generation) {
+		c.say("the model recommends %s, which is not implemented: going on without it", name)
+	}
 }
 
 // maxNew is how many tokens a request generates at most that says nothing itself.

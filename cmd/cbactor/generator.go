@@ -19,8 +19,10 @@ const maxSpecial = 1000
 // generator is what requests are put to.
 type generator struct {
 	texts.Service
-	engine *engine.Engine
+	engine engine.API
 
+	elsewhere   bool                  // the engine is served by another process, and others use it
+	seed        uint64                // what seeds of requests are drawn from here; 0: the engine draws them
 	noText      error                 // why it takes token ids only; nil: it takes text, too
 	generation  checkpoint.Generation // what the model's authors recommend
 	recommended sampling.Params       // of that, what there is
@@ -30,12 +32,29 @@ type generator struct {
 
 // newGenerator makes one of an engine and what gives it words, for a model whose authors
 // recommend that.
-func newGenerator(e *engine.Engine, words texts.Service, noText error, recommended checkpoint.Generation) (*generator, error) {
-	g := &generator{Service: words, engine: e, noText: noText, generation: recommended, special: map[string]bool{}}
-	g.policy, _ = settingOf(e.Info(), "scheduler_type").(string) // of an executor in a test there is none
+func newGenerator(e engine.API, service texts.Service, noText error, recommended checkpoint.Generation) (*generator, error) {
+	g := &generator{Service: service, engine: e, noText: noText, generation: recommended, special: map[string]bool{}}
+	g.policy, _ = settingOf(e.Info(), "scheduler_type").(string) // it is there, but of an engine of another version
 	var err error
 	g.recommended, err = engine.Recommended(recommended)
 	return g, err
+}
+
+// words is what gives words; nil: the model has no tokenizer.
+func (g *generator) words() texts.Service {
+	if g.noText != nil {
+		return nil
+	}
+	return g.Service
+}
+
+// close closes the engine, or the connection to it, and adds what went wrong with that to err.
+func (g *generator) close(err *error) {
+	what := "stop the engine"
+	if g.elsewhere {
+		what = "close the connection"
+	}
+	closeEngine(g.engine, what, err)
 }
 
 // settingOf is the value of a field in force; nil: there is none of the name.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -25,7 +26,7 @@ type input struct {
 // openInput reads the prompts, or opens the file of requests and what it resumes.
 func (c *cli) openInput(f *generateFlags) (*input, error) {
 	if f.requests == "" {
-		list, err := c.prompts(f.prompts, f.engine.model)
+		list, err := c.prompts(f.prompts, !f.connect.given() && f.engine.model == checkpoint.Embedded)
 		return &input{prompts: list, total: len(list), each: f.settings.Sequences()}, err
 	}
 	in := &input{file: c.stdin, name: "standard input", each: f.settings.Sequences()}

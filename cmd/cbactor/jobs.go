@@ -39,7 +39,10 @@ type maker struct {
 // job makes the job of a prompt.
 func (m maker) job(id string, p texts.Prompt, settings requests.Settings) job {
 	j := job{request: m.settle(settings)}
-	j.request.ID, j.request.Prompt = id, p
+	j.request.ID, j.request.Prompt, j.request.Wait = id, p, m.model.elsewhere
+	if j.request.Seed == nil {
+		j.request.Seed = m.model.seedOf(id)
+	}
 	if p.Text != nil {
 		j.lead, j.bad = lead(*p.Text), requests.CheckText(*p.Text)
 	}

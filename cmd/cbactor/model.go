@@ -140,9 +140,10 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(*texts.Local) 
 	return newGenerator(e, words, noText, model.Generation)
 }
 
-// closeEngine ends an engine and adds what went wrong with that to err.
-func closeEngine(e *engine.Engine, err *error) {
+// closeEngine closes an engine, or a connection to one, and adds what went wrong with that
+// to err; what says what was tried.
+func closeEngine(e engine.API, what string, err *error) {
 	if closing := e.Close(); closing != nil && *err == nil {
-		*err = fmt.Errorf("stop the engine: %w", closing)
+		*err = fmt.Errorf("%s: %w", what, closing)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/text"
@@ -74,13 +73,13 @@ func parseIDs(s string) (texts.Prompt, error) {
 }
 
 // prompts are those of the flags, else standard input as a whole, else, where
-// that is a terminal, stories for the embedded model.
-func (c *cli) prompts(flags []texts.Prompt, model string) ([]texts.Prompt, error) {
+// that is a terminal, stories, if the model tells some.
+func (c *cli) prompts(flags []texts.Prompt, tells bool) ([]texts.Prompt, error) {
 	if len(flags) > 0 {
 		return flags, nil
 	}
 	if isTerminal(c.stdin) {
-		return builtinPrompts(model)
+		return builtinPrompts(tells)
 	}
 	input, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin+1))
 	if err != nil {
@@ -100,8 +99,8 @@ func (c *cli) prompts(flags []texts.Prompt, model string) ([]texts.Prompt, error
 	return []texts.Prompt{{Text: &prompt}}, nil
 }
 
-func builtinPrompts(model string) ([]texts.Prompt, error) {
-	if model != "" && model != checkpoint.Embedded {
+func builtinPrompts(tells bool) ([]texts.Prompt, error) {
+	if !tells {
 		return nil, badUsage("there is no prompt: give --prompt, --chat, --prompt-ids, --requests, or text on standard input")
 	}
 	list := make([]texts.Prompt, len(stories))

@@ -43,13 +43,8 @@ func (c *cli) replayCommand() *cobra.Command {
 		Short:   "Compute the tokens of a recorded run again and compare them",
 		Long:    replayHelp,
 		Example: "  cbactor generate --record run.jsonl --temperature 1 --prompt \"Once upon a time\"\n  cbactor replay run.jsonl",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{error: errors.New("give the file of a log"), command: cmd.CommandPath()}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.replay(cmd.Context(), f, args[0]) },
+		Args:    oneArgument("the file of a log"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.replay(cmd.Context(), f, args[0]) },
 	}
 	fs := cmd.Flags()
 	fs.Var(pathFlag{path: &f.model}, "model", "model that the run began with (default: the one that the log names)")
@@ -63,7 +58,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags, name string) (err erro
 	if f.threads < 0 {
 		return badUsage("--threads: %d, must be 0 or more", f.threads)
 	}
-	ctx, stop := c.interrupts(ctx)
+	ctx, stop := c.interrupts(ctx, cancelling)
 	defer stop()
 	file, err := os.Open(name)
 	if err != nil {

@@ -31,7 +31,7 @@ func (c *cli) root() *cobra.Command {
 		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
-	root.AddCommand(c.generateCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.versionCommand())
+	root.AddCommand(c.generateCommand(), c.serveCommand(), c.statusCommand(), c.pauseCommand(), c.weightsCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -72,4 +72,14 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		err = badUsage("%q is neither a command nor a flag: flags that are true or false take it with =, as in --FLAG=%s", args[0], args[0])
 	}
 	return usageError{error: err, command: cmd.CommandPath()}
+}
+
+// oneArgument refuses all but one word that is no flag; what says which.
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{error: fmt.Errorf("give %s", what), command: cmd.CommandPath()}
+		}
+		return nil
+	}
 }

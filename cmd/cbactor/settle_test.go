@@ -116,7 +116,7 @@ func TestBadWordsOfAJob(t *testing.T) {
 func TestTextOfAModelWithoutTokenizer(t *testing.T) {
 	m := maker{model: &generator{noText: text.ErrNoTokenizer}}
 	for _, flags := range [][]string{{"--stop", "a"}, {"--bad-words", "a"}} {
-		if err := m.model.checkText(m.settle(parsed(t, flags...))); !errors.Is(err, text.ErrNoTokenizer) || status(err) != statusUsage  {
+		if err := m.model.checkText(m.settle(parsed(t, flags...))); !errors.Is(err, text.ErrNoTokenizer) || status(err) != statusUsage {
 			t.Errorf("%v: %v", flags, err)
 		}
 	}

@@ -20,10 +20,13 @@ func (i interrupted) status() int {
 	return 128 + 2
 }
 
+// cancelling is what most commands do when they are interrupted.
+const cancelling = "cancelling"
+
 // interrupts gives a context that the first SIGINT or SIGTERM ends, with it as the
-// cause. The second one ends the process, as both do before and after. stop ends the
-// watch.
-func (c *cli) interrupts(parent context.Context) (ctx context.Context, stop func()) {
+// cause, which is told as doing something. The second one ends the process, as both do
+// before and after. stop ends the watch.
+func (c *cli) interrupts(parent context.Context, doing string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -31,7 +34,7 @@ func (c *cli) interrupts(parent context.Context) (ctx context.Context, stop func
 	go func() {
 		select {
 		case s := <-signals:
-			c.say("cancelling; once more to end at once")
+			c.say("%s; once more to end at once", doing)
 			cancel(interrupted{s})
 		case <-done:
 			return

@@ -21,17 +21,12 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// Engine is what a Gateway serves.
-type Engine interface {
-	engine.API
-	Metrics() engine.Metrics
-}
-
 // Gateway serves guests.
 type Gateway struct {
-	engine  Engine
+	engine  engine.API
 	texts   texts.Service
-	words   bool // texts has a tokenizer
+	words   bool   // texts has a tokenizer
+	seed    uint64 // of the engine
 	options Options
 	welcome *messages.Welcome
 	system  *actor.ActorSystem
@@ -43,6 +38,7 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	guests map[string]*entry
+	count  uint64 // guests so far
 	closed bool
 }
 
@@ -50,7 +46,8 @@ type Gateway struct {
 type entry struct {
 	pid      *actor.PID
 	identity string
-	coming   int // connections that it has not heard of yet
+	prefix   string // of the names that the engine has for its requests
+	coming   int    // connections that it has not heard of yet
 }
 
 // deadLetterPause is short: a goroutine of the library sleeps that long after a message to
@@ -60,7 +57,7 @@ const deadLetterPause = 20 * time.Millisecond
 // New listens, and serves from then on. service encodes prompts and makes text; nil: the
 // model has no tokenizer, and clients give ids. The errors are those of listening and
 // wire.ErrInsecure.
-func New(e Engine, service texts.Service, o Options) (*Gateway, error) {
+func New(e engine.API, service texts.Service, o Options) (*Gateway, error) {
 	if o.Kept == 0 {
 		o.Kept = DefaultKept
 	}
@@ -68,11 +65,12 @@ func New(e Engine, service texts.Service, o Options) (*Gateway, error) {
 		o.Name = rand.Text()
 	}
 	o.Limits = o.Limits.filled()
-	info, err := convert.Info(e.Info())
+	configuration := e.Info()
+	info, err := convert.Info(configuration)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{engine: e, texts: service, words: service != nil, options: o, guests: map[string]*entry{},
+	g := &Gateway{engine: e, texts: service, words: service != nil, seed: configuration.Seed, options: o, guests: map[string]*entry{},
 		welcome: &messages.Welcome{Protocol: protocol, Engine: o.Name, Info: info, Text: service != nil, KeptMs: uint64(o.Kept.Milliseconds()),
 			MaxOpen: uint32(o.Limits.Sequences), MaxChunk: uint32(o.Limits.Chunk), MaxInFlight: uint32(o.Limits.Chunks),
 			RecommendedEnds: o.Ends, Recommended: o.Recommended},
@@ -145,7 +143,8 @@ func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {
 	case e == nil && len(g.guests) >= g.options.Limits.Guests:
 		return nil, fmt.Errorf("%w: %d clients are here: try again later", convert.ErrLimit, len(g.guests))
 	case e == nil:
-		e = &entry{identity: p.Identity}
+		g.count++
+		e = &entry{identity: p.Identity, prefix: fmt.Sprintf("client%d:", g.count)}
 		guest := newGuest(g, e, p.ID)
 		e.pid = g.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return guest }, actor.WithGuardian(ended)), "guest")
 		g.guests[p.ID] = e

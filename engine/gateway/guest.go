@@ -36,10 +36,12 @@ type guest struct {
 
 	streams   map[uint64]*sequence
 	names     map[string]*sequence // by the ids of requests and their sequences
-	requests  map[string]*request  // by id: those that a retry may mean
+	requests  map[string]*request  // by id, those that are not accepted yet, too
+	unnamed   uint64               // requests without an id so far
 	pending   int                  // sequences of requests that are not accepted yet
 	numbers   uint64               // given to sequences, holds and updates so far
 	flushes   []*flush
+	drains    []*actor.PID // who waits until all is read
 	holds     map[uint64]*hold
 	lostHolds []uint64 // of holds, those that were lost, the oldest first
 	updates   map[uint64]*update
@@ -81,6 +83,9 @@ func (g *guest) Receive(c actor.Context) {
 		g.arrived(m)
 	case *drained:
 		g.drained(m.sequence, m.ticket)
+	case *drain:
+		g.drains = append(g.drains, c.Sender())
+		g.settleDrains()
 	case *holdEnded:
 		g.holdEnded(m.hold)
 	default:
@@ -141,6 +146,7 @@ func (g *guest) detach() {
 	for _, s := range g.streams {
 		s.attached = false
 	}
+	g.settleDrains()
 }
 
 // closed notes that a connection has ended. A guest that has nothing goes with its last.

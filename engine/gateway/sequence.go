@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"math"
+	"strings"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
@@ -14,7 +15,8 @@ import (
 // the connection that there is.
 type sequence struct {
 	number  uint64 // its stream's
-	id      string
+	id      string // for the client
+	name    string // for the engine
 	request *request
 	pump    *pump
 	reading bool // the pump reads a chunk
@@ -45,7 +47,7 @@ type progress struct{ ids, prompt, text int }
 // enter makes a sequence of a stream, and has its pump wait.
 func (g *guest) enter(r *request, s texts.Stream) *sequence {
 	g.numbers++
-	q := &sequence{number: g.numbers, id: s.ID(), request: r}
+	q := &sequence{number: g.numbers, id: strings.TrimPrefix(s.ID(), g.entry.prefix), name: s.ID(), request: r}
 	q.pump = &pump{stream: s, sequence: q, guest: g.self, root: g.system.Root, life: g.life, more: make(chan struct{}, 1)}
 	g.streams[q.number], g.names[q.id] = q, q
 	g.running.Go(q.pump.run)
@@ -121,6 +123,7 @@ func (g *guest) taken(m *messages.Taken) {
 func (g *guest) remove(q *sequence) {
 	delete(g.streams, q.number)
 	delete(g.names, q.id)
+	g.settleDrains()
 	r := q.request
 	if r.left--; r.left == 0 {
 		r.cancel()

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
@@ -18,11 +19,11 @@ const (
 	closed      = "closed"
 )
 
-// look asks for the engine's state; nil: it does not answer.
-func (c *Client) look() *messages.Status {
+// look asks for the engine's state, and its numbers or not; nil: it does not answer.
+func (c *Client) look(numbers bool) *messages.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), patientTime)
 	defer cancel()
-	r, err := c.ask(ctx, &call{message: &messages.Call{What: &messages.Call_Status{Status: &messages.AskStatus{}}}})
+	r, err := c.ask(ctx, &call{message: &messages.Call{What: &messages.Call_Status{Status: &messages.AskStatus{Metrics: numbers}}}})
 	if err != nil {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (c *Client) look() *messages.Status {
 // Status is what the engine does now. Its mode is "unreachable" where the engine does not
 // answer within 5 s.
 func (c *Client) Status() engine.Status {
-	m := c.look()
+	m := c.look(false)
 	s, err := convert.StatusOf(m)
 	switch {
 	case c.link.over():
@@ -43,6 +44,14 @@ func (c *Client) Status() engine.Status {
 	return s
 }
 
+// Metrics are the engine's numbers; zero where it does not answer within 5 s.
+func (c *Client) Metrics() (m engine.Metrics) {
+	if err := json.Unmarshal(c.look(true).GetMetrics(), &m); err != nil {
+		return engine.Metrics{}
+	}
+	return m
+}
+
 // Running tells that a session is under way, as Status does.
 func (c *Client) Running() bool {
 	mode := c.Status().Mode
@@ -51,14 +60,14 @@ func (c *Client) Running() bool {
 
 // Version is the version of the weights that serve; "": the engine does not answer within
 // 5 s.
-func (c *Client) Version() string { return c.look().GetVersion() }
+func (c *Client) Version() string { return c.look(false).GetVersion() }
 
 // Kept is the version that Rollback can go back to; "": none, or as Version.
-func (c *Client) Kept() string { return c.look().GetKept() }
+func (c *Client) Kept() string { return c.look(false).GetKept() }
 
 // Adapters are those that requests may name; nil: none, or the engine does not answer
 // within 5 s.
-func (c *Client) Adapters() []engine.Adapter { return convert.AdaptersOf(c.look().GetAdapters()) }
+func (c *Client) Adapters() []engine.Adapter { return convert.AdaptersOf(c.look(false).GetAdapters()) }
 
 // Start is engine.Engine.Start.
 func (c *Client) Start(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package updates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -92,11 +93,16 @@ func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Man
 		return s, err
 	}
 	defer u.Abort() // after Commit it does nothing
+	defer func() {
+		if over := ctx.Err(); err != nil && over != nil { // whose end has aborted the update
+			err = over
+		}
+	}()
 	begin := time.Now()
 	for t := range set.All() {
 		for at := 0; at < len(t.Data); at += chunk {
 			if err := u.Put(t.Name, t.DType.String(), t.Shape, at, t.Data[at:min(at+chunk, len(t.Data))]); err != nil {
-				return s, err
+				return s, cmp.Or(ctx.Err(), err) // the update was aborted with its context
 			}
 		}
 	}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// sending says which weights to send, and as what.
+type sending struct {
+	path    string
+	version string
+	base    string
+	kv      engine.KVPolicy
+	digest  weights.DigestKind
+	partial bool // tensors that are not there stay those of the base
+}
+
+// Keys of what a safetensors file says of itself, as
+// github.com/huggingface/trl/pull/5417 has them.
+const (
+	metaBase    = "base_version"
+	metaVersion = "model_version"
+)
+
+// sent is what an update has come to.
+type sent struct {
+	version, dropped string
+	tensors          int
+	bytes            int64
+	took             time.Duration // all but reading for digests
+}
+
+// openWeights opens a file or a folder of tensors. The caller closes it.
+func openWeights(path string) (*checkpoint.Stream, error) {
+	s, err := checkpoint.OpenStream(path)
+	if errors.Is(err, checkpoint.ErrFormat) || errors.Is(err, fs.ErrNotExist) {
+		return nil, badUsage("%w", err)
+	}
+	return s, err
+}
+
+// complete takes from what a file of a part of the weights says of itself what was not
+// said otherwise.
+func (s *sending) complete(meta map[string]string) error {
+	if s.partial && s.base == "" {
+		s.base = meta[metaBase]
+	}
+	if s.partial && s.version == "" {
+		s.version = meta[metaVersion]
+	}
+	if s.version == "" {
+		return badUsage("the new weights need a name that none had before: give --version")
+	}
+	if s.partial && s.base == "" {
+		return badUsage("a part of the weights is sent over a version: give it as --base")
+	}
+	return nil
+}
+
+// send sends weights to an engine and lets it compute with them. bar is how far it is;
+// told is called before something that takes long. When ctx ends, nothing has changed.
+func send(ctx context.Context, e engine.API, s sending, bar func(total int64) progress, told func(string)) (out sent, err error) {
+	stream, err := openWeights(s.path)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, stream.Close()) }()
+	if err := s.complete(stream.Metadata); err != nil {
+		return out, err
+	}
+	manifest := weights.Manifest{Partial: s.partial}
+	for _, t := range stream.Tensors() {
+		manifest.Tensors = append(manifest.Tensors, weights.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape})
+		out.bytes += int64(t.Bytes)
+	}
+	if s.digest != weights.NoDigest {
+		told("computing digests of " + s.path)
+		if err := addDigests(ctx, s.path, s.digest, &manifest); err != nil {
+			return out, err
+		}
+	}
+	begin := time.Now()
+	u, err := e.Update(ctx, engine.UpdateOptions{Base: s.base, Version: s.version, Manifest: manifest, KV: s.kv})
+	if err != nil {
+		return out, err
+	}
+	defer u.Abort() // after the commit it does nothing
+	if err := put(ctx, u, stream, bar(out.bytes)); err != nil {
+		return out, err
+	}
+	told("committing")
+	if err := u.Commit(ctx); err != nil {
+		return out, err
+	}
+	out.version, out.dropped, out.tensors, out.took = s.version, u.Dropped(), len(manifest.Tensors), time.Since(begin)
+	return out, nil
+}
+
+// progress is how far something is.
+type progress interface {
+	Add(bytes int)
+	Close() error
+}
+
+// put sends the tensors of a stream.
+func put(ctx context.Context, u engine.Update, stream *checkpoint.Stream, done progress) (err error) {
+	defer func() { err = errors.Join(err, done.Close()) }()
+	return stream.Send(func(name, dtype string, shape []int, offset int, data []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := u.Put(name, dtype, shape, offset, data); err != nil {
+			return err
+		}
+		done.Add(len(data))
+		return nil
+	})
+}
+
+// addDigests reads all tensors for their digests, and that of the whole.
+func addDigests(ctx context.Context, path string, kind weights.DigestKind, m *weights.Manifest) (err error) {
+	stream, err := openWeights(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stream.Close()) }()
+	hashes := map[string]*weights.Hash{}
+	for _, t := range m.Tensors {
+		hashes[t.Name] = weights.NewHash(kind)
+	}
+	err = stream.Send(func(name, _ string, _ []int, _ int, data []byte) error {
+		h := hashes[name]
+		if h == nil {
+			return fmt.Errorf("%w: %s has changed while it was read: send it again", checkpoint.ErrFormat, path)
+		}
+		h.Write(data)
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	sums := map[string]weights.Digest{}
+	for i := range m.Tensors {
+		t := &m.Tensors[i]
+		t.Digest = hashes[t.Name].Digest()
+		sums[t.Name] = t.Digest
+	}
+	m.Digest = weights.WholeDigest(kind, sums)
+	return nil
+}
+
+// policies are the words for what becomes of a cache.
+var policies = map[string]engine.KVPolicy{"keep": engine.KVKeep, "recompute": engine.KVRecompute, "abort": engine.KVAbort}
+
+// kvFlag is --kv.
+type kvFlag struct{ to *engine.KVPolicy }
+
+// Set implements pflag.Value.
+func (v kvFlag) Set(text string) error {
+	policy, ok := policies[text]
+	if !ok {
+		return errors.New("must be keep, recompute or abort")
+	}
+	*v.to = policy
+	return nil
+}
+
+// String implements pflag.Value; usage has the default.
+func (kvFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (kvFlag) Type() string { return "policy" }
+
+// kindFlag is a flag that names a hash function.
+type kindFlag struct{ to *weights.DigestKind }
+
+// Set implements pflag.Value.
+func (v kindFlag) Set(text string) error {
+	kind, err := weights.ParseKind(strings.ToLower(text))
+	if err != nil {
+		return errors.New("must be sha256, xxh3-64 or xxh3-128")
+	}
+	*v.to = kind
+	return nil
+}
+
+// String implements pflag.Value; usage has the default.
+func (kindFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (kindFlag) Type() string { return "kind" }
