@@ -80,7 +80,7 @@ func TestAFrontTellsWhatItsPlaceTells(t *testing.T) {
 	f, back := NewFront(r, FrontOptions{Names: "n-"})
 	tell := sampling.Params{Tell: sampling.Tell{Logprobs: true, Top: 2, Prompt: true}, Temperature: 1}
 
-	s, err := f.AddRequest(t.Context(), Request{PromptIDs: text(12), MaxNewTokens: 60, IgnoreEOS: true, N: 2, Sampling: tell, Timestamps: true})
+	s, err := f.AddRequest(t.Context(), Request{PromptIDs: text(12), MaxNewTokens: 400, IgnoreEOS: true, N: 2, Sampling: tell, Timestamps: true})
 	if err != nil {
 		t.Fatal(err)
 	}
