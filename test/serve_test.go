@@ -3,6 +3,7 @@ package test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,7 +20,7 @@ const servingPatience = 60 * time.Second
 // servingKey is where a script has its serving.
 type servingKey struct{}
 
-// serving is the server of a script.
+// serving is a server.
 type serving struct {
 	cmd    *exec.Cmd
 	stderr bytes.Buffer
@@ -29,35 +30,50 @@ type serving struct {
 	end    error
 }
 
-// serve FLAG...: begins to serve with these flags, on a port that is free, whose address is
-// in ENGINE then.
+// begin begins to serve on a port that is free, and gives its address when it listens. stop
+// must be called.
+func (s *serving) begin(cmd *exec.Cmd) (address string, err error) {
+	*s = serving{cmd: cmd, read: make(chan struct{}), ready: make(chan string, 1)}
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		close(s.read)
+		return "", err
+	}
+	go s.listen(bufio.NewScanner(pipe))
+	select {
+	case address := <-s.ready:
+		return address, nil
+	case <-s.read:
+		return "", fmt.Errorf("the server has ended: %w: %s", s.wait(), s.stderr.String())
+	case <-time.After(servingPatience):
+		return "", fmt.Errorf("the server is not ready after %v", servingPatience)
+	}
+}
+
+// stop ends it, if it has not ended, as it has unless a test fails.
+func (s *serving) stop() {
+	_ = s.cmd.Process.Kill()
+	_ = s.wait()
+}
+
+// serve FLAG...: begins to serve with these flags; the address is in ENGINE then.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serve FLAG...")
 	}
 	path, err := buildCommand()
 	ts.Check(err)
+	cmd := exec.Command(path, append([]string{"serve", "--actors", "127.0.0.1:0"}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "CBACTOR_CACHE="+ts.Getenv("CBACTOR_CACHE"))
 	s := ts.Value(servingKey{}).(*serving)
-	*s = serving{cmd: exec.Command(path, append([]string{"serve", "--actors", "127.0.0.1:0"}, args...)...), read: make(chan struct{}), ready: make(chan string, 1)}
-	s.cmd.Dir = ts.MkAbs(".")
-	s.cmd.Env = append(os.Environ(), "CBACTOR_CACHE="+ts.Getenv("CBACTOR_CACHE"))
-	pipe, err := s.cmd.StderrPipe()
+	address, err := s.begin(cmd)
+	ts.Defer(s.stop)
 	ts.Check(err)
-	ts.Check(s.cmd.Start())
-	go s.listen(bufio.NewScanner(pipe))
-	ts.Defer(func() {
-		// It has ended unless the script has failed.
-		_ = s.cmd.Process.Kill()
-		_ = s.wait()
-	})
-	select {
-	case address := <-s.ready:
-		ts.Setenv("ENGINE", address)
-	case <-s.read:
-		ts.Fatalf("the server has ended: %v: %s", s.wait(), s.stderr.String())
-	case <-time.After(servingPatience):
-		ts.Fatalf("the server is not ready after %v", servingPatience)
-	}
+	ts.Setenv("ENGINE", address)
 }
 
 // listen reads what the server says, to its end.
@@ -88,14 +104,19 @@ func served(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: served STATUS, after serve")
 	}
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
+	ts.Check(s.endsWith("exit status " + args[0]))
+	ts.Check(os.WriteFile(ts.MkAbs("served"), s.stderr.Bytes(), 0o600))
+}
+
+// endsWith waits for the end of the process, which must be as said.
+func (s *serving) endsWith(end string) error {
 	select {
 	case <-s.read:
 	case <-time.After(servingPatience):
-		ts.Fatalf("the server goes on for %v after SIGTERM", servingPatience)
+		return fmt.Errorf("the server goes on for %v after its signal", servingPatience)
 	}
-	err := s.wait()
-	if status := s.cmd.ProcessState.String(); status != "exit status "+args[0] {
-		ts.Fatalf("the server ended with %s (%v), want status %s: %s", status, err, args[0], s.stderr.String())
+	if err := s.wait(); s.cmd.ProcessState.String() != end {
+		return fmt.Errorf("the server ended with %s (%v), want %s: %s", s.cmd.ProcessState, err, end, s.stderr.String())
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("served"), s.stderr.Bytes(), 0o600))
+	return nil
 }

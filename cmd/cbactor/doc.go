@@ -14,8 +14,8 @@
 // Internals: a cli holds the streams of the process, and each command is a file.
 // `generate` puts requests of text to a generator: an engine of this process, or with
 // --connect one that `serve` has in another. It is a line of goroutines: one pulls jobs
-// from the command line or a file, one feeds them to the generator, as many at a time as there is room for, one
-// for each open request follows its stream, and the main one counts the events
-// and presents them. Package requests reads files of requests, package show
+// from the command line or a file, one feeds them to the generator, as many at a time as
+// there is room for, one for each open request follows its stream, and the main one counts
+// the events and presents them. Package requests reads files of requests, package show
 // presents, package replay computes a recorded run again.
 package main

@@ -171,6 +171,10 @@ func normOf(t *testing.T, h engine.Hold, name string) []byte {
 func TestSendFails(t *testing.T) {
 	e, dir := tinyEngine(t), tinyFolder(t)
 	part := safetensors(t, map[string]string{}, map[string]tensorFile{"model.norm.weight": {"BF16", []int{1}, []byte{0, 0}}})
+	odd := safetensors(t, map[string]string{}, map[string]tensorFile{
+		"model.norm.weight.indices": {"I32", []int{1}, []byte{1, 0, 0, 0}},
+		"model.norm.weight.values":  {"BF16", []int{1}, []byte{0xc0, 0x7f}},
+	})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, stop := context.WithCancel(t.Context())
@@ -187,6 +191,7 @@ func TestSendFails(t *testing.T) {
 		"no name":              {t.Context(), sending{path: dir}, nil, nil},
 		"no base":              {t.Context(), sending{path: part, version: "v", partial: true}, nil, nil},
 		"a part for all":       {t.Context(), sending{path: part, version: "v"}, nil, weights.ErrShape},
+		"no number":            {t.Context(), sending{path: odd, version: "v", base: was, partial: true}, nil, weights.ErrNotFinite},
 		"name that serves":     {t.Context(), sending{path: dir, version: was}, nil, weights.ErrVersion},
 		"cancelled":            {ended, sending{path: dir, version: "v"}, nil, context.Canceled},
 		"cancelled on its way": {late, sending{path: dir, version: "v"}, func(int64) progress { stop(); return unseen{} }, context.Canceled},

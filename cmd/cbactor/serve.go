@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,21 +106,34 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 		return ended(ctx, err)
 	}
 	c.sayUnsupported(model)
-	recommended, err := json.Marshal(model.generation)
+	g, err := c.listen(f, model, secure)
 	if err != nil {
 		return err
+	}
+	defer g.Close()
+	c.say("serving %s to actors at %s", f.engine.model, g.Addr())
+	err = untilCrash(ctx, model.engine)
+	bounded, cancel := context.WithTimeout(context.Background(), f.drain)
+	defer cancel()
+	if err == nil {
+		err = drain(bounded, model.engine, f.drain)
+	}
+	g.Drain(bounded) // clients read how it has ended, also by a crash
+	return err
+}
+
+// listen begins to serve.
+func (c *cli) listen(f *serveFlags, model *generator, secure *tls.Config) (*gateway.Gateway, error) {
+	recommended, err := json.Marshal(model.generation)
+	if err != nil {
+		return nil, err
 	}
 	o := gateway.Options{Listen: f.actors, TLS: secure, Kept: f.kept, Ends: model.engine.Info().EOS, Recommended: recommended, Log: c.log()}
 	g, err := gateway.New(model.engine, model.words(), o)
 	if err != nil {
-		return fmt.Errorf("--actors %s: %w", f.actors, err)
+		return nil, fmt.Errorf("--actors %s: %w", f.actors, err)
 	}
-	defer g.Close()
-	c.say("serving %s to actors at %s", f.engine.model, g.Addr())
-	if err := untilCrash(ctx, model.engine); err != nil {
-		return err
-	}
-	return drain(model.engine, g, f.drain)
+	return g, nil
 }
 
 // restPoll is how often it is looked whether an engine that a client has stopped runs
@@ -144,15 +158,11 @@ func untilCrash(ctx context.Context, e engine.API) error {
 	}
 }
 
-// drain stops an engine when what is open has ended, which may take so long, and lets
-// clients read it.
-func drain(e engine.API, g *gateway.Gateway, most time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), most)
-	defer cancel()
+// drain stops an engine when what is open has ended, or with the end of ctx, after so long.
+func drain(ctx context.Context, e engine.API, most time.Duration) error {
 	err := e.Stop(ctx, engine.StopOptions{})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
 	}
-	g.Drain(ctx)
 	return err
 }

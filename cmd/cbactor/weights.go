@@ -54,7 +54,7 @@ func (c *cli) putCommand(partial bool) *cobra.Command {
 	fs.StringVar(&s.version, "version", "", "name of the new weights, that none had before")
 	fs.StringVar(&s.base, "base", "", "version that must be serving, else nothing is sent")
 	fs.Var(kvFlag{&s.kv}, "kv", "what becomes of requests that have begun: keep, recompute or abort (default: keep)")
-	fs.Var(kindFlag{&s.digest}, "digest", "have the engine compare digests of this kind, sha256, xxh3-64 or xxh3-128, with what has arrived")
+	fs.Var(kindFlag{&s.digest}, "digest", "have the engine compare digests with what has arrived: of kind xxh3-64, or after = sha256 or xxh3-128")
 	fs.Lookup("digest").NoOptDefVal = weights.XXH3_64.String()
 	return cmd
 }

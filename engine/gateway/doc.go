@@ -16,6 +16,8 @@
 // has it. Calls run beside each other; those about one update, hold or adapter one after the
 // other, in the order of their arrival.
 //
+// Ids of requests are a client's own: the engine has others for them (names.go).
+//
 // A sequence is read from the engine only as far as its client takes what is sent: a slow one
 // slows itself. What the engine has beyond that waits there, as it does for any reader.
 //

@@ -21,15 +21,9 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// Engine is what a Gateway serves.
-type Engine interface {
-	engine.API
-	Metrics() engine.Metrics
-}
-
 // Gateway serves guests.
 type Gateway struct {
-	engine  Engine
+	engine  engine.API
 	texts   texts.Service
 	words   bool   // texts has a tokenizer
 	seed    uint64 // of the engine
@@ -64,7 +58,7 @@ const deadLetterPause = 20 * time.Millisecond
 // New listens, and serves from then on. service encodes prompts and makes text; nil: the
 // model has no tokenizer, and clients give ids. The errors are those of listening and
 // wire.ErrInsecure.
-func New(e Engine, service texts.Service, o Options) (*Gateway, error) {
+func New(e engine.API, service texts.Service, o Options) (*Gateway, error) {
 	if o.Kept == 0 {
 		o.Kept = DefaultKept
 	}

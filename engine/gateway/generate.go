@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,7 +15,7 @@ import (
 
 // request is one that was asked for by Generate.
 type request struct {
-	id        string // as it was given
+	id        string // for the client
 	name      string // for the engine
 	sum       [sha256.Size]byte
 	window    int
@@ -43,23 +42,24 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if r := g.requests[ask.ID]; r != nil && r.sum == sum {
 		g.again(c, r)
 		return nil
-	} else if r != nil || g.names[ask.ID] != nil {
-		return fmt.Errorf("%w: %.80q, of a request that is not read to its end", engine.ErrDuplicateID, ask.ID)
 	}
 	n := min(max(ask.N, 1), maxSequences)
+	if id, is := g.occupied(ask.ID, n); is {
+		return fmt.Errorf("%w: %.80q, of a request that is not read to its end", engine.ErrDuplicateID, id)
+	}
 	if have := len(g.streams) + g.pending; have+n > g.options.Limits.Sequences {
 		return fmt.Errorf("%w: %d sequences are open or not read to their end, there may be %d", convert.ErrLimit, have, g.options.Limits.Sequences)
 	}
-	r := &request{id: ask.ID, name: g.nameOf(ask.ID), sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
-	if r.id != "" {
-		g.requests[r.id] = r
-	}
-	g.pending += n
+	r := &request{id: ask.ID, sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
+	g.name(r, &ask)
 	c.request = r
-	if ask.Seed == nil && r.id != "" {
-		ask.Seed = new(engine.SeedOf(g.seed, r.id))
-	}
-	ask.ID = r.name
+	g.submit(c, r, ask, n)
+	return nil
+}
+
+// submit has the engine take a request of n sequences.
+func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
+	g.pending += n
 	var prompt []int32
 	var stream texts.Stream
 	g.start(c, nil, job{
@@ -83,16 +83,6 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 			return false
 		},
 	})
-	return nil
-}
-
-// nameOf is what the engine calls a request: ids are a client's own, and another one may
-// have the same. One without an id is named by the engine.
-func (g *guest) nameOf(id string) string {
-	if id == "" {
-		return ""
-	}
-	return g.entry.prefix + id
 }
 
 // maxSequences is how many sequences a request may have: more are the engine's to refuse.
@@ -133,19 +123,6 @@ func (g *guest) refuse(r *request, err error) {
 	r.calls = nil
 }
 
-// unnamed is an engine's error without the name that the engine has for the request, which is
-// not the client's.
-type unnamed struct {
-	error
-	name string
-}
-
-func (u unnamed) Error() string {
-	return strings.TrimPrefix(u.error.Error(), fmt.Sprintf("request %q: ", u.name))
-}
-
-func (u unnamed) Unwrap() error { return u.error }
-
 // accept enters the sequences of a request that the engine has taken.
 func (g *guest) accept(r *request, stream texts.Stream, prompt []int32) {
 	r.accepted = &messages.Accepted{Prompt: convert.IDs(prompt)}
@@ -166,17 +143,17 @@ func (g *guest) accept(r *request, stream texts.Stream, prompt []int32) {
 	g.attachAll(r)
 }
 
-// cancelRequest ends a request, or a sequence of one. A whole one ends with its context: when it
-// has ended, and was not read to its end, its id may be another guest's by now.
+// cancelRequest ends a request with all its sequences, also those that go on after its own end,
+// or a sequence alone.
 func (g *guest) cancelRequest(c *call, m *messages.Cancel) error {
 	q, r := g.names[m.GetId()], g.requests[m.GetId()]
 	switch {
 	case r != nil && r.accepted == nil: // the engine has it, or will
 		r.cancelled = true
 		g.engine.Cancel(r.name)
-	case q != nil && q == q.request.sequences[0]:
-		q.request.cancel()
-	case q != nil && q.final == nil:
+	case r != nil:
+		r.cancel()
+	case q != nil:
 		g.engine.Cancel(q.name)
 	}
 	g.answer(c, nil, nil)

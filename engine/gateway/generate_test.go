@@ -122,22 +122,35 @@ func TestCancel(t *testing.T) {
 	r.idle(t)
 }
 
-// A client that cancels what has ended, though it was not told yet, does no harm to another
-// one's request that has the id by now.
-func TestCancelGoesByTheGuest(t *testing.T) {
+// Ids are a client's own: another one may have the same, and errors do not tell what the engine
+// calls them. Within a client no two sequences have one.
+func TestIDsAreTheClients(t *testing.T) {
 	r := echo(t, executor.EchoConfig{}, gateway.Options{})
 	c, other := join(t, r), join(t, r)
 	c.manual = true
-	m := generate("a", prompt(20, 1), 5)
-	m.Window = 2
-	stream := c.do(callOf(m)).GetAccepted().GetSequences()[0].Stream
-	c.wait(func() bool { return len(c.stream(stream).ids) == 2 }, "a window of tokens")
-	r.idle(t)
-	want := r.local(t, prompt(20, 2), 1000)
-	others := other.do(callOf(generate("a", prompt(20, 2), 1000))).GetAccepted().GetSequences()[0].Stream
+	accept := func(c *client, id string, n, of int32) []*messages.Sequence {
+		m := generate(id, prompt(20, int(n)), 30)
+		m.Request.N = of
+		return c.do(callOf(m)).GetAccepted().GetSequences()
+	}
+	mine := accept(c, "a", 1, 2)
+	others := accept(other, "a", 2, 1)
 	c.do(&messages.Call{What: &messages.Call_Cancel{Cancel: &messages.Cancel{Id: "a"}}})
-	if h := other.whole(others); !slices.Equal(h.ids, want.TokenIDs) {
-		t.Errorf("%d tokens (%v), want %d", len(h.ids), h.end, len(want.TokenIDs))
+	if h := other.whole(others[0].Stream); !slices.Equal(h.ids, r.local(t, prompt(20, 2), 30).TokenIDs) || others[0].Id != "a" {
+		t.Errorf("%v of %v", h, others)
+	}
+	c.whole(mine[1].Stream)
+	c.fails(callOf(generate("a/1", prompt(20, 1), 1)), engine.ErrDuplicateID)
+	accept(c, "b/2", 1, 1)
+	m := generate("b", prompt(20, 1), 1)
+	m.Request.N = 3
+	c.fails(callOf(m), engine.ErrDuplicateID)
+	accept(c, "req-1", 1, 1)
+	if got := accept(c, "", 1, 1); got[0].Id != "req-2" {
+		t.Errorf("%v", got)
+	}
+	if e := c.ask(callOf(generate("c", nil, 1))).GetError(); e.GetMessage() != engine.ErrEmptyPrompt.Error()+": give at least one token" {
+		t.Errorf("%v", e)
 	}
 }
 

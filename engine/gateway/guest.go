@@ -37,7 +37,8 @@ type guest struct {
 
 	streams   map[uint64]*sequence
 	names     map[string]*sequence // by the ids of requests and their sequences
-	requests  map[string]*request  // by id: those that a retry may mean
+	requests  map[string]*request  // by id, those that are not accepted yet, too
+	unnamed   uint64               // requests without an id so far
 	pending   int                  // sequences of requests that are not accepted yet
 	numbers   uint64               // given to sequences, holds and updates so far
 	flushes   []*flush

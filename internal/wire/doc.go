@@ -1,10 +1,10 @@
 // Package wire carries messages of actors between processes: over gRPC, in the
 // envelopes of protoactor's Remoting service, over connections that clients open.
 //
-// A Server listens; a client Dials it. Each side has a PID that stands for the other
-// one: what is sent to it arrives at the actor that the other side has named, with its
-// PID of this side as the sender, in order, each message once, as long as the connection
-// lasts. That actor is sent Opened first (on the server), and Closed at last.
+// A Server listens; a client Dials it. Each side has a PID that stands for the other one on this
+// connection: what is sent to it arrives at the actor that the other side has chosen for it, in
+// order, each message once, as long as the connection lasts; what arrives has that PID as
+// its sender. The actor is sent Opened first (on the server), and Closed at last.
 //
 // What comes is hostile until it is checked. A frame may name one target, one sender and the types
 // on a list, and nothing else that protoactor's envelopes have; its parts are counted before memory

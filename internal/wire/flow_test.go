@@ -66,8 +66,8 @@ func TestOrderOfEachSender(t *testing.T) {
 }
 
 func TestManyConnections(t *testing.T) {
-	const connections, calls = 50, 100
-	s := serve(t, answer)
+	const limit, connections, calls = 60, 50, 40
+	s := serve(t, answer, func(o *wire.ServerOptions) { o.Limits.Connections = limit })
 	var group sync.WaitGroup
 	for range connections {
 		c := s.dial(t, s.options())
@@ -85,7 +85,7 @@ func TestManyConnections(t *testing.T) {
 		t.Errorf("stats %+v", got)
 	}
 	extra := 0
-	for range 256 { // as many as may be open
+	for range limit {
 		o := s.options()
 		o.Owner = s.engine.pid
 		c, err := wire.Dial(t.Context(), s.system, o)
@@ -95,7 +95,7 @@ func TestManyConnections(t *testing.T) {
 		extra++
 		defer c.Close()
 	}
-	if extra != 256-connections {
+	if extra != limit-connections {
 		t.Errorf("%d connections besides %d", extra, connections)
 	}
 }
@@ -288,7 +288,7 @@ func TestCloseWithFrozenClient(t *testing.T) {
 	}
 	begin := time.Now()
 	s.Close()
-	if took := time.Since(begin); took > 3*time.Second {
+	if took := time.Since(begin); took > 8*time.Second {
 		t.Errorf("closing takes %v", took)
 	}
 	if closed := next[*wire.Closed](s.engine); !errors.Is(closed.Err, wire.ErrEnded) {

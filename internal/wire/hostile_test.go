@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cbactor/cbactor/internal/wire"
@@ -170,7 +172,7 @@ func hostile(t testing.TB) map[string]*remote.RemoteMessage {
 		"huge name":              call(func(b *remote.MessageBatch) { b.Targets[0].Id = strings.Repeat("x", 1<<20) }),
 		"message too large":      inFrame(ofMessages(t, &messages.Call{What: &messages.Call_PutChunk{PutChunk: &messages.PutChunk{Data: make([]byte, 4<<20)}}})),
 		"frame too large":        inFrame(ofMessages(t, &messages.Call{What: &messages.Call_PutChunk{PutChunk: &messages.PutChunk{Data: make([]byte, 5<<20)}}})),
-		"a million parts":        inFrame(ofMessages(t, &messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: &messages.BeginUpdate{Manifest: &messages.Manifest{Tensors: manyEntries()}}}})),
+		"a million parts":        call(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = manyParts() }),
 		"connecting again":       connectAs(rawID),
 		"a response":             {MessageType: &remote.RemoteMessage_ConnectResponse{ConnectResponse: &remote.ConnectResponse{}}},
 		"nothing":                {},
@@ -179,12 +181,13 @@ func hostile(t testing.TB) map[string]*remote.RemoteMessage {
 	}
 }
 
-func manyEntries() []*messages.Entry {
-	list := make([]*messages.Entry, 1_000_000)
-	for i := range list {
-		list[i] = &messages.Entry{}
+// manyParts is a Call with a BeginUpdate with a Manifest of a million empty entries.
+func manyParts() []byte {
+	data := bytes.Repeat([]byte{1<<3 | 2, 0}, 1_000_000)
+	for _, number := range []protowire.Number{4, 60} {
+		data = protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), data)
 	}
-	return list
+	return data
 }
 
 func TestHostileFrames(t *testing.T) {
@@ -208,6 +211,8 @@ func TestHostileFrames(t *testing.T) {
 			}
 			if closed := next[*wire.Closed](s.engine); !errors.Is(closed.Err, wire.ErrProtocol) {
 				t.Errorf("the engine is told %v", closed.Err)
+			} else if name == "a million parts" && !strings.Contains(closed.Err.Error(), "parts") {
+				t.Errorf("another thing is wrong with it: %v", closed.Err)
 			}
 			ended++
 			if got := s.Stats().Forbidden; got != ended {
@@ -244,6 +249,8 @@ func TestHostileGreetings(t *testing.T) {
 			}
 			if _, err := stream.Recv(); status.Code(err) != codes.InvalidArgument && status.Code(err) != codes.ResourceExhausted {
 				t.Errorf("the client is told %v", err)
+			} else if name == "a server" && !strings.Contains(err.Error(), "only clients connect here") {
+				t.Errorf("a server is told %v", err)
 			}
 		})
 	}

@@ -101,7 +101,6 @@ func (o *ServerOptions) grpc() []grpc.ServerOption {
 		grpc.WaitForHandlers(true),
 		grpc.MaxHeaderListSize(maxHeader),
 		grpc.ConnectionTimeout(greetingTime),
-		grpc.SharedWriteBuffer(true),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: probeFloor, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: 2 * greetingTime, // without a stream

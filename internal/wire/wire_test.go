@@ -41,7 +41,7 @@ type inbox struct {
 
 // spawn makes an actor that hands on what receive does not handle; nil: everything.
 func spawn(t testing.TB, s *actor.ActorSystem, receive func(actor.Context) bool) *inbox {
-	b := &inbox{t: t, came: make(chan any, 1<<17)}
+	b := &inbox{t: t, came: make(chan any, 1<<12)}
 	b.pid = s.Root.Spawn(actor.PropsFromFunc(func(c actor.Context) {
 		switch m := c.Message().(type) {
 		case proto.Message, *wire.Opened, *wire.Closed:
