@@ -406,7 +406,7 @@ func TestArrivalsAreSaid(t *testing.T) {
 	for said < 100 {
 		adding(c, t.Context(), engine.Request{PromptIDs: ids(3, 1)})
 		m := f.hear()
-		if ack, ok := m.(*messages.Ack); ok {
+		for ack, ok := m.(*messages.Ack); ok; ack, ok = m.(*messages.Ack) {
 			said += len(ack.GetAnswers())
 			m = f.hear()
 		}
