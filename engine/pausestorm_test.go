@@ -39,6 +39,7 @@ func TestPauseStorm(t *testing.T) {
 				s := newStorm(t, r, requests, func(*executor.Batch) { time.Sleep(step) })
 				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}, log: changing(t, s.engine)}
 				p.norm, _ = s.engine.cpu.Weights.Tensor("model.norm.weight")
+				p.norm.Data = bytes.Clone(p.norm.Data) // an update in place writes where it lies
 				s.changing = true
 				for w := range workers {
 					r := rand.New(rand.NewPCG(seed, uint64(1+w)))
