@@ -2531,11 +2531,8 @@ func (x *Span) GetEnd() uint32 {
 	return 0
 }
 
-// Ack says that tokens before offset have been taken, and prompt of what is told of the
-// prompt's ids; done, that the end was, too: nothing of the sequence is kept then.
-//
-// It also names calls whose answers have arrived: these need not be kept, even where an older
-// call that waits for long keeps settled back.
+// Ack says what has been taken of sequences. It also names calls whose answers have arrived: these
+// need not be kept, even where an older call that waits for long keeps settled back.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Taken         []*Taken               `protobuf:"bytes,1,rep,name=taken,proto3" json:"taken,omitempty"`
@@ -2588,12 +2585,20 @@ func (x *Ack) GetAnswers() []uint64 {
 	return nil
 }
 
+// Taken says that tokens before offset have been taken, prompt of what is told of the prompt's ids,
+// and text bytes of the text. Tokens and text that were taken are never told again. done says that
+// the end was taken, too: nothing of the sequence is kept then.
+//
+// Of a sequence no more is under way than window tokens and 1 MiB, of text and of what is told of
+// tokens and prompt: Drawn count as 24 bytes each, their top likewise, and 5 for each of kept.
+// Whoever says what was taken when half a window or 256 KiB has come, at the latest, never waits.
 type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stream        uint64                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Prompt        uint32                 `protobuf:"varint,3,opt,name=prompt,proto3" json:"prompt,omitempty"`
 	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	Text          uint64                 `protobuf:"varint,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2656,15 +2661,23 @@ func (x *Taken) GetDone() bool {
 	return false
 }
 
-// Attach asks for the News of a sequence again, from an offset on: over a new connection
-// there are none before. Accepted answers it, with this sequence alone. What is told of
-// the prompt is told from its beginning on.
+func (x *Taken) GetText() uint64 {
+	if x != nil {
+		return x.Text
+	}
+	return 0
+}
+
+// Attach asks for the News of a sequence again, over a new connection, where there are none before:
+// of tokens from offset on, of text from a byte on. Neither may lie before what was taken. Accepted
+// answers it, with this sequence alone. What is told of the prompt is told from its beginning on.
 type Attach struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Window        uint32                 `protobuf:"varint,3,opt,name=window,proto3" json:"window,omitempty"`
-	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"` // told from the first token on, whatever offset is
+	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"`
+	TextOffset    uint64                 `protobuf:"varint,5,opt,name=text_offset,json=textOffset,proto3" json:"text_offset,omitempty"` // bytes of text that have come
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2725,6 +2738,13 @@ func (x *Attach) GetText() bool {
 		return x.Text
 	}
 	return false
+}
+
+func (x *Attach) GetTextOffset() uint64 {
+	if x != nil {
+		return x.TextOffset
+	}
+	return 0
 }
 
 // Cancel ends a request, as engine.Cancel does: one of this guest.
@@ -5280,17 +5300,20 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\rR\x03end\"H\n" +
 	"\x03Ack\x12'\n" +
 	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\x12\x18\n" +
-	"\aanswers\x18\x02 \x03(\x04R\aanswers\"c\n" +
+	"\aanswers\x18\x02 \x03(\x04R\aanswers\"w\n" +
 	"\x05Taken\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06prompt\x18\x03 \x01(\rR\x06prompt\x12\x12\n" +
-	"\x04done\x18\x04 \x01(\bR\x04done\"\\\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\x04R\x04text\"}\n" +
 	"\x06Attach\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06window\x18\x03 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\bR\x04text\"\x18\n" +
+	"\x04text\x18\x04 \x01(\bR\x04text\x12\x1f\n" +
+	"\vtext_offset\x18\x05 \x01(\x04R\n" +
+	"textOffset\"\x18\n" +
 	"\x06Cancel\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"k\n" +
 	"\x06Encode\x12\x14\n" +

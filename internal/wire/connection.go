@@ -25,6 +25,14 @@ type Closed struct {
 	Err    error // nil: the client has closed it
 }
 
+// Written comes back from the PID that it is sent to, to the actor of its connection, when all
+// that was sent to that PID before has been written, unless the connection ends before. So an actor
+// paces what it sends to a slow peer, which would be cut otherwise.
+type Written struct {
+	Client *actor.PID
+	Bytes  int // the actor's own
+}
+
 // stream is what the streams of gRPC have on both sides.
 type stream interface {
 	SendMsg(m any) error
@@ -120,11 +128,15 @@ func (c *connection) write() {
 	defer close(c.written)
 	bytes := 0
 	for {
-		frame, next, ok := c.out.take(bytes)
+		frame, next, mark, ok := c.out.take(bytes)
 		if !ok {
 			return
 		}
 		bytes = next
+		if mark != nil {
+			c.system.Root.Send(c.owner, mark)
+			continue
+		}
 		if err := c.stream.SendMsg(frame); err != nil {
 			if !errors.Is(err, io.EOF) { // else reading tells why
 				c.end(fromStatus(err))
@@ -195,6 +207,8 @@ func (c *connection) SendUserMessage(_ *actor.PID, message any) {
 	case *actor.PoisonPill:
 		c.finish(c.stopped)
 	case *actor.DeadLetterResponse: // Terminated tells it, too
+	case *Written:
+		c.out.mark(m)
 	case proto.Message:
 		if err := c.out.put(m); err != nil {
 			c.end(err)
