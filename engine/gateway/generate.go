@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/proto"
 
@@ -49,6 +50,9 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	}
 	if have := len(g.streams) + g.pending; have+n > g.options.Limits.Sequences {
 		return fmt.Errorf("%w: %d sequences are open or not read to their end, there may be %d", convert.ErrLimit, have, g.options.Limits.Sequences)
+	}
+	if limit := g.options.Limits.Unread; g.unread > limit {
+		return fmt.Errorf("%w: %d bytes of sequences were not taken, there may be %d", convert.ErrLimit, g.unread, limit)
 	}
 	r := &request{id: ask.ID, sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
 	g.name(r, &ask)
@@ -166,21 +170,26 @@ func (g *guest) attach(c *call, m *messages.Attach) error {
 	if q == nil {
 		return fmt.Errorf("%w: %.80q", engine.ErrUnknownID, m.GetId())
 	}
-	if int64(m.GetOffset()) > int64(len(q.ids)) {
-		return fmt.Errorf("%w: offset %d of %q, which has told of %d tokens", engine.ErrParams, m.GetOffset(), q.id, len(q.ids))
+	from := progress{ids: int(m.GetOffset()), text: int(min(m.GetTextOffset(), math.MaxInt))}
+	if read := q.read(); from.ids > read.ids || from.text > read.text {
+		return fmt.Errorf("%w: from token %d and byte %d of %q on, which has told of %d and %d", engine.ErrParams, from.ids, from.text, q.id, read.ids, read.text)
+	}
+	if from.ids < q.gone.ids || m.GetText() && from.text < q.gone.text {
+		return fmt.Errorf("%w: from token %d and byte %d of %q on: it was taken before %d and %d", engine.ErrParams, from.ids, from.text, q.id, q.gone.ids, q.gone.text)
 	}
 	g.answer(c, acceptedReply(&messages.Accepted{Sequences: []*messages.Sequence{{Stream: q.number, Id: q.id}}}), nil)
-	q.attach(int(m.GetOffset()), windowOf(m.GetWindow()), m.GetText())
+	from.text = max(from.text, q.gone.text)
+	q.attach(from, windowOf(m.GetWindow()), m.GetText())
 	g.advance(q)
 	return nil
 }
 
-// attachAll attaches all sequences of a request that the client does not hear yet, from their
-// beginnings on.
+// attachAll attaches all sequences of a request that the client does not hear yet, from what was not
+// taken on.
 func (g *guest) attachAll(r *request) {
 	for _, q := range r.sequences {
 		if g.streams[q.number] == q && !q.attached && g.client != nil {
-			q.attach(0, r.window, r.text)
+			q.attach(q.gone, r.window, r.text)
 			g.advance(q)
 		}
 	}

@@ -36,6 +36,8 @@ type guest struct {
 	answers int    // bytes of answers that are kept
 
 	streams   map[uint64]*sequence
+	unread    int // bytes of what is here of them
+	pace      pace
 	names     map[string]*sequence // by the ids of requests and their sequences
 	requests  map[string]*request  // by id, those that are not accepted yet, too
 	unnamed   uint64               // requests without an id so far
@@ -82,6 +84,8 @@ func (g *guest) Receive(c actor.Context) {
 		g.answered(m)
 	case *arrived:
 		g.arrived(m)
+	case *wire.Written:
+		g.written(m)
 	case *drained:
 		g.drained(m.sequence, m.ticket)
 	case *drain:
@@ -147,6 +151,7 @@ func (g *guest) detach() {
 	for _, s := range g.streams {
 		s.attached = false
 	}
+	g.unblock()
 	g.settleDrains()
 }
 

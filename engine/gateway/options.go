@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options say whom a Gateway serves. What is zero is as Defaults and DefaultLimits have it.
+// Options say whom a Gateway serves. What is zero is as DefaultKept and DefaultLimits have it.
 type Options struct {
 	Listen string      // host:port; port 0: a free one
 	TLS    *tls.Config // nil: on loopback alone
@@ -27,6 +27,7 @@ type Options struct {
 type Limits struct {
 	Guests    int   // at a time
 	Sequences int   // of a guest, open or not read to their end
+	Unread    int   // bytes of these, about, that were read from the engine and not taken
 	Calls     int   // of a guest, under way
 	CallBytes int   // of these calls
 	Answers   int   // bytes of answers that a guest has not said to have
@@ -42,13 +43,14 @@ type Limits struct {
 const DefaultKept = time.Minute
 
 // DefaultLimits are for clients that somebody knows.
-var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16, Silence: 30 * time.Second}
+var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Unread: 256 << 20, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16, Silence: 30 * time.Second}
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits
 	return Limits{
 		Guests:    cmp.Or(l.Guests, d.Guests),
 		Sequences: cmp.Or(l.Sequences, d.Sequences),
+		Unread:    cmp.Or(l.Unread, d.Unread),
 		Calls:     cmp.Or(l.Calls, d.Calls),
 		CallBytes: cmp.Or(l.CallBytes, d.CallBytes),
 		Answers:   cmp.Or(l.Answers, d.Answers),
