@@ -4195,7 +4195,8 @@ func (x *BeginUpdate) GetInPlace() bool {
 }
 
 // Manifest is weights.Manifest. Large ones are sent in parts: the same BeginUpdate with more of
-// the tensors, in calls one after the other, all but the last with more set.
+// the tensors, in calls one after the other, all but the last with more set. Part 0 begins anew:
+// parts of another update that did not come to its end are forgotten.
 type Manifest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tensors       []*Entry               `protobuf:"bytes,1,rep,name=tensors,proto3" json:"tensors,omitempty"`
@@ -4203,6 +4204,7 @@ type Manifest struct {
 	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"` // as weights.ParseDigest reads it; "": none
 	Result        string                 `protobuf:"bytes,4,opt,name=result,proto3" json:"result,omitempty"`
 	More          bool                   `protobuf:"varint,5,opt,name=more,proto3" json:"more,omitempty"`
+	Part          uint32                 `protobuf:"varint,6,opt,name=part,proto3" json:"part,omitempty"` // from 0 on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4270,6 +4272,13 @@ func (x *Manifest) GetMore() bool {
 		return x.More
 	}
 	return false
+}
+
+func (x *Manifest) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
 }
 
 type Entry struct {
@@ -5396,13 +5405,14 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1e\n" +
 	"\x02kv\x18\x03 \x01(\x0e2\x0e.cbactor.v1.KVR\x02kv\x120\n" +
 	"\bmanifest\x18\x04 \x01(\v2\x14.cbactor.v1.ManifestR\bmanifest\x12\x19\n" +
-	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\x95\x01\n" +
+	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\xa9\x01\n" +
 	"\bManifest\x12+\n" +
 	"\atensors\x18\x01 \x03(\v2\x11.cbactor.v1.EntryR\atensors\x12\x18\n" +
 	"\apartial\x18\x02 \x01(\bR\apartial\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06result\x18\x04 \x01(\tR\x06result\x12\x12\n" +
-	"\x04more\x18\x05 \x01(\bR\x04more\"_\n" +
+	"\x04more\x18\x05 \x01(\bR\x04more\x12\x12\n" +
+	"\x04part\x18\x06 \x01(\rR\x04part\"_\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05dtype\x18\x02 \x01(\tR\x05dtype\x12\x14\n" +

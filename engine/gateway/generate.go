@@ -1,8 +1,8 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -18,7 +18,7 @@ import (
 type request struct {
 	id        string // for the client
 	name      string // for the engine
-	sum       [sha256.Size]byte
+	asked     *messages.Request
 	window    int
 	text      bool
 	calls     []*call // that wait for it
@@ -36,13 +36,12 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if err != nil {
 		return err
 	}
-	sum, err := sumOf(m)
-	if err != nil {
-		return err
-	}
-	if r := g.requests[ask.ID]; r != nil && r.sum == sum {
+	if r := g.requests[ask.ID]; r != nil && proto.Equal(r.asked, m.GetRequest()) {
 		g.again(c, r)
 		return nil
+	}
+	if n := min(cmp.Or(ask.MaxNewTokens, g.context), g.context); ask.Timestamps && n > maxMoments {
+		return fmt.Errorf("%w: timestamps of %d tokens, there may be %d", engine.ErrParams, n, maxMoments)
 	}
 	n := min(max(ask.N, 1), maxSequences)
 	if id, is := g.occupied(ask.ID, n); is {
@@ -54,7 +53,7 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if limit := g.options.Limits.Unread; g.unread > limit {
 		return fmt.Errorf("%w: %d bytes of sequences were not taken, there may be %d", convert.ErrLimit, g.unread, limit)
 	}
-	r := &request{id: ask.ID, sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
+	r := &request{id: ask.ID, asked: m.GetRequest(), window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
 	g.name(r, &ask)
 	c.request = r
 	g.submit(c, r, ask, n)
@@ -71,6 +70,9 @@ func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
 			if ask.PromptIDs == nil {
 				if prompt, err = g.texts.Encode(ctx, ask.Prompt); err != nil {
 					return nil, err
+				}
+				if len(prompt) > maxPrompt {
+					return nil, fmt.Errorf("%w: a prompt of %d tokens, there may be %d where it is text", engine.ErrTooLong, len(prompt), maxPrompt)
 				}
 				ask.PromptIDs, ask.Prompt = prompt, texts.Prompt{}
 			}
@@ -89,17 +91,12 @@ func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
 	})
 }
 
-// maxSequences is how many sequences a request may have: more are the engine's to refuse.
-const maxSequences = 128
-
-// sumOf tells requests apart.
-func sumOf(m *messages.Generate) (sum [sha256.Size]byte, err error) {
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.GetRequest())
-	if err != nil {
-		return sum, fmt.Errorf("%w: %w", engine.ErrParams, err)
-	}
-	return sha256.Sum256(data), nil
-}
+// Bounds of a request.
+const (
+	maxSequences = 128                              // more are the engine's to refuse
+	maxPrompt    = maxMessage / 2 / idBytes         // ids, where they are told
+	maxMoments   = maxMessage / 4 * 3 / momentBytes // tokens with timestamps, which their end has
+)
 
 // again answers a call for a request that is there already.
 func (g *guest) again(c *call, r *request) {

@@ -14,6 +14,9 @@ const (
 	newsBytes   = 64 // of a News without what is in it
 )
 
+// littleUnread is what a guest may always have, whatever others of its identity have.
+const littleUnread = 1 << 20
+
 func drawnBytes(list []sampling.Drawn) (n int) {
 	for _, d := range list {
 		n += convert.DrawnBytes(d)
@@ -25,11 +28,15 @@ func drawnBytes(list []sampling.Drawn) (n int) {
 // they may be together and this one has more than its share: the engine would go on and on for a
 // client that takes nothing.
 func (g *guest) bound(q *sequence) {
-	limit := g.options.Limits.Unread
-	if g.unread <= limit || q.final != nil || q.failed != nil || q.unread < limit/len(g.streams) {
+	limit, err := g.options.Limits.Unread, g.weigh()
+	switch {
+	case q.final != nil || q.failed != nil || q.unread < g.unread/len(g.streams):
+		return
+	case g.unread > limit:
+		err = fmt.Errorf("%w: %d bytes of sequences were not taken, there may be %d", convert.ErrLimit, g.unread, limit)
+	case err == nil || g.unread < littleUnread:
 		return
 	}
-	err := fmt.Errorf("%w: %d bytes of sequences were not taken, there may be %d", convert.ErrLimit, g.unread, limit)
 	g.log.Warn().Err(err).Str("request", q.request.id).Msg("a request is ended")
 	for _, s := range q.request.sequences {
 		if s.final == nil {
