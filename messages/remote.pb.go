@@ -121,6 +121,7 @@ type Call struct {
 	//	*Call_AbortUpdate
 	//	*Call_Rollback
 	//	*Call_Checksum
+	//	*Call_SendAgain
 	//	*Call_LoadAdapter
 	//	*Call_AdapterFile
 	//	*Call_UnloadAdapter
@@ -432,6 +433,15 @@ func (x *Call) GetChecksum() *Checksum {
 	return nil
 }
 
+func (x *Call) GetSendAgain() *SendAgain {
+	if x != nil {
+		if x, ok := x.What.(*Call_SendAgain); ok {
+			return x.SendAgain
+		}
+	}
+	return nil
+}
+
 func (x *Call) GetLoadAdapter() *LoadAdapter {
 	if x != nil {
 		if x, ok := x.What.(*Call_LoadAdapter); ok {
@@ -575,6 +585,10 @@ type Call_Checksum struct {
 	Checksum *Checksum `protobuf:"bytes,66,opt,name=checksum,proto3,oneof"`
 }
 
+type Call_SendAgain struct {
+	SendAgain *SendAgain `protobuf:"bytes,67,opt,name=send_again,json=sendAgain,proto3,oneof"`
+}
+
 type Call_LoadAdapter struct {
 	LoadAdapter *LoadAdapter `protobuf:"bytes,80,opt,name=load_adapter,json=loadAdapter,proto3,oneof"`
 }
@@ -642,6 +656,8 @@ func (*Call_AbortUpdate) isCall_What() {}
 func (*Call_Rollback) isCall_What() {}
 
 func (*Call_Checksum) isCall_What() {}
+
+func (*Call_SendAgain) isCall_What() {}
 
 func (*Call_LoadAdapter) isCall_What() {}
 
@@ -4080,14 +4096,15 @@ func (*WakeUp) Descriptor() ([]byte, []int) {
 	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
-// BeginUpdate is engine.Update. Update answers it. It is aborted when its guest is gone for
-// longer than is kept.
+// BeginUpdate is engine.Update, or engine.UpdateInPlace. Update answers it. It is aborted when
+// its guest is gone for longer than is kept.
 type BeginUpdate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Base          string                 `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
 	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	Kv            KV                     `protobuf:"varint,3,opt,name=kv,proto3,enum=cbactor.v1.KV" json:"kv,omitempty"`
 	Manifest      *Manifest              `protobuf:"bytes,4,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	InPlace       bool                   `protobuf:"varint,5,opt,name=in_place,json=inPlace,proto3" json:"in_place,omitempty"` // over the weights that serve: see SendAgain
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4148,6 +4165,13 @@ func (x *BeginUpdate) GetManifest() *Manifest {
 		return x.Manifest
 	}
 	return nil
+}
+
+func (x *BeginUpdate) GetInPlace() bool {
+	if x != nil {
+		return x.InPlace
+	}
+	return false
 }
 
 // Manifest is weights.Manifest. Large ones are sent in parts: the same BeginUpdate with more of
@@ -4348,6 +4372,58 @@ func (x *Update) GetDropped() string {
 	return ""
 }
 
+// SendAgain says that all of an update in place has been sent once. It is answered when all
+// was checked and generation is paused: then all is sent again, and Commit says that it was.
+// The bytes of each tensor come in order both times. Missing is refused.
+//
+// An error ends such an update, as AbortUpdate does, and so does a client that sends nothing
+// for long (the engine's limit, 30 s). The first time this changes nothing. The second time, when
+// some bytes had come, no weights are whole: the error is "weights_broken", that of AbortUpdate,
+// too, and nothing computes until an update of all tensors has succeeded.
+type SendAgain struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Update        uint64                 `protobuf:"varint,1,opt,name=update,proto3" json:"update,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SendAgain) Reset() {
+	*x = SendAgain{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SendAgain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SendAgain) ProtoMessage() {}
+
+func (x *SendAgain) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SendAgain.ProtoReflect.Descriptor instead.
+func (*SendAgain) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *SendAgain) GetUpdate() uint64 {
+	if x != nil {
+		return x.Update
+	}
+	return 0
+}
+
 // PutChunk brings bytes of a tensor.
 type PutChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4363,7 +4439,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4375,7 +4451,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4388,7 +4464,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4443,7 +4519,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4455,7 +4531,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4468,7 +4544,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4488,7 +4564,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4500,7 +4576,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4513,7 +4589,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4541,7 +4617,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4553,7 +4629,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4566,7 +4642,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Gap) GetName() string {
@@ -4599,7 +4675,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4611,7 +4687,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4624,7 +4700,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4643,7 +4719,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4655,7 +4731,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4668,7 +4744,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4688,7 +4764,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4700,7 +4776,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4713,7 +4789,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -4741,7 +4817,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4753,7 +4829,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4842,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Checksum) GetKind() string {
@@ -4786,7 +4862,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4798,7 +4874,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4811,7 +4887,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Digest) GetVersion() string {
@@ -4838,7 +4914,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4850,7 +4926,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4863,7 +4939,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -4887,7 +4963,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4899,7 +4975,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4912,7 +4988,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -4959,7 +5035,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4971,7 +5047,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4984,7 +5060,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -4999,7 +5075,7 @@ var File_cbactor_v1_remote_proto protoreflect.FileDescriptor
 const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\n" +
 	"\x17cbactor/v1/remote.proto\x12\n" +
-	"cbactor.v1\"\xef\f\n" +
+	"cbactor.v1\"\xa7\r\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\asettled\x18\x02 \x01(\x04R\asettled\x12)\n" +
@@ -5033,7 +5109,9 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x06commit\x18? \x01(\v2\x12.cbactor.v1.CommitH\x00R\x06commit\x12<\n" +
 	"\fabort_update\x18@ \x01(\v2\x17.cbactor.v1.AbortUpdateH\x00R\vabortUpdate\x122\n" +
 	"\brollback\x18A \x01(\v2\x14.cbactor.v1.RollbackH\x00R\brollback\x122\n" +
-	"\bchecksum\x18B \x01(\v2\x14.cbactor.v1.ChecksumH\x00R\bchecksum\x12<\n" +
+	"\bchecksum\x18B \x01(\v2\x14.cbactor.v1.ChecksumH\x00R\bchecksum\x126\n" +
+	"\n" +
+	"send_again\x18C \x01(\v2\x15.cbactor.v1.SendAgainH\x00R\tsendAgain\x12<\n" +
 	"\fload_adapter\x18P \x01(\v2\x17.cbactor.v1.LoadAdapterH\x00R\vloadAdapter\x12<\n" +
 	"\fadapter_file\x18Q \x01(\v2\x17.cbactor.v1.AdapterFileH\x00R\vadapterFile\x12B\n" +
 	"\x0eunload_adapter\x18R \x01(\v2\x19.cbactor.v1.UnloadAdapterH\x00R\runloadAdapterB\x06\n" +
@@ -5289,12 +5367,13 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\n" +
 	"SleepParts\x12\x14\n" +
 	"\x05parts\x18\x01 \x01(\rR\x05parts\"\b\n" +
-	"\x06WakeUp\"\x8d\x01\n" +
+	"\x06WakeUp\"\xa8\x01\n" +
 	"\vBeginUpdate\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\tR\x04base\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1e\n" +
 	"\x02kv\x18\x03 \x01(\x0e2\x0e.cbactor.v1.KVR\x02kv\x120\n" +
-	"\bmanifest\x18\x04 \x01(\v2\x14.cbactor.v1.ManifestR\bmanifest\"\x95\x01\n" +
+	"\bmanifest\x18\x04 \x01(\v2\x14.cbactor.v1.ManifestR\bmanifest\x12\x19\n" +
+	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\x95\x01\n" +
 	"\bManifest\x12+\n" +
 	"\atensors\x18\x01 \x03(\v2\x11.cbactor.v1.EntryR\atensors\x12\x18\n" +
 	"\apartial\x18\x02 \x01(\bR\apartial\x12\x16\n" +
@@ -5308,7 +5387,9 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x06digest\x18\x04 \x01(\tR\x06digest\":\n" +
 	"\x06Update\x12\x16\n" +
 	"\x06update\x18\x01 \x01(\x04R\x06update\x12\x18\n" +
-	"\adropped\x18\x02 \x01(\tR\adropped\"\x8e\x01\n" +
+	"\adropped\x18\x02 \x01(\tR\adropped\"#\n" +
+	"\tSendAgain\x12\x16\n" +
+	"\x06update\x18\x01 \x01(\x04R\x06update\"\x8e\x01\n" +
 	"\bPutChunk\x12\x16\n" +
 	"\x06update\x18\x01 \x01(\x04R\x06update\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -5366,7 +5447,7 @@ func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
 }
 
 var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
@@ -5423,18 +5504,19 @@ var file_cbactor_v1_remote_proto_goTypes = []any{
 	(*Manifest)(nil),      // 52: cbactor.v1.Manifest
 	(*Entry)(nil),         // 53: cbactor.v1.Entry
 	(*Update)(nil),        // 54: cbactor.v1.Update
-	(*PutChunk)(nil),      // 55: cbactor.v1.PutChunk
-	(*Missing)(nil),       // 56: cbactor.v1.Missing
-	(*Gaps)(nil),          // 57: cbactor.v1.Gaps
-	(*Gap)(nil),           // 58: cbactor.v1.Gap
-	(*Commit)(nil),        // 59: cbactor.v1.Commit
-	(*AbortUpdate)(nil),   // 60: cbactor.v1.AbortUpdate
-	(*Rollback)(nil),      // 61: cbactor.v1.Rollback
-	(*Checksum)(nil),      // 62: cbactor.v1.Checksum
-	(*Digest)(nil),        // 63: cbactor.v1.Digest
-	(*LoadAdapter)(nil),   // 64: cbactor.v1.LoadAdapter
-	(*AdapterFile)(nil),   // 65: cbactor.v1.AdapterFile
-	(*UnloadAdapter)(nil), // 66: cbactor.v1.UnloadAdapter
+	(*SendAgain)(nil),     // 55: cbactor.v1.SendAgain
+	(*PutChunk)(nil),      // 56: cbactor.v1.PutChunk
+	(*Missing)(nil),       // 57: cbactor.v1.Missing
+	(*Gaps)(nil),          // 58: cbactor.v1.Gaps
+	(*Gap)(nil),           // 59: cbactor.v1.Gap
+	(*Commit)(nil),        // 60: cbactor.v1.Commit
+	(*AbortUpdate)(nil),   // 61: cbactor.v1.AbortUpdate
+	(*Rollback)(nil),      // 62: cbactor.v1.Rollback
+	(*Checksum)(nil),      // 63: cbactor.v1.Checksum
+	(*Digest)(nil),        // 64: cbactor.v1.Digest
+	(*LoadAdapter)(nil),   // 65: cbactor.v1.LoadAdapter
+	(*AdapterFile)(nil),   // 66: cbactor.v1.AdapterFile
+	(*UnloadAdapter)(nil), // 67: cbactor.v1.UnloadAdapter
 }
 var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
@@ -5459,63 +5541,64 @@ var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	49, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
 	50, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
 	51, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
-	55, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
-	56, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
-	59, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
-	60, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
-	61, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
-	62, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
-	64, // 28: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
-	65, // 29: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
-	66, // 30: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
-	4,  // 31: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
-	6,  // 32: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
-	16, // 33: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
-	27, // 34: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
-	29, // 35: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
-	31, // 36: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
-	38, // 37: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
-	43, // 38: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
-	45, // 39: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
-	47, // 40: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
-	54, // 41: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
-	57, // 42: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
-	63, // 43: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
-	9,  // 44: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
-	10, // 45: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
-	11, // 46: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
-	13, // 47: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
-	10, // 48: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
-	0,  // 49: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
-	12, // 50: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
-	14, // 51: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
-	10, // 52: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
-	15, // 53: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
-	17, // 54: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
-	10, // 55: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
-	20, // 56: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
-	21, // 57: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
-	21, // 58: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	20, // 59: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
-	19, // 60: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 61: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	21, // 62: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
-	21, // 63: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
-	20, // 64: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
-	23, // 65: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
-	11, // 66: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
-	32, // 67: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
-	4,  // 68: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
-	0,  // 69: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
-	52, // 70: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
-	53, // 71: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
-	58, // 72: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
-	0,  // 73: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	56, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
+	57, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
+	60, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
+	61, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
+	62, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
+	63, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
+	55, // 28: cbactor.v1.Call.send_again:type_name -> cbactor.v1.SendAgain
+	65, // 29: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
+	66, // 30: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
+	67, // 31: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
+	4,  // 32: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
+	6,  // 33: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
+	16, // 34: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
+	27, // 35: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
+	29, // 36: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
+	31, // 37: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
+	38, // 38: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
+	43, // 39: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
+	45, // 40: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
+	47, // 41: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
+	54, // 42: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
+	58, // 43: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
+	64, // 44: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
+	9,  // 45: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
+	10, // 46: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
+	11, // 47: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
+	13, // 48: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
+	10, // 49: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
+	0,  // 50: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
+	12, // 51: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
+	14, // 52: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
+	10, // 53: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
+	15, // 54: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
+	17, // 55: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
+	10, // 56: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
+	20, // 57: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
+	21, // 58: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
+	21, // 59: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
+	20, // 60: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	19, // 61: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 62: cbactor.v1.End.error:type_name -> cbactor.v1.Error
+	21, // 63: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
+	21, // 64: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
+	20, // 65: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
+	23, // 66: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
+	11, // 67: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
+	32, // 68: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
+	4,  // 69: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
+	0,  // 70: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
+	52, // 71: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
+	53, // 72: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
+	59, // 73: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
+	0,  // 74: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
+	75, // [75:75] is the sub-list for method output_type
+	75, // [75:75] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_cbactor_v1_remote_proto_init() }
@@ -5552,6 +5635,7 @@ func file_cbactor_v1_remote_proto_init() {
 		(*Call_AbortUpdate)(nil),
 		(*Call_Rollback)(nil),
 		(*Call_Checksum)(nil),
+		(*Call_SendAgain)(nil),
 		(*Call_LoadAdapter)(nil),
 		(*Call_AdapterFile)(nil),
 		(*Call_UnloadAdapter)(nil),
@@ -5587,7 +5671,7 @@ func file_cbactor_v1_remote_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
