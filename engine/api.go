@@ -40,6 +40,7 @@ type API interface {
 	Version() string
 	Kept() string
 	Update(ctx context.Context, o UpdateOptions) (Update, error)
+	UpdateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error
 	Rollback(ctx context.Context, version string, kv KVPolicy) error
 	Checksum(ctx context.Context, kind weights.DigestKind) (version string, digest weights.Digest, err error)
 

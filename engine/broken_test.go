@@ -25,7 +25,7 @@ func TestBrokenWeights(t *testing.T) {
 		norm, _ := w.set.Tensor("model.norm.weight")
 		send, want := w.sender(func(time int) { norm.Data[0] ^= byte(time - 1) }), weights.ErrDigest
 		if again {
-			send, want = panicsInTheMiddle(w, 2), errPanicked
+			send, want = panicsInTheMiddle(w, 2), weights.ErrPanicked
 		}
 		err := e.UpdateInPlace(t.Context(), o, send)
 		if !errors.Is(err, ErrBroken) || !errors.Is(err, weights.ErrBroken) || !errors.Is(err, want) || !errors.Is(err, ErrUnavailable) {

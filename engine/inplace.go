@@ -51,7 +51,7 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if err != nil {
 		return err
 	}
-	err = over.Check(guarded(e.paced(send), ctx.Err))
+	err = over.Check(e.paced(send).Guarded(ctx.Err))
 	e.life <- struct{}{} // however long it takes: the store must hear of the end
 	defer e.others()
 	defer over.Abort()
@@ -77,30 +77,9 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	return e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) })
 }
 
-// errPanicked is the error of a source that has panicked.
-var errPanicked = errors.New("the source of the tensors panicked")
-
-// guarded is send until stop is an error. A panic of send is an error, too: what it leaves
-// half written must not compute.
-func guarded(send weights.Send, stop func() error) weights.Send {
-	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) (err error) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("%w: %v", errPanicked, cause)
-			}
-		}()
-		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
-			if err := stop(); err != nil {
-				return err
-			}
-			return put(name, dtype, shape, offset, data)
-		})
-	}
-}
-
 // paced is send that gives way to steps after each tensor.
 func (e *Engine) paced(send weights.Send) weights.Send {
-	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	return func(put weights.Put) error {
 		p := pace{engine: e}
 		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
 			began := time.Now()
@@ -113,7 +92,7 @@ func (e *Engine) paced(send weights.Send) weights.Send {
 
 // overwrite writes what was checked, and lets it compute. Nothing computes meanwhile.
 func (e *Engine) overwrite(s *session, over *weights.Overwrite, kv KVPolicy, send weights.Send) error {
-	set, err := over.Write(guarded(send, e.closing.Err))
+	set, err := over.Write(send.Guarded(e.closing.Err))
 	switch {
 	case errors.Is(err, weights.ErrBroken):
 		e.breaks()

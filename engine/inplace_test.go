@@ -150,7 +150,7 @@ func TestARefusedUpdateInPlaceChangesNothing(t *testing.T) {
 		{"killed in the middle", t.Context(), one(name, norm.DType.String(), norm.Shape, norm.Data), weights.ErrMissing},
 		{"an error of its own", t.Context(), func(func(string, string, []int, int, []byte) error) error { return gaveUp }, gaveUp},
 		{"no source", t.Context(), nil, ErrParams},
-		{"a panic", t.Context(), func(func(string, string, []int, int, []byte) error) error { panic("gone") }, errPanicked},
+		{"a panic", t.Context(), func(func(string, string, []int, int, []byte) error) error { panic("gone") }, weights.ErrPanicked},
 		{"not finite", t.Context(), one(name, norm.DType.String(), norm.Shape, bytes.Repeat([]byte{0xff}, len(norm.Data))), weights.ErrNotFinite},
 		{"another type", t.Context(), one(name, "I8", norm.Shape, norm.Data), weights.ErrDType},
 		{"another shape", t.Context(), one(name, norm.DType.String(), []int{1}, norm.Data), weights.ErrShape},

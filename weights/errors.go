@@ -41,6 +41,8 @@ var (
 	// ErrBroken means that the set that serves was overwritten in part: a complete one must
 	// be sent.
 	ErrBroken = errors.New("weights: set is broken")
+	// ErrPanicked means that the source of the tensors of an update panicked.
+	ErrPanicked = errors.New("weights: the source of the tensors panicked")
 	// ErrClosed means that an update was committed or aborted.
 	ErrClosed = errors.New("weights: update is closed")
 )

@@ -2,9 +2,6 @@ package weights
 
 import "fmt"
 
-// Send gives tensors, whole and in order, to put, which is like Update.Put.
-type Send func(put func(name, dtype string, shape []int, offset int, data []byte) error) error
-
 // Overwrite is an update in the memory of the set that serves, where there is none
 // for two. The tensors are sent twice: Check looks at them, while the old ones serve;
 // Write copies them, while nobody computes. There is no way back.

@@ -55,6 +55,8 @@ func (g *guest) dispatch(c *call, m *messages.Call) error {
 		return g.beginUpdate(c, m.BeginUpdate)
 	case *messages.Call_PutChunk:
 		return g.putChunk(c, m.PutChunk)
+	case *messages.Call_SendAgain:
+		return g.sendAgain(c, m.SendAgain)
 	case *messages.Call_Missing:
 		return g.missing(c, m.Missing)
 	case *messages.Call_Commit:

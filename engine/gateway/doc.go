@@ -27,7 +27,7 @@
 // texts stay the caller's, who closes the gateway first.
 //
 // Concurrency: a guest is an actor: its state has one writer, and its Receive never blocks.
-// Goroutines: one for each call that is obeyed, one for each open sequence and each hold; all
-// end with their guest, as soon as the engine returns. The gateway's lock is held for no
+// Goroutines: one for each call that is obeyed, one for each open sequence, each hold and each
+// update in place; all end with their guest, as soon as the engine returns. The gateway's lock is held for no
 // longer than a look at its guests takes.
 package gateway

@@ -34,13 +34,15 @@ type Limits struct {
 	Adapters  int64 // bytes of files of adapters that a guest is sending
 	Chunk     int   // bytes of data in a call or an answer
 	Chunks    int   // calls with data of a guest, under way
+
+	Silence time.Duration // for which nothing may come of an update in place: the second time all waits for it
 }
 
 // DefaultKept is how long a guest is kept without a connection.
 const DefaultKept = time.Minute
 
 // DefaultLimits are for clients that somebody knows.
-var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16}
+var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16, Silence: 30 * time.Second}
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits
@@ -54,6 +56,7 @@ func (l Limits) filled() Limits {
 		Adapters:  cmp.Or(l.Adapters, d.Adapters),
 		Chunk:     cmp.Or(l.Chunk, d.Chunk),
 		Chunks:    cmp.Or(l.Chunks, d.Chunks),
+		Silence:   cmp.Or(l.Silence, d.Silence),
 	}
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cbactor/cbactor/engine"
@@ -18,8 +19,15 @@ type update struct {
 	cancel context.CancelFunc
 }
 
+// maxUpdates bounds how many of a guest's updates there are that have ended, or not, but were
+// neither committed nor aborted.
+const maxUpdates = 16
+
 // beginUpdate opens an update when all of its manifest is there.
 func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
+	if len(g.updates) >= maxUpdates {
+		return fmt.Errorf("%w: %d updates were begun and not aborted", convert.ErrLimit, len(g.updates))
+	}
 	options, more, err := g.collect(m)
 	if err != nil {
 		return err
@@ -28,10 +36,14 @@ func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
 		g.answer(c, nil, nil)
 		return nil
 	}
+	begin := g.engine.Update
+	if m.GetInPlace() {
+		begin = g.overwrite
+	}
 	var part engine.Update
 	g.start(c, nil, job{
 		run: func(ctx context.Context) (_ *messages.Reply, err error) {
-			if part, err = g.engine.Update(ctx, options); err != nil {
+			if part, err = begin(ctx, options); err != nil {
 				return nil, err
 			}
 			return &messages.Reply{What: &messages.Reply_Update{Update: &messages.Update{Dropped: part.Dropped()}}}, nil
@@ -86,6 +98,18 @@ func (g *guest) missing(c *call, m *messages.Missing) error {
 	}})
 }
 
+// sendAgain ends the first time that an update in place is sent.
+func (g *guest) sendAgain(c *call, m *messages.SendAgain) error {
+	u := g.updates[m.GetUpdate()]
+	return g.useUpdate(c, m.GetUpdate(), job{run: func(ctx context.Context) (*messages.Reply, error) {
+		o, ok := u.Update.(*overwrite)
+		if !ok {
+			return nil, fmt.Errorf("%w: only an update in place is sent twice", engine.ErrParams)
+		}
+		return nil, o.again(ctx)
+	}})
+}
+
 // commit lets the weights compute. The update is gone then, else it stays.
 func (g *guest) commit(c *call, m *messages.Commit) error {
 	u := g.updates[m.GetUpdate()]
@@ -100,7 +124,8 @@ func (g *guest) commit(c *call, m *messages.Commit) error {
 	})
 }
 
-// abortUpdate gives an update up. One that is gone is no error.
+// abortUpdate gives an update up. One that is gone is no error, but weights that it has left
+// broken are.
 func (g *guest) abortUpdate(c *call, m *messages.AbortUpdate) error {
 	u := g.updates[m.GetUpdate()]
 	if u == nil {
@@ -108,7 +133,13 @@ func (g *guest) abortUpdate(c *call, m *messages.AbortUpdate) error {
 		return nil
 	}
 	return g.useUpdate(c, u.number, job{
-		run:  func(context.Context) (*messages.Reply, error) { u.Abort(); return nil, nil },
+		run: func(context.Context) (*messages.Reply, error) {
+			u.Abort()
+			if o, ok := u.Update.(*overwrite); ok && errors.Is(o.err, engine.ErrBroken) {
+				return nil, o.err
+			}
+			return nil, nil
+		},
 		done: func(*messages.Reply, error, *call) bool { g.close(u); return true },
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/rs/zerolog"
+
 	"github.com/cbactor/cbactor/messages"
 )
 
@@ -46,17 +48,22 @@ func (g *guest) work(c *call) {
 	self, root, run, ctx, log := g.self, g.system.Root, c.job.run, c.ctx, g.log
 	g.running.Go(func() {
 		a := &answered{call: c}
-		defer func() {
-			if cause := recover(); cause != nil {
-				log.Error().Any("panic", cause).Bytes("stack", debug.Stack()).Msg("a call has panicked")
-				a.reply, a.err = nil, fmt.Errorf("the engine panicked: %v", cause)
-			}
-			root.Send(self, a)
-		}()
 		if a.err = ctx.Err(); a.err == nil {
-			a.reply, a.err = run(ctx)
+			a.reply, a.err = safely(log, func() (*messages.Reply, error) { return run(ctx) })
 		}
+		root.Send(self, a)
 	})
+}
+
+// safely runs what uses the engine. A panic is an error.
+func safely(log zerolog.Logger, run func() (*messages.Reply, error)) (reply *messages.Reply, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			log.Error().Any("panic", cause).Bytes("stack", debug.Stack()).Msg("a call has panicked")
+			reply, err = nil, fmt.Errorf("the engine panicked: %v", cause)
+		}
+	}()
+	return run()
 }
 
 // answered ends a call whose job has ended, and begins the next of its lane.

@@ -25,6 +25,15 @@ type update struct {
 // for the answer, which may be an error: the next Put has it, or Missing or Commit, which
 // wait for all. data is the caller's again when Put returns.
 func (c *Client) Update(ctx context.Context, o engine.UpdateOptions) (engine.Update, error) {
+	u, err := c.begin(ctx, o, false)
+	if err != nil { // not a nil *update
+		return nil, err
+	}
+	return u, nil
+}
+
+// begin opens an update, beside the weights that serve or in their place.
+func (c *Client) begin(ctx context.Context, o engine.UpdateOptions, inPlace bool) (*update, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil: give context.Background()", engine.ErrParams)
 	}
@@ -38,7 +47,7 @@ func (c *Client) Update(ctx context.Context, o engine.UpdateOptions) (engine.Upd
 	u := &update{client: c, ctx: ctx}
 	run := 0 // of the first part: those behind belong to it
 	for _, part := range parts {
-		m := &messages.BeginUpdate{Base: o.Base, Version: o.Version, Kv: convert.KV(o.KV), Manifest: part}
+		m := &messages.BeginUpdate{Base: o.Base, Version: o.Version, Kv: convert.KV(o.KV), Manifest: part, InPlace: inPlace}
 		k := &call{message: &messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: m}}, run: run}
 		k.answer = func(_ *messages.Reply, err error) { run = c.link.run }
 		k.undo = func(r *messages.Reply) { c.link.ask(aborting(r.GetUpdate().GetUpdate())) }
