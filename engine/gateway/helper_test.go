@@ -309,7 +309,7 @@ func (c *client) do(m *messages.Call) *messages.Reply {
 	c.t.Helper()
 	reply := c.ask(m)
 	if err := convert.ErrorOf(reply.Error); err != nil {
-		c.t.Fatalf("%v: %v", m, err)
+		c.t.Fatalf("%.300v: %v", m, err)
 	}
 	return reply
 }
@@ -318,7 +318,7 @@ func (c *client) do(m *messages.Call) *messages.Reply {
 func (c *client) fails(m *messages.Call, want error) {
 	c.t.Helper()
 	if err := convert.ErrorOf(c.ask(m).Error); !is(err, want) {
-		c.t.Errorf("%v: %v, want %v", m, err, want)
+		c.t.Errorf("%.300v: %v, want %v", m, err, want)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type trained struct {
 	set      *weights.Set
 	manifest weights.Manifest
+	inPlace  bool
 }
 
 func newTrained(t *testing.T, r *rig) *trained {
@@ -46,7 +47,7 @@ func (w *trained) begin(t *testing.T, c *client, version string) uint64 {
 	}
 	var u *messages.Update
 	for _, p := range parts {
-		u = c.do(&messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: &messages.BeginUpdate{Version: version, Kv: messages.KV_KV_KEEP, Manifest: p}}}).GetUpdate()
+		u = c.do(&messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: &messages.BeginUpdate{Version: version, Kv: messages.KV_KV_KEEP, Manifest: p, InPlace: w.inPlace}}}).GetUpdate()
 		if (u == nil) != p.More {
 			t.Fatalf("%v is answered by %v", p, u)
 		}
@@ -54,27 +55,34 @@ func (w *trained) begin(t *testing.T, c *client, version string) uint64 {
 	return u.Update
 }
 
-// put sends all tensors in chunks of n bytes, at most window of them under way, and fails
-// unless all are taken.
-func (w *trained) put(t *testing.T, c *client, update uint64, n int) {
-	t.Helper()
+// chunks are calls that bring all tensors, n bytes at a time.
+func (w *trained) chunks(update uint64, n int) (calls []*messages.Call) {
+	for tensor := range w.set.All() {
+		for at := 0; at < len(tensor.Data); at += n {
+			calls = append(calls, &messages.Call{What: &messages.Call_PutChunk{PutChunk: &messages.PutChunk{Update: update, Name: tensor.Name, Dtype: tensor.DType.String(),
+				Shape: convert.Shape(tensor.Shape), Offset: uint64(at), Data: tensor.Data[at:min(at+n, len(tensor.Data))]}}})
+		}
+	}
+	return calls
+}
+
+// pour makes calls, at most window of them under way, and fails unless all go well.
+func (c *client) pour(calls []*messages.Call) {
+	c.t.Helper()
 	const window = 16
 	var sent []uint64
 	answer := func() {
-		t.Helper()
+		c.t.Helper()
 		if err := convert.ErrorOf(c.reply(sent[0], 0).Error); err != nil {
-			t.Fatal(err)
+			c.t.Fatal(err)
 		}
 		sent = sent[1:]
 	}
-	for tensor := range w.set.All() {
-		for at := 0; at < len(tensor.Data); at += n {
-			if len(sent) == window {
-				answer()
-			}
-			sent = append(sent, c.send(&messages.Call{What: &messages.Call_PutChunk{PutChunk: &messages.PutChunk{Update: update, Name: tensor.Name, Dtype: tensor.DType.String(),
-				Shape: convert.Shape(tensor.Shape), Offset: uint64(at), Data: tensor.Data[at:min(at+n, len(tensor.Data))]}}}))
+	for _, m := range calls {
+		if len(sent) == window {
+			answer()
 		}
+		sent = append(sent, c.send(m))
 	}
 	for len(sent) > 0 {
 		answer()
@@ -105,7 +113,7 @@ func TestUpdate(t *testing.T) {
 	}
 	c.cut()
 	c.hello()
-	w.put(t, c, u, 10_000)
+	c.pour(w.chunks(u, 10_000))
 	c.do(commit(u))
 	c.fails(commit(u), weights.ErrClosed)
 	c.do(&messages.Call{What: &messages.Call_AbortUpdate{AbortUpdate: &messages.AbortUpdate{Update: u}}})
