@@ -22,18 +22,19 @@ type servingKey struct{}
 
 // serving is a server.
 type serving struct {
-	cmd    *exec.Cmd
-	stderr bytes.Buffer
-	read   chan struct{} // closed at the end of standard error
-	ready  chan string   // has the address
-	once   sync.Once
-	end    error
+	cmd      *exec.Cmd
+	stderr   bytes.Buffer
+	read     chan struct{} // closed at the end of standard error
+	ready    chan string   // has the address
+	stopping chan struct{} // closed when it has said that it has heard the first signal
+	once     sync.Once
+	end      error
 }
 
 // begin begins to serve on a port that is free, and gives its address when it listens. stop
 // must be called.
 func (s *serving) begin(cmd *exec.Cmd) (address string, err error) {
-	*s = serving{cmd: cmd, read: make(chan struct{}), ready: make(chan string, 1)}
+	*s = serving{cmd: cmd, read: make(chan struct{}), ready: make(chan string, 1), stopping: make(chan struct{})}
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		return "", err
@@ -83,6 +84,9 @@ func (s *serving) listen(lines *bufio.Scanner) {
 		s.stderr.WriteString(lines.Text() + "\n")
 		if _, address, found := strings.Cut(lines.Text(), " to actors at "); found {
 			s.ready <- address
+		}
+		if strings.HasSuffix(lines.Text(), "; once more to end at once") {
+			close(s.stopping)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type sending struct {
 	kv      engine.KVPolicy
 	digest  weights.DigestKind
 	partial bool // tensors that are not there stay those of the base
+	inPlace bool // over what serves
 }
 
 // Keys of what a safetensors file says of itself, as
@@ -33,7 +34,7 @@ const (
 type sent struct {
 	version, dropped string
 	tensors          int
-	bytes            int64
+	bytes            int64         // that were sent
 	took             time.Duration // all but reading for digests
 }
 
@@ -87,20 +88,39 @@ func send(ctx context.Context, e engine.API, s sending, bar func(total int64) pr
 		}
 	}
 	begin := time.Now()
-	u, err := e.Update(ctx, engine.UpdateOptions{Base: s.base, Version: s.version, Manifest: manifest, KV: s.kv})
+	o := engine.UpdateOptions{Base: s.base, Version: s.version, Manifest: manifest, KV: s.kv}
+	if s.inPlace {
+		out.bytes *= 2
+		err = sendOver(ctx, e, o, stream, bar(out.bytes))
+	} else {
+		out.dropped, err = sendBeside(ctx, e, o, stream, bar(out.bytes), told)
+	}
+	out.version, out.tensors, out.took = s.version, len(manifest.Tensors), time.Since(begin)
+	return out, err
+}
+
+// sendBeside sends the tensors of a stream beside what serves.
+func sendBeside(ctx context.Context, e engine.API, o engine.UpdateOptions, stream *checkpoint.Stream, done progress, told func(string)) (dropped string, err error) {
+	u, err := e.Update(ctx, o)
+	if errors.Is(err, weights.ErrMemory) {
+		err = fmt.Errorf("%w: give --in-place", err)
+	}
 	if err != nil {
-		return out, err
+		return "", errors.Join(err, done.Close())
 	}
 	defer u.Abort() // after the commit it does nothing
-	if err := put(ctx, u, stream, bar(out.bytes)); err != nil {
-		return out, err
+	send := weights.Send(stream.Send).Guarded(ctx.Err)
+	if err := errors.Join(send(counting(u.Put, done)), done.Close()); err != nil {
+		return "", err
 	}
 	told("committing")
-	if err := u.Commit(ctx); err != nil {
-		return out, err
-	}
-	out.version, out.dropped, out.tensors, out.took = s.version, u.Dropped(), len(manifest.Tensors), time.Since(begin)
-	return out, nil
+	return u.Dropped(), u.Commit(ctx)
+}
+
+// sendOver sends the tensors of a stream over what serves, twice.
+func sendOver(ctx context.Context, e engine.API, o engine.UpdateOptions, stream *checkpoint.Stream, done progress) error {
+	err := e.UpdateInPlace(ctx, o, func(put weights.Put) error { return stream.Send(counting(put, done)) })
+	return errors.Join(err, done.Close())
 }
 
 // progress is how far something is.
@@ -109,19 +129,15 @@ type progress interface {
 	Close() error
 }
 
-// put sends the tensors of a stream.
-func put(ctx context.Context, u engine.Update, stream *checkpoint.Stream, done progress) (err error) {
-	defer func() { err = errors.Join(err, done.Close()) }()
-	return stream.Send(func(name, dtype string, shape []int, offset int, data []byte) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := u.Put(name, dtype, shape, offset, data); err != nil {
+// counting is put that tells what has gone well.
+func counting(put weights.Put, done progress) weights.Put {
+	return func(name, dtype string, shape []int, offset int, data []byte) error {
+		if err := put(name, dtype, shape, offset, data); err != nil {
 			return err
 		}
 		done.Add(len(data))
 		return nil
-	})
+	}
 }
 
 // addDigests reads all tensors for their digests, and that of the whole.

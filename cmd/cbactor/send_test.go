@@ -85,6 +85,17 @@ func TestSend(t *testing.T) {
 		}
 		before = version
 	}
+	var bar counter
+	out, err := send(t.Context(), e, sending{path: dir, version: "over", inPlace: true}, bar.bar, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bar.bytes != out.bytes || bar.total != out.bytes || e.Version() != "over" || e.Kept() != "" {
+		t.Errorf("in place: %+v with %d of %d told, %q serves, %q is kept", out, bar.bytes, bar.total, e.Version(), e.Kept())
+	}
+	if _, now, err := e.Checksum(t.Context(), weights.SHA256); err != nil || now != same {
+		t.Errorf("in place: %s, %v, want %s", now, err, same)
+	}
 }
 
 // safetensors writes a file of tensors of bytes.
@@ -193,6 +204,8 @@ func TestSendFails(t *testing.T) {
 		"a part for all":       {t.Context(), sending{path: part, version: "v"}, nil, weights.ErrShape},
 		"no number":            {t.Context(), sending{path: odd, version: "v", base: was, partial: true}, nil, weights.ErrNotFinite},
 		"name that serves":     {t.Context(), sending{path: dir, version: was}, nil, weights.ErrVersion},
+		"in place, no number":  {t.Context(), sending{path: odd, version: "v", base: was, partial: true, inPlace: true}, nil, weights.ErrDType},
+		"cancelled in place":   {late, sending{path: dir, version: "v", inPlace: true}, func(int64) progress { stop(); return unseen{} }, context.Canceled},
 		"cancelled":            {ended, sending{path: dir, version: "v"}, nil, context.Canceled},
 		"cancelled on its way": {late, sending{path: dir, version: "v"}, func(int64) progress { stop(); return unseen{} }, context.Canceled},
 	} {

@@ -15,6 +15,11 @@ const putHelp = `Send all weights of a model to an engine that serves it: a safe
 layout of the Hugging Face libraries. They are staged and checked beside what it generates, and from one step
 to the next it computes with them, or with nothing of them when anything went wrong. Ctrl-C gives up.
 
+An engine that has no memory for them beside those that serve refuses them. With --in-place they are sent
+twice: at first they are checked, then nothing is generated while they are written over those that serve. There
+is no way back then, Ctrl-C comes too late, and where the second time breaks off, the engine computes nothing
+until all weights were sent again.
+
 --kv says what becomes of requests that have begun: keep (they go on over what they have computed),
 recompute (they compute it again with the new weights), abort.`
 
@@ -56,6 +61,7 @@ func (c *cli) putCommand(partial bool) *cobra.Command {
 	fs.Var(kvFlag{&s.kv}, "kv", "what becomes of requests that have begun: keep, recompute or abort (default: keep)")
 	fs.Var(kindFlag{&s.digest}, "digest", "have the engine compare digests with what has arrived: of kind xxh3-64, or after = sha256 or xxh3-128")
 	fs.Lookup("digest").NoOptDefVal = weights.XXH3_64.String()
+	fs.BoolVar(&s.inPlace, "in-place", false, "write over the weights that serve, which are sent twice and pause the engine; needs no memory beside them")
 	return cmd
 }
 
@@ -68,7 +74,11 @@ func (c *cli) put(ctx context.Context, e engine.API, s *sending) error {
 	if err != nil {
 		return err
 	}
-	c.say("version %q serves: %s, %s in %.2f s, %.1f MiB/s", out.version, counted(out.tensors, "tensor"), mebibytes(out.bytes), out.took.Seconds(), float64(out.bytes)/(1<<20)/out.took.Seconds())
+	times := ""
+	if s.inPlace {
+		times = " sent, all twice,"
+	}
+	c.say("version %q serves: %s, %s%s in %.2f s, %.1f MiB/s", out.version, counted(out.tensors, "tensor"), mebibytes(out.bytes), times, out.took.Seconds(), float64(out.bytes)/(1<<20)/out.took.Seconds())
 	if out.dropped != "" {
 		c.say("version %q had to give up its place: there is no way back to it", out.dropped)
 	}

@@ -129,9 +129,7 @@ func TestSlowClientIsCut(t *testing.T) {
 	if closed := next[*wire.Closed](s.engine); closed.Client != pid || !errors.Is(closed.Err, wire.ErrSlow) {
 		t.Errorf("closed with %v", closed.Err)
 	}
-	if got := s.Stats().Slow; got != 1 {
-		t.Errorf("%d slow clients are counted", got)
-	}
+	s.counts(t, 1, func(c wire.Stats) int64 { return c.Slow })
 	t.Logf("longest round trip of the other client: %v", longest)
 	p.Freeze(false)
 	for {

@@ -215,9 +215,7 @@ func TestHostileFrames(t *testing.T) {
 				t.Errorf("another thing is wrong with it: %v", closed.Err)
 			}
 			ended++
-			if got := s.Stats().Forbidden; got != ended {
-				t.Errorf("%d connections are counted, want %d", got, ended)
-			}
+			s.counts(t, ended, func(c wire.Stats) int64 { return c.Forbidden })
 			number++
 			bystander.send(&messages.Call{Number: number})
 			if r := next[*messages.Reply](bystander.owner); r.Number != number {

@@ -140,6 +140,19 @@ func (c *client) ended() error {
 	return next[*wire.Closed](c.owner).Err
 }
 
+// counts waits until a number of the server's is so large: that is counted beside what actors
+// are told.
+func (s *server) counts(t testing.TB, want int64, number func(wire.Stats) int64) {
+	t.Helper()
+	got := number(s.Stats())
+	for deadline := time.Now().Add(10 * time.Second); got != want && time.Now().Before(deadline); got = number(s.Stats()) {
+		time.Sleep(time.Millisecond)
+	}
+	if got != want {
+		t.Errorf("%d connections are counted, want %d", got, want)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	s := serve(t, answer)
 	c := s.dial(t, s.options())
