@@ -14,6 +14,7 @@ import (
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/internal/certs"
+	"github.com/cbactor/cbactor/internal/wire"
 )
 
 const serveHelp = `Serve a model to clients on the network: Go programs with package engine/remote, ` + "`cbactor generate --connect`" + `,
@@ -92,6 +93,9 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	secure, err := f.secure.load(certs.Files.Server)
 	if err != nil {
 		return err
+	}
+	if err := wire.Check(f.actors, secure); err != nil {
+		return fmt.Errorf("--actors %s: %w", f.actors, err)
 	}
 	ctx, stop := c.interrupts(cmd.Context(), "stopping")
 	defer stop()

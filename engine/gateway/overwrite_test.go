@@ -232,3 +232,22 @@ func TestUpdatesInPlaceGivenUp(t *testing.T) {
 		t.Errorf("%q serves", v)
 	}
 }
+
+// A client has to abort updates that have come to nothing, at the latest when there are many.
+func TestUpdatesNotAborted(t *testing.T) {
+	r := serve(t, engine.Config{Threads: 1, NumBlocks: 64}, gateway.Options{})
+	c := join(t, r)
+	parts, err := convert.Manifests(newTrained(t, r).manifest, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := &messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: &messages.BeginUpdate{Version: "v2", Manifest: parts[0], InPlace: true}}}
+	var u uint64
+	for range 16 {
+		u = c.do(begin).GetUpdate().GetUpdate()
+		c.fails(&messages.Call{What: &messages.Call_PutChunk{PutChunk: &messages.PutChunk{Update: u, Name: "nobody's"}}}, weights.ErrUnknown)
+	}
+	c.fails(begin, convert.ErrLimit)
+	c.do(abort(u))
+	c.do(begin)
+}

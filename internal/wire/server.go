@@ -68,6 +68,15 @@ type Stats struct {
 	Slow      int64 // ended since they did not read
 }
 
+// Check tells early, before what is slow, whether Serve could listen now. The errors are its.
+func Check(address string, config *tls.Config) error {
+	l, err := listen(address, config)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", address, err)
+	}
+	return l.Close()
+}
+
 // Serve listens until the Server is closed. The errors are ErrInsecure and those of listening.
 func Serve(system *actor.ActorSystem, o ServerOptions) (*Server, error) {
 	raw, err := listen(o.Listen, o.TLS)
