@@ -122,3 +122,10 @@ func (c *Codec) normalize(s string) string {
 	}
 	return s
 }
+
+// VocabSize is how many ids there are, with those that no token has.
+func (c *Codec) VocabSize() int { return len(c.texts.ends) }
+
+// TokenBytes is what a token adds to a text; nil for one that is not shown. The bytes
+// are read only; those of one token need not be UTF-8.
+func (c *Codec) TokenBytes(id int32) []byte { return c.texts.shown(id) }

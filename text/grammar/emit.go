@@ -1,0 +1,132 @@
+package grammar
+
+import "strings"
+
+// ecma is a pattern of ECMA-262 in RE2's syntax, as far as they spell the same things
+// in different ways: \uXXXX is \x{XXXX}, and \/ is a slash.
+func ecma(source string) string {
+	var out strings.Builder
+	for i := 0; i < len(source); i++ {
+		rest := source[i:]
+		switch {
+		case len(rest) >= 6 && rest[:2] == `\u` && isHex(rest[2:6]):
+			out.WriteString(`\x{` + rest[2:6] + `}`)
+			i += 5
+		case len(rest) >= 2 && rest[0] == '\\':
+			out.WriteString(rest[:2])
+			i++
+		default:
+			out.WriteByte(rest[0])
+		}
+	}
+	return out.String()
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// spelling says how the characters of a pattern are written.
+type spelling uint8
+
+const (
+	asText spelling = iota // in UTF-8
+	asJSON                 // inside of a JSON string: as they are, or by the escape that they need
+)
+
+// counts bounds the number of characters that a pattern reads. Without a most there is
+// no bound.
+type counts struct {
+	least, most int
+	limited     bool
+}
+
+// place is a part of a pattern and what was read before it.
+type place struct {
+	part   int32
+	count  int  // characters, up to least or most
+	inside bool // something was read
+	over   bool // nothing more may be read
+}
+
+// pattern reads a text of p that has so many characters.
+func (b *builder) pattern(p *pattern, how spelling, n counts, next int32) int32 {
+	at := make(map[place]int32)
+	var todo []place
+	visit := func(x place) int32 {
+		pc, ok := at[x]
+		if !ok {
+			pc = b.hole()
+			at[x] = pc
+			todo = append(todo, x)
+		}
+		return pc
+	}
+	start := visit(place{part: p.start})
+	for len(todo) > 0 && b.err == nil {
+		x := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		to := func(part int32) int32 { y := x; y.part = part; return visit(y) }
+		b.become(at[x], b.part(p.parts[x.part], x, how, n, to, visit, next))
+	}
+	return start
+}
+
+// part emits one part of a pattern at a place.
+func (b *builder) part(q part, x place, how spelling, n counts, to func(int32) int32, visit func(place) int32, next int32) int32 {
+	switch q.kind {
+	case partMatch:
+		if x.count >= n.least {
+			return next
+		}
+	case partFork:
+		return b.either(to(q.to), to(q.alt))
+	case partBegin:
+		if !x.inside {
+			return to(q.to)
+		}
+	case partEnd:
+		x.part, x.over = q.to, true
+		return visit(x)
+	case partRead:
+		if x.over || n.limited && x.count == n.most {
+			return dead
+		}
+		x.part, x.inside = q.to, true
+		if n.limited || x.count < n.least {
+			x.count++
+		}
+		return b.character(q.class, how, visit(x))
+	}
+	return dead
+}
+
+// character reads one character of a class. Large classes are rules, so that each is
+// there once.
+func (b *builder) character(class []rune, how spelling, next int32) int32 {
+	emit := func(next int32) int32 {
+		if how == asJSON {
+			return b.jsonRunes(class, next)
+		}
+		return b.runes(class, next)
+	}
+	if len(class) == 0 {
+		return dead
+	}
+	if len(class) <= 8 && class[len(class)-1] < 0x80 && (how == asText || class[0] >= ' ') {
+		return emit(next)
+	}
+	return b.call(b.rule(classKey{how, &class[0]}, emit), next)
+}
+
+// classKey names the rule of a class. The same slice comes for every repetition of a
+// part of a pattern.
+type classKey struct {
+	how   spelling
+	class *rune
+}

@@ -1,0 +1,247 @@
+package grammar
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"unicode"
+)
+
+// pattern is a regular expression over characters: instructions like those of a
+// program, before it is known how characters are spelled.
+type pattern struct {
+	parts []part
+	start int32
+}
+
+// partKind says what a part does.
+type partKind uint8
+
+const (
+	partFail  partKind = iota
+	partMatch          // the end
+	partRead           // reads a character of class, goes on at to
+	partFork           // goes on at to and alt
+	partBegin          // goes on at to where nothing was read
+	partEnd            // goes on at to, where nothing more is read
+)
+
+type part struct {
+	kind    partKind
+	to, alt int32
+	class   []rune // ranges, [lo, hi] one after the other, ascending
+}
+
+// maxParts is how many parts a pattern may have.
+const maxParts = 1 << 16
+
+// The first parts of every pattern.
+const (
+	failing int32 = iota
+	matching
+)
+
+// parsePattern is the pattern that whole texts match. Errors: ErrSpec, ErrUnsupported,
+// ErrTooLarge.
+func parsePattern(source string) (*pattern, error) { return newPattern(source, false) }
+
+// searchPattern is the pattern of texts in which source is found, which is what a
+// schema's "pattern" means.
+func searchPattern(source string) (*pattern, error) { return newPattern(source, true) }
+
+func newPattern(source string, anywhere bool) (*pattern, error) {
+	if len(source) > maxRegex {
+		return nil, fmt.Errorf("%w: a pattern of %d bytes, at most %d are taken", ErrTooLarge, len(source), maxRegex)
+	}
+	tree, err := syntax.Parse(ecma(source), syntax.Perl)
+	if err != nil {
+		return nil, refused(err)
+	}
+	c := newPatternBuilder()
+	p := &pattern{}
+	if anywhere {
+		after := c.loop(c.any, matching)
+		p.start = c.loop(c.any, c.emit(tree, after))
+	} else {
+		p.start = c.emit(tree, matching)
+	}
+	p.parts = c.parts
+	return p, c.err
+}
+
+// refused says why a pattern does not parse, with the class of the reason.
+func refused(err error) error {
+	class := ErrSpec
+	if e := (*syntax.Error)(nil); errors.As(err, &e) {
+		switch e.Code {
+		case syntax.ErrLarge, syntax.ErrNestingDepth, syntax.ErrInvalidRepeatSize:
+			class = ErrTooLarge
+		case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture, syntax.ErrInvalidEscape, syntax.ErrInvalidCharRange:
+			class = ErrUnsupported // look-around, references back and the like
+		}
+		return fmt.Errorf("%w: pattern: %s in %.60q", class, e.Code, e.Expr)
+	}
+	return fmt.Errorf("%w: pattern: %.200s", class, err.Error())
+}
+
+// patternBuilder emits parts as a builder does instructions. The tree that it follows
+// is at most 1000 deep, by its parser.
+type patternBuilder struct {
+	parts   []part
+	same    map[*rune][]rune  // of a class of the tree, the first that is equal
+	classes map[string][]rune // by their runes
+	err     error
+}
+
+func newPatternBuilder() *patternBuilder {
+	return &patternBuilder{parts: []part{failing: {}, matching: {kind: partMatch}}, same: make(map[*rune][]rune), classes: make(map[string][]rune)}
+}
+
+func (c *patternBuilder) add(p part) int32 {
+	if len(c.parts) >= maxParts && c.err == nil {
+		c.err = fmt.Errorf("%w: a pattern with more than %d characters and repetitions", ErrTooLarge, maxParts)
+	}
+	if c.err != nil {
+		return failing
+	}
+	c.parts = append(c.parts, p)
+	return int32(len(c.parts) - 1)
+}
+
+func (c *patternBuilder) read(class []rune, next int32) int32 {
+	return c.add(part{kind: partRead, class: class, to: next})
+}
+
+// class is the one slice that stands for all classes with these runes.
+func (c *patternBuilder) class(runes []rune) []rune {
+	if len(runes) == 0 {
+		return nil
+	}
+	first := &runes[0]
+	class, known := c.same[first]
+	if known {
+		return class
+	}
+	name := make([]byte, 0, 4*len(runes))
+	for _, r := range runes {
+		name = binary.LittleEndian.AppendUint32(name, uint32(r))
+	}
+	if class, known = c.classes[string(name)]; !known {
+		class, c.classes[string(name)] = runes, runes
+	}
+	c.same[first] = class
+	return class
+}
+
+func (c *patternBuilder) any(next int32) int32 { return c.read(anyRune, next) }
+
+func (c *patternBuilder) fork(to, alt int32) int32 {
+	return c.add(part{kind: partFork, to: to, alt: alt})
+}
+
+// loop reads what body emits any number of times.
+func (c *patternBuilder) loop(body func(next int32) int32, next int32) int32 {
+	at := c.fork(failing, next)
+	begin := body(at)
+	if c.err == nil {
+		c.parts[at].to = begin
+	}
+	return at
+}
+
+var (
+	anyRune = []rune{0, unicode.MaxRune}
+	anyInLn = []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
+)
+
+// emit is where a part of the tree begins that next follows.
+func (c *patternBuilder) emit(re *syntax.Regexp, next int32) int32 {
+	if c.err != nil {
+		return failing
+	}
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return failing
+	case syntax.OpEmptyMatch:
+		return next
+	case syntax.OpLiteral:
+		for i := len(re.Rune) - 1; i >= 0; i-- {
+			next = c.read(spellings(re.Rune[i], re.Flags&syntax.FoldCase != 0), next)
+		}
+		return next
+	case syntax.OpCharClass:
+		return c.read(c.class(re.Rune), next)
+	case syntax.OpAnyChar:
+		return c.any(next)
+	case syntax.OpAnyCharNotNL:
+		return c.read(anyInLn, next)
+	case syntax.OpBeginText:
+		return c.add(part{kind: partBegin, to: next})
+	case syntax.OpEndText:
+		return c.add(part{kind: partEnd, to: next})
+	case syntax.OpCapture:
+		return c.emit(re.Sub[0], next)
+	case syntax.OpConcat:
+		for i := len(re.Sub) - 1; i >= 0; i-- {
+			next = c.emit(re.Sub[i], next)
+		}
+		return next
+	case syntax.OpAlternate:
+		at := failing
+		for _, sub := range re.Sub {
+			at = c.fork(c.emit(sub, next), at)
+		}
+		return at
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		return c.repeat(re, next)
+	}
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: pattern: %s", ErrUnsupported, opNames[re.Op])
+	}
+	return failing
+}
+
+// opNames are the parts of regular expressions that look around themselves.
+var opNames = map[syntax.Op]string{
+	syntax.OpBeginLine:      "a begin of lines (?m:^)",
+	syntax.OpEndLine:        "an end of lines (?m:$)",
+	syntax.OpWordBoundary:   `\b`,
+	syntax.OpNoWordBoundary: `\B`,
+}
+
+// repeat emits a repetition.
+func (c *patternBuilder) repeat(re *syntax.Regexp, next int32) int32 {
+	least, most := re.Min, re.Max
+	switch re.Op {
+	case syntax.OpStar:
+		least, most = 0, -1
+	case syntax.OpPlus:
+		least, most = 1, -1
+	case syntax.OpQuest:
+		least, most = 0, 1
+	}
+	body := func(next int32) int32 { return c.emit(re.Sub[0], next) }
+	at := next
+	if most < 0 {
+		at = c.loop(body, next)
+	}
+	for k := most; k > least && c.err == nil; k-- {
+		at = c.fork(body(at), next)
+	}
+	for k := 0; k < least && c.err == nil; k++ {
+		at = body(at)
+	}
+	return at
+}
+
+// spellings is the class of a character, with those that are the same but for case.
+func spellings(r rune, fold bool) []rune {
+	class := []rune{r, r}
+	if fold {
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			class = append(class, other, other)
+		}
+	}
+	return class
+}

@@ -1,0 +1,100 @@
+package grammar
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"unicode/utf8"
+)
+
+// Bounds of what is compiled, in bytes.
+const (
+	maxRegex   = 16 << 10
+	maxSchema  = 512 << 10
+	maxChoices = 512 << 10 // all together
+)
+
+// Spec says which texts there are: exactly one of its fields is set.
+type Spec struct {
+	Regex   string   // all texts that the whole of it matches, in RE2's syntax
+	JSON    bool     // a JSON object
+	Schema  []byte   // a JSON value, by a JSON schema
+	Choices []string // one of these
+}
+
+// Grammar is a set of texts over a vocabulary. It is safe for concurrent use, and one
+// serves all requests with the same Spec; they share what is known of its masks, at
+// most 32 MiB.
+type Grammar struct {
+	mu      sync.Mutex
+	machine *machine
+	start   *state
+}
+
+// Compile makes the grammar of a spec, in less than a second, or ends with ctx. Errors:
+// ErrSpec, ErrUnsupported, ErrTooLarge, ErrNothing, ErrTooAmbiguous.
+func Compile(ctx context.Context, spec Spec, v *Vocabulary) (*Grammar, error) {
+	b := newBuilder()
+	if err := spec.emit(b); err != nil {
+		return nil, err
+	}
+	p, err := b.finish(ctx.Err)
+	if err != nil {
+		return nil, err
+	}
+	g := &Grammar{machine: newMachine(p, v)}
+	g.machine.begin()
+	g.start = g.machine.start()
+	if _, err := g.machine.maskOf(g.start); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// emit makes the rule 0 of a spec.
+func (s Spec) emit(b *builder) error {
+	given := 0
+	for _, is := range []bool{s.Regex != "", s.JSON, s.Schema != nil, s.Choices != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return fmt.Errorf("%w: %d of a regex, JSON, a schema and choices are given, must be one", ErrSpec, given)
+	case s.Regex != "":
+		p, err := parsePattern(s.Regex)
+		if err != nil {
+			return err
+		}
+		b.rule("text", func(next int32) int32 { return b.pattern(p, asText, counts{}, next) })
+	case s.JSON:
+		b.rule("text", func(next int32) int32 { return b.call(b.anyObject(), next) })
+	case s.Schema != nil:
+		return emitSchema(b, s.Schema)
+	default:
+		return emitChoices(b, s.Choices)
+	}
+	return nil
+}
+
+func emitChoices(b *builder, choices []string) error {
+	total := 0
+	for i, c := range choices {
+		total += len(c)
+		if !utf8.ValidString(c) {
+			return fmt.Errorf("%w: choice %d is not UTF-8", ErrSpec, i+1)
+		}
+	}
+	if total > maxChoices {
+		return fmt.Errorf("%w: choices of %d bytes, at most %d are taken", ErrTooLarge, total, maxChoices)
+	}
+	b.rule("text", func(next int32) int32 {
+		all := dead
+		for _, c := range choices {
+			all = b.either(all, b.text(c, next))
+		}
+		return all
+	})
+	return nil
+}
