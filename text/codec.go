@@ -76,14 +76,7 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 // token is there when the template writes one. Errors: ErrNoTemplate,
 // ErrTemplate.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
-	if c.chat == nil {
-		return nil, ErrNoTemplate
-	}
-	text, err := c.chat.render(messages)
-	if err != nil {
-		return nil, err
-	}
-	return c.EncodeRaw(text), nil
+	return c.EncodeChatWith(messages, ChatOptions{})
 }
 
 // Decode is the text of ids. Special tokens, tokens that end a text, and ids

@@ -1,17 +1,67 @@
 package text
 
-import "github.com/ardanlabs/jinja"
+import (
+	"encoding/json"
+
+	"github.com/ardanlabs/jinja"
+)
 
 // Message is one turn of a conversation.
 type Message struct {
-	Role    string `json:"role"` // "system", "user", "assistant", or what else the template knows
+	Role    string `json:"role"` // "system", "user", "assistant", "tool", or what else the template knows
 	Content string `json:"content"`
+
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // what an assistant asked for
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool: the call that this answers
+	Name       string     `json:"name,omitempty"`         // of the tool, or of who speaks
 }
 
-// value is the message as a template sees it.
+// ToolCall is a function that a model wants to be called.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // as JSON
+}
+
+// value is the message as a template sees it: what is empty is not there, but for role
+// and content.
 func (m Message) value() jinja.Value {
+	v := dict("role", jinja.NewString(m.Role), "content", jinja.NewString(m.Content))
+	if len(m.ToolCalls) > 0 {
+		calls := make([]jinja.Value, len(m.ToolCalls))
+		for i, c := range m.ToolCalls {
+			calls[i] = c.value()
+		}
+		v.AsDict().Set("tool_calls", jinja.NewList(calls))
+	}
+	if m.ToolCallID != "" {
+		v.AsDict().Set("tool_call_id", jinja.NewString(m.ToolCallID))
+	}
+	if m.Name != "" {
+		v.AsDict().Set("name", jinja.NewString(m.Name))
+	}
+	return v
+}
+
+// value is the call in the shape that Transformers documents for templates: arguments
+// are a dict, or a string where they are no JSON.
+func (c ToolCall) value() jinja.Value {
+	arguments, err := jsonValue(json.RawMessage(c.Arguments))
+	if err != nil {
+		arguments = jinja.NewString(c.Arguments)
+	}
+	return dict(
+		"id", jinja.NewString(c.ID),
+		"type", jinja.NewString("function"),
+		"function", dict("name", jinja.NewString(c.Name), "arguments", arguments),
+	)
+}
+
+// dict is a dict of names and values in turn.
+func dict(pairs ...any) jinja.Value {
 	v := jinja.NewDict()
-	v.AsDict().Set("role", jinja.NewString(m.Role))
-	v.AsDict().Set("content", jinja.NewString(m.Content))
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.AsDict().Set(pairs[i].(string), pairs[i+1].(jinja.Value))
+	}
 	return v
 }

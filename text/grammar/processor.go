@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/cbactor/cbactor/sampling"
 )
 
 // maxTrails bounds what a Processor remembers of its sequences: so many of them, and
@@ -27,8 +25,6 @@ type Processor struct {
 	trails []*trail // the one used last comes last
 	kept   int      // ids of all
 }
-
-var _ sampling.Processor = (*Processor)(nil)
 
 // trail is a sequence that was seen.
 type trail struct {

@@ -7,7 +7,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/cbactor/cbactor/sampling"
 )
+
+var _ sampling.Processor = (*Processor)(nil)
 
 // look is the logits that a processor leaves of zeros.
 func look(t testing.TB, p *Processor, ids []int32, prompt, size int) []float32 {
