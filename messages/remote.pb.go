@@ -1633,6 +1633,7 @@ func (x *IdList) GetIds() []int32 {
 type Chat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Messages      []*ChatMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	Tools         []string               `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"` // each as JSON
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1674,10 +1675,20 @@ func (x *Chat) GetMessages() []*ChatMessage {
 	return nil
 }
 
+func (x *Chat) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
 type ChatMessage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
 	Content       string                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	ToolCalls     []*ToolCall            `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`      // that an assistant asked for
+	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"` // of a tool: the call that this answers
+	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1726,6 +1737,87 @@ func (x *ChatMessage) GetContent() string {
 	return ""
 }
 
+func (x *ChatMessage) GetToolCalls() []*ToolCall {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return nil
+}
+
+func (x *ChatMessage) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type ToolCall struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Arguments     string                 `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"` // as JSON
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCall) Reset() {
+	*x = ToolCall{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCall) ProtoMessage() {}
+
+func (x *ToolCall) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
+func (*ToolCall) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ToolCall) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ToolCall) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ToolCall) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
 // Sampling is sampling.Params. What is zero has no effect.
 type Sampling struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -1750,7 +1842,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1854,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1867,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Sampling) GetBias() []*Bias {
@@ -1893,7 +1985,7 @@ type Bias struct {
 
 func (x *Bias) Reset() {
 	*x = Bias{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1905,7 +1997,7 @@ func (x *Bias) String() string {
 func (*Bias) ProtoMessage() {}
 
 func (x *Bias) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1918,7 +2010,7 @@ func (x *Bias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bias.ProtoReflect.Descriptor instead.
 func (*Bias) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Bias) GetId() int32 {
@@ -1948,7 +2040,7 @@ type Tell struct {
 
 func (x *Tell) Reset() {
 	*x = Tell{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2052,7 @@ func (x *Tell) String() string {
 func (*Tell) ProtoMessage() {}
 
 func (x *Tell) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2065,7 @@ func (x *Tell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tell.ProtoReflect.Descriptor instead.
 func (*Tell) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Tell) GetLogprobs() bool {
@@ -2015,7 +2107,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2027,7 +2119,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2040,7 +2132,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Accepted) GetSequences() []*Sequence {
@@ -2068,7 +2160,7 @@ type Sequence struct {
 
 func (x *Sequence) Reset() {
 	*x = Sequence{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2080,7 +2172,7 @@ func (x *Sequence) String() string {
 func (*Sequence) ProtoMessage() {}
 
 func (x *Sequence) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2093,7 +2185,7 @@ func (x *Sequence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sequence.ProtoReflect.Descriptor instead.
 func (*Sequence) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Sequence) GetStream() uint64 {
@@ -2129,7 +2221,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2141,7 +2233,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2154,7 +2246,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *News) GetStream() uint64 {
@@ -2243,7 +2335,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2255,7 +2347,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2268,7 +2360,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *End) GetReason() string {
@@ -2384,7 +2476,7 @@ type Drawn struct {
 
 func (x *Drawn) Reset() {
 	*x = Drawn{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2396,7 +2488,7 @@ func (x *Drawn) String() string {
 func (*Drawn) ProtoMessage() {}
 
 func (x *Drawn) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2409,7 +2501,7 @@ func (x *Drawn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drawn.ProtoReflect.Descriptor instead.
 func (*Drawn) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Drawn) GetId() int32 {
@@ -2466,7 +2558,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2478,7 +2570,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2491,7 +2583,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Span) GetVersion() string {
@@ -2530,7 +2622,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +2634,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +2647,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Ack) GetTaken() []*Taken {
@@ -2584,7 +2676,7 @@ type Taken struct {
 
 func (x *Taken) Reset() {
 	*x = Taken{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2688,7 @@ func (x *Taken) String() string {
 func (*Taken) ProtoMessage() {}
 
 func (x *Taken) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2701,7 @@ func (x *Taken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Taken.ProtoReflect.Descriptor instead.
 func (*Taken) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Taken) GetStream() uint64 {
@@ -2655,7 +2747,7 @@ type Attach struct {
 
 func (x *Attach) Reset() {
 	*x = Attach{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2667,7 +2759,7 @@ func (x *Attach) String() string {
 func (*Attach) ProtoMessage() {}
 
 func (x *Attach) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +2772,7 @@ func (x *Attach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attach.ProtoReflect.Descriptor instead.
 func (*Attach) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Attach) GetId() string {
@@ -2721,7 +2813,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2733,7 +2825,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2746,7 +2838,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Cancel) GetId() string {
@@ -2771,7 +2863,7 @@ type Encode struct {
 
 func (x *Encode) Reset() {
 	*x = Encode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2783,7 +2875,7 @@ func (x *Encode) String() string {
 func (*Encode) ProtoMessage() {}
 
 func (x *Encode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2796,7 +2888,7 @@ func (x *Encode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Encode.ProtoReflect.Descriptor instead.
 func (*Encode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Encode) GetInput() isEncode_Input {
@@ -2864,7 +2956,7 @@ type Ids struct {
 
 func (x *Ids) Reset() {
 	*x = Ids{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +2968,7 @@ func (x *Ids) String() string {
 func (*Ids) ProtoMessage() {}
 
 func (x *Ids) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +2981,7 @@ func (x *Ids) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ids.ProtoReflect.Descriptor instead.
 func (*Ids) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Ids) GetIds() []int32 {
@@ -2909,7 +3001,7 @@ type Decode struct {
 
 func (x *Decode) Reset() {
 	*x = Decode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2921,7 +3013,7 @@ func (x *Decode) String() string {
 func (*Decode) ProtoMessage() {}
 
 func (x *Decode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2934,7 +3026,7 @@ func (x *Decode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decode.ProtoReflect.Descriptor instead.
 func (*Decode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Decode) GetIds() []int32 {
@@ -2953,7 +3045,7 @@ type Words struct {
 
 func (x *Words) Reset() {
 	*x = Words{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3057,7 @@ func (x *Words) String() string {
 func (*Words) ProtoMessage() {}
 
 func (x *Words) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3070,7 @@ func (x *Words) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Words.ProtoReflect.Descriptor instead.
 func (*Words) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Words) GetText() string {
@@ -2998,7 +3090,7 @@ type AskStatus struct {
 
 func (x *AskStatus) Reset() {
 	*x = AskStatus{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3010,7 +3102,7 @@ func (x *AskStatus) String() string {
 func (*AskStatus) ProtoMessage() {}
 
 func (x *AskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3023,7 +3115,7 @@ func (x *AskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStatus.ProtoReflect.Descriptor instead.
 func (*AskStatus) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AskStatus) GetMetrics() bool {
@@ -3048,7 +3140,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3060,7 +3152,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3073,7 +3165,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Status) GetMode() string {
@@ -3136,7 +3228,7 @@ type AdapterInfo struct {
 
 func (x *AdapterInfo) Reset() {
 	*x = AdapterInfo{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3148,7 +3240,7 @@ func (x *AdapterInfo) String() string {
 func (*AdapterInfo) ProtoMessage() {}
 
 func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3161,7 +3253,7 @@ func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterInfo.ProtoReflect.Descriptor instead.
 func (*AdapterInfo) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AdapterInfo) GetName() string {
@@ -3197,7 +3289,7 @@ type StopSession struct {
 
 func (x *StopSession) Reset() {
 	*x = StopSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3209,7 +3301,7 @@ func (x *StopSession) String() string {
 func (*StopSession) ProtoMessage() {}
 
 func (x *StopSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3222,7 +3314,7 @@ func (x *StopSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSession.ProtoReflect.Descriptor instead.
 func (*StopSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StopSession) GetHard() bool {
@@ -3254,7 +3346,7 @@ type StartSession struct {
 
 func (x *StartSession) Reset() {
 	*x = StartSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3266,7 +3358,7 @@ func (x *StartSession) String() string {
 func (*StartSession) ProtoMessage() {}
 
 func (x *StartSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3279,7 +3371,7 @@ func (x *StartSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartSession.ProtoReflect.Descriptor instead.
 func (*StartSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
 }
 
 // JoinSession is answered when no session is under way.
@@ -3291,7 +3383,7 @@ type JoinSession struct {
 
 func (x *JoinSession) Reset() {
 	*x = JoinSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3303,7 +3395,7 @@ func (x *JoinSession) String() string {
 func (*JoinSession) ProtoMessage() {}
 
 func (x *JoinSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3316,7 +3408,7 @@ func (x *JoinSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinSession.ProtoReflect.Descriptor instead.
 func (*JoinSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
 }
 
 type Warmup struct {
@@ -3327,7 +3419,7 @@ type Warmup struct {
 
 func (x *Warmup) Reset() {
 	*x = Warmup{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3339,7 +3431,7 @@ func (x *Warmup) String() string {
 func (*Warmup) ProtoMessage() {}
 
 func (x *Warmup) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3352,7 +3444,7 @@ func (x *Warmup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warmup.ProtoReflect.Descriptor instead.
 func (*Warmup) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
 }
 
 // Pause is engine.Pause. Held answers it when no step runs and all News of the last one
@@ -3368,7 +3460,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3472,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3393,7 +3485,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Pause) GetMode() uint32 {
@@ -3426,7 +3518,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3438,7 +3530,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3451,7 +3543,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Held) GetHold() uint64 {
@@ -3473,7 +3565,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3485,7 +3577,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3498,7 +3590,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Lost) GetHold() uint64 {
@@ -3524,7 +3616,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3536,7 +3628,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3549,7 +3641,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Renew) GetHold() uint64 {
@@ -3571,7 +3663,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3583,7 +3675,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3596,7 +3688,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Release) GetHold() uint64 {
@@ -3624,7 +3716,7 @@ type Logits struct {
 
 func (x *Logits) Reset() {
 	*x = Logits{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3636,7 +3728,7 @@ func (x *Logits) String() string {
 func (*Logits) ProtoMessage() {}
 
 func (x *Logits) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3649,7 +3741,7 @@ func (x *Logits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Logits.ProtoReflect.Descriptor instead.
 func (*Logits) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Logits) GetHold() uint64 {
@@ -3675,7 +3767,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3687,7 +3779,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3700,7 +3792,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Numbers) GetValues() []float32 {
@@ -3720,7 +3812,7 @@ type HeldNames struct {
 
 func (x *HeldNames) Reset() {
 	*x = HeldNames{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3732,7 +3824,7 @@ func (x *HeldNames) String() string {
 func (*HeldNames) ProtoMessage() {}
 
 func (x *HeldNames) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3745,7 +3837,7 @@ func (x *HeldNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldNames.ProtoReflect.Descriptor instead.
 func (*HeldNames) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *HeldNames) GetHold() uint64 {
@@ -3764,7 +3856,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3776,7 +3868,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3789,7 +3881,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Names) GetNames() []string {
@@ -3813,7 +3905,7 @@ type ReadTensor struct {
 
 func (x *ReadTensor) Reset() {
 	*x = ReadTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3825,7 +3917,7 @@ func (x *ReadTensor) String() string {
 func (*ReadTensor) ProtoMessage() {}
 
 func (x *ReadTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3838,7 +3930,7 @@ func (x *ReadTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTensor.ProtoReflect.Descriptor instead.
 func (*ReadTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReadTensor) GetHold() uint64 {
@@ -3880,7 +3972,7 @@ type TensorPart struct {
 
 func (x *TensorPart) Reset() {
 	*x = TensorPart{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3892,7 +3984,7 @@ func (x *TensorPart) String() string {
 func (*TensorPart) ProtoMessage() {}
 
 func (x *TensorPart) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3905,7 +3997,7 @@ func (x *TensorPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorPart.ProtoReflect.Descriptor instead.
 func (*TensorPart) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *TensorPart) GetDtype() string {
@@ -3942,7 +4034,7 @@ type WriteTensor struct {
 
 func (x *WriteTensor) Reset() {
 	*x = WriteTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3954,7 +4046,7 @@ func (x *WriteTensor) String() string {
 func (*WriteTensor) ProtoMessage() {}
 
 func (x *WriteTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3967,7 +4059,7 @@ func (x *WriteTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteTensor.ProtoReflect.Descriptor instead.
 func (*WriteTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WriteTensor) GetHold() uint64 {
@@ -4008,7 +4100,7 @@ type SleepParts struct {
 
 func (x *SleepParts) Reset() {
 	*x = SleepParts{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4020,7 +4112,7 @@ func (x *SleepParts) String() string {
 func (*SleepParts) ProtoMessage() {}
 
 func (x *SleepParts) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4033,7 +4125,7 @@ func (x *SleepParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepParts.ProtoReflect.Descriptor instead.
 func (*SleepParts) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SleepParts) GetParts() uint32 {
@@ -4052,7 +4144,7 @@ type WakeUp struct {
 
 func (x *WakeUp) Reset() {
 	*x = WakeUp{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4156,7 @@ func (x *WakeUp) String() string {
 func (*WakeUp) ProtoMessage() {}
 
 func (x *WakeUp) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4077,7 +4169,7 @@ func (x *WakeUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WakeUp.ProtoReflect.Descriptor instead.
 func (*WakeUp) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
 }
 
 // BeginUpdate is engine.Update. Update answers it. It is aborted when its guest is gone for
@@ -4094,7 +4186,7 @@ type BeginUpdate struct {
 
 func (x *BeginUpdate) Reset() {
 	*x = BeginUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4106,7 +4198,7 @@ func (x *BeginUpdate) String() string {
 func (*BeginUpdate) ProtoMessage() {}
 
 func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4119,7 +4211,7 @@ func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginUpdate.ProtoReflect.Descriptor instead.
 func (*BeginUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *BeginUpdate) GetBase() string {
@@ -4165,7 +4257,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4269,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4190,7 +4282,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Manifest) GetTensors() []*Entry {
@@ -4240,7 +4332,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4252,7 +4344,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4265,7 +4357,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Entry) GetName() string {
@@ -4306,7 +4398,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4318,7 +4410,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4331,7 +4423,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Update) GetUpdate() uint64 {
@@ -4363,7 +4455,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4375,7 +4467,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4388,7 +4480,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4443,7 +4535,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4455,7 +4547,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4468,7 +4560,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4488,7 +4580,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4500,7 +4592,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4513,7 +4605,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4541,7 +4633,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4553,7 +4645,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4566,7 +4658,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Gap) GetName() string {
@@ -4599,7 +4691,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4611,7 +4703,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4624,7 +4716,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4643,7 +4735,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4655,7 +4747,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4668,7 +4760,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4688,7 +4780,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4700,7 +4792,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4713,7 +4805,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -4741,7 +4833,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4753,7 +4845,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4858,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Checksum) GetKind() string {
@@ -4786,7 +4878,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4798,7 +4890,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4811,7 +4903,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Digest) GetVersion() string {
@@ -4838,7 +4930,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4850,7 +4942,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4863,7 +4955,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -4887,7 +4979,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4899,7 +4991,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4912,7 +5004,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -4959,7 +5051,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4971,7 +5063,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4984,7 +5076,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -5121,12 +5213,22 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x05_seedB\x10\n" +
 	"\x0e_max_staleness\"\x1a\n" +
 	"\x06IdList\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x05R\x03ids\";\n" +
+	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +
 	"\x04Chat\x123\n" +
-	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\";\n" +
+	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\x12\x14\n" +
+	"\x05tools\x18\x02 \x03(\tR\x05tools\"\xa6\x01\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\xfb\x03\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\x123\n" +
+	"\n" +
+	"tool_calls\x18\x03 \x03(\v2\x14.cbactor.v1.ToolCallR\ttoolCalls\x12 \n" +
+	"\ftool_call_id\x18\x04 \x01(\tR\n" +
+	"toolCallId\x12\x12\n" +
+	"\x04name\x18\x05 \x01(\tR\x04name\"L\n" +
+	"\bToolCall\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xfb\x03\n" +
 	"\bSampling\x12$\n" +
 	"\x04bias\x18\x01 \x03(\v2\x10.cbactor.v1.BiasR\x04bias\x12-\n" +
 	"\x12repetition_penalty\x18\x02 \x01(\x02R\x11repetitionPenalty\x12)\n" +
@@ -5366,7 +5468,7 @@ func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
 }
 
 var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
@@ -5381,141 +5483,143 @@ var file_cbactor_v1_remote_proto_goTypes = []any{
 	(*IdList)(nil),        // 10: cbactor.v1.IdList
 	(*Chat)(nil),          // 11: cbactor.v1.Chat
 	(*ChatMessage)(nil),   // 12: cbactor.v1.ChatMessage
-	(*Sampling)(nil),      // 13: cbactor.v1.Sampling
-	(*Bias)(nil),          // 14: cbactor.v1.Bias
-	(*Tell)(nil),          // 15: cbactor.v1.Tell
-	(*Accepted)(nil),      // 16: cbactor.v1.Accepted
-	(*Sequence)(nil),      // 17: cbactor.v1.Sequence
-	(*News)(nil),          // 18: cbactor.v1.News
-	(*End)(nil),           // 19: cbactor.v1.End
-	(*Drawn)(nil),         // 20: cbactor.v1.Drawn
-	(*Span)(nil),          // 21: cbactor.v1.Span
-	(*Ack)(nil),           // 22: cbactor.v1.Ack
-	(*Taken)(nil),         // 23: cbactor.v1.Taken
-	(*Attach)(nil),        // 24: cbactor.v1.Attach
-	(*Cancel)(nil),        // 25: cbactor.v1.Cancel
-	(*Encode)(nil),        // 26: cbactor.v1.Encode
-	(*Ids)(nil),           // 27: cbactor.v1.Ids
-	(*Decode)(nil),        // 28: cbactor.v1.Decode
-	(*Words)(nil),         // 29: cbactor.v1.Words
-	(*AskStatus)(nil),     // 30: cbactor.v1.AskStatus
-	(*Status)(nil),        // 31: cbactor.v1.Status
-	(*AdapterInfo)(nil),   // 32: cbactor.v1.AdapterInfo
-	(*StopSession)(nil),   // 33: cbactor.v1.StopSession
-	(*StartSession)(nil),  // 34: cbactor.v1.StartSession
-	(*JoinSession)(nil),   // 35: cbactor.v1.JoinSession
-	(*Warmup)(nil),        // 36: cbactor.v1.Warmup
-	(*Pause)(nil),         // 37: cbactor.v1.Pause
-	(*Held)(nil),          // 38: cbactor.v1.Held
-	(*Lost)(nil),          // 39: cbactor.v1.Lost
-	(*Renew)(nil),         // 40: cbactor.v1.Renew
-	(*Release)(nil),       // 41: cbactor.v1.Release
-	(*Logits)(nil),        // 42: cbactor.v1.Logits
-	(*Numbers)(nil),       // 43: cbactor.v1.Numbers
-	(*HeldNames)(nil),     // 44: cbactor.v1.HeldNames
-	(*Names)(nil),         // 45: cbactor.v1.Names
-	(*ReadTensor)(nil),    // 46: cbactor.v1.ReadTensor
-	(*TensorPart)(nil),    // 47: cbactor.v1.TensorPart
-	(*WriteTensor)(nil),   // 48: cbactor.v1.WriteTensor
-	(*SleepParts)(nil),    // 49: cbactor.v1.SleepParts
-	(*WakeUp)(nil),        // 50: cbactor.v1.WakeUp
-	(*BeginUpdate)(nil),   // 51: cbactor.v1.BeginUpdate
-	(*Manifest)(nil),      // 52: cbactor.v1.Manifest
-	(*Entry)(nil),         // 53: cbactor.v1.Entry
-	(*Update)(nil),        // 54: cbactor.v1.Update
-	(*PutChunk)(nil),      // 55: cbactor.v1.PutChunk
-	(*Missing)(nil),       // 56: cbactor.v1.Missing
-	(*Gaps)(nil),          // 57: cbactor.v1.Gaps
-	(*Gap)(nil),           // 58: cbactor.v1.Gap
-	(*Commit)(nil),        // 59: cbactor.v1.Commit
-	(*AbortUpdate)(nil),   // 60: cbactor.v1.AbortUpdate
-	(*Rollback)(nil),      // 61: cbactor.v1.Rollback
-	(*Checksum)(nil),      // 62: cbactor.v1.Checksum
-	(*Digest)(nil),        // 63: cbactor.v1.Digest
-	(*LoadAdapter)(nil),   // 64: cbactor.v1.LoadAdapter
-	(*AdapterFile)(nil),   // 65: cbactor.v1.AdapterFile
-	(*UnloadAdapter)(nil), // 66: cbactor.v1.UnloadAdapter
+	(*ToolCall)(nil),      // 13: cbactor.v1.ToolCall
+	(*Sampling)(nil),      // 14: cbactor.v1.Sampling
+	(*Bias)(nil),          // 15: cbactor.v1.Bias
+	(*Tell)(nil),          // 16: cbactor.v1.Tell
+	(*Accepted)(nil),      // 17: cbactor.v1.Accepted
+	(*Sequence)(nil),      // 18: cbactor.v1.Sequence
+	(*News)(nil),          // 19: cbactor.v1.News
+	(*End)(nil),           // 20: cbactor.v1.End
+	(*Drawn)(nil),         // 21: cbactor.v1.Drawn
+	(*Span)(nil),          // 22: cbactor.v1.Span
+	(*Ack)(nil),           // 23: cbactor.v1.Ack
+	(*Taken)(nil),         // 24: cbactor.v1.Taken
+	(*Attach)(nil),        // 25: cbactor.v1.Attach
+	(*Cancel)(nil),        // 26: cbactor.v1.Cancel
+	(*Encode)(nil),        // 27: cbactor.v1.Encode
+	(*Ids)(nil),           // 28: cbactor.v1.Ids
+	(*Decode)(nil),        // 29: cbactor.v1.Decode
+	(*Words)(nil),         // 30: cbactor.v1.Words
+	(*AskStatus)(nil),     // 31: cbactor.v1.AskStatus
+	(*Status)(nil),        // 32: cbactor.v1.Status
+	(*AdapterInfo)(nil),   // 33: cbactor.v1.AdapterInfo
+	(*StopSession)(nil),   // 34: cbactor.v1.StopSession
+	(*StartSession)(nil),  // 35: cbactor.v1.StartSession
+	(*JoinSession)(nil),   // 36: cbactor.v1.JoinSession
+	(*Warmup)(nil),        // 37: cbactor.v1.Warmup
+	(*Pause)(nil),         // 38: cbactor.v1.Pause
+	(*Held)(nil),          // 39: cbactor.v1.Held
+	(*Lost)(nil),          // 40: cbactor.v1.Lost
+	(*Renew)(nil),         // 41: cbactor.v1.Renew
+	(*Release)(nil),       // 42: cbactor.v1.Release
+	(*Logits)(nil),        // 43: cbactor.v1.Logits
+	(*Numbers)(nil),       // 44: cbactor.v1.Numbers
+	(*HeldNames)(nil),     // 45: cbactor.v1.HeldNames
+	(*Names)(nil),         // 46: cbactor.v1.Names
+	(*ReadTensor)(nil),    // 47: cbactor.v1.ReadTensor
+	(*TensorPart)(nil),    // 48: cbactor.v1.TensorPart
+	(*WriteTensor)(nil),   // 49: cbactor.v1.WriteTensor
+	(*SleepParts)(nil),    // 50: cbactor.v1.SleepParts
+	(*WakeUp)(nil),        // 51: cbactor.v1.WakeUp
+	(*BeginUpdate)(nil),   // 52: cbactor.v1.BeginUpdate
+	(*Manifest)(nil),      // 53: cbactor.v1.Manifest
+	(*Entry)(nil),         // 54: cbactor.v1.Entry
+	(*Update)(nil),        // 55: cbactor.v1.Update
+	(*PutChunk)(nil),      // 56: cbactor.v1.PutChunk
+	(*Missing)(nil),       // 57: cbactor.v1.Missing
+	(*Gaps)(nil),          // 58: cbactor.v1.Gaps
+	(*Gap)(nil),           // 59: cbactor.v1.Gap
+	(*Commit)(nil),        // 60: cbactor.v1.Commit
+	(*AbortUpdate)(nil),   // 61: cbactor.v1.AbortUpdate
+	(*Rollback)(nil),      // 62: cbactor.v1.Rollback
+	(*Checksum)(nil),      // 63: cbactor.v1.Checksum
+	(*Digest)(nil),        // 64: cbactor.v1.Digest
+	(*LoadAdapter)(nil),   // 65: cbactor.v1.LoadAdapter
+	(*AdapterFile)(nil),   // 66: cbactor.v1.AdapterFile
+	(*UnloadAdapter)(nil), // 67: cbactor.v1.UnloadAdapter
 }
 var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
 	7,  // 1: cbactor.v1.Call.goodbye:type_name -> cbactor.v1.Goodbye
 	8,  // 2: cbactor.v1.Call.generate:type_name -> cbactor.v1.Generate
-	24, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
-	25, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
-	26, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
-	28, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
-	30, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
-	33, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
-	34, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
-	35, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
-	36, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
-	37, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
-	40, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
-	41, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
-	42, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
-	44, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
-	46, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
-	48, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
-	49, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
-	50, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
-	51, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
-	55, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
-	56, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
-	59, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
-	60, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
-	61, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
-	62, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
-	64, // 28: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
-	65, // 29: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
-	66, // 30: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
+	25, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
+	26, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
+	27, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
+	29, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
+	31, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
+	34, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
+	35, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
+	36, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
+	37, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
+	38, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
+	41, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
+	42, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
+	43, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
+	45, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
+	47, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
+	49, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
+	50, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
+	51, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
+	52, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
+	56, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
+	57, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
+	60, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
+	61, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
+	62, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
+	63, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
+	65, // 28: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
+	66, // 29: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
+	67, // 30: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
 	4,  // 31: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
 	6,  // 32: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
-	16, // 33: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
-	27, // 34: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
-	29, // 35: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
-	31, // 36: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
-	38, // 37: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
-	43, // 38: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
-	45, // 39: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
-	47, // 40: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
-	54, // 41: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
-	57, // 42: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
-	63, // 43: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
+	17, // 33: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
+	28, // 34: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
+	30, // 35: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
+	32, // 36: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
+	39, // 37: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
+	44, // 38: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
+	46, // 39: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
+	48, // 40: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
+	55, // 41: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
+	58, // 42: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
+	64, // 43: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
 	9,  // 44: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
 	10, // 45: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
 	11, // 46: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
-	13, // 47: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
+	14, // 47: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
 	10, // 48: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
 	0,  // 49: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
 	12, // 50: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
-	14, // 51: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
-	10, // 52: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
-	15, // 53: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
-	17, // 54: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
-	10, // 55: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
-	20, // 56: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
-	21, // 57: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
-	21, // 58: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	20, // 59: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
-	19, // 60: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 61: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	21, // 62: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
-	21, // 63: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
-	20, // 64: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
-	23, // 65: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
-	11, // 66: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
-	32, // 67: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
-	4,  // 68: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
-	0,  // 69: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
-	52, // 70: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
-	53, // 71: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
-	58, // 72: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
-	0,  // 73: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	13, // 51: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
+	15, // 52: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
+	10, // 53: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
+	16, // 54: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
+	18, // 55: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
+	10, // 56: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
+	21, // 57: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
+	22, // 58: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
+	22, // 59: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
+	21, // 60: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	20, // 61: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 62: cbactor.v1.End.error:type_name -> cbactor.v1.Error
+	22, // 63: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
+	22, // 64: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
+	21, // 65: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
+	24, // 66: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
+	11, // 67: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
+	33, // 68: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
+	4,  // 69: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
+	0,  // 70: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
+	53, // 71: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
+	54, // 72: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
+	59, // 73: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
+	0,  // 74: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
+	75, // [75:75] is the sub-list for method output_type
+	75, // [75:75] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_cbactor_v1_remote_proto_init() }
@@ -5576,7 +5680,7 @@ func file_cbactor_v1_remote_proto_init() {
 		(*Request_Messages)(nil),
 		(*Request_Raw)(nil),
 	}
-	file_cbactor_v1_remote_proto_msgTypes[25].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[26].OneofWrappers = []any{
 		(*Encode_Text)(nil),
 		(*Encode_Messages)(nil),
 		(*Encode_Raw)(nil),
@@ -5587,7 +5691,7 @@ func file_cbactor_v1_remote_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

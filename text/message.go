@@ -2,6 +2,7 @@ package text
 
 import (
 	"encoding/json"
+	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -21,6 +22,15 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"` // as JSON
+}
+
+// Valid says whether all of m is UTF-8; other characters would be replaced.
+func (m Message) Valid() bool {
+	valid := utf8.ValidString(m.Role) && utf8.ValidString(m.Content) && utf8.ValidString(m.ToolCallID) && utf8.ValidString(m.Name)
+	for _, c := range m.ToolCalls {
+		valid = valid && utf8.ValidString(c.ID) && utf8.ValidString(c.Name) && utf8.ValidString(c.Arguments)
+	}
+	return valid
 }
 
 // value is the message as a template sees it: what is empty is not there, but for role

@@ -52,7 +52,7 @@ func (l *Local) Encode(_ context.Context, p Prompt) ([]int32, error) {
 	case p.Raw != nil:
 		return l.codec.EncodeRaw(*p.Raw), nil
 	}
-	return l.codec.EncodeChat(p.Messages)
+	return l.codec.EncodeChatWith(p.Messages, text.ChatOptions{Tools: p.Tools})
 }
 
 // Decode implements Service.

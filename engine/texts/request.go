@@ -1,6 +1,7 @@
 package texts
 
 import (
+	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -14,6 +15,8 @@ type Prompt struct {
 	Text     *string        // encoded as the tokenizer does it, with a start token where it has one
 	Raw      *string        // encoded with nothing put around it
 	Messages []text.Message // by the model's chat template
+
+	Tools []json.RawMessage // beside Messages: what text.ChatOptions has
 }
 
 // Request asks for text. Its slices are copied.
@@ -53,12 +56,18 @@ func (p Prompt) check() error {
 	if n := p.given(); n > 1 {
 		return fmt.Errorf("%w: %d of ids, text, raw text and messages are given, must be one", engine.ErrParams, n)
 	}
+	if len(p.Tools) > 0 && p.Messages == nil {
+		return fmt.Errorf("%w: tools are given without messages", engine.ErrParams)
+	}
 	valid := true
 	for _, s := range []*string{p.Text, p.Raw} {
 		valid = valid && (s == nil || utf8.ValidString(*s))
 	}
 	for _, m := range p.Messages {
-		valid = valid && utf8.ValidString(m.Role) && utf8.ValidString(m.Content)
+		valid = valid && m.Valid()
+	}
+	for _, t := range p.Tools {
+		valid = valid && utf8.Valid(t)
 	}
 	if !valid {
 		return fmt.Errorf("%w: the prompt is not UTF-8: convert it", engine.ErrParams)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -98,7 +99,10 @@ func request(t *rapid.T) texts.Request {
 	case 3:
 		r.Prompt.Raw = &s
 	case 4:
-		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}}
+		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s}}
+		if rapid.Bool().Draw(t, "tools") {
+			r.Prompt.Tools = []json.RawMessage{[]byte("{}"), []byte(s)}
+		}
 	}
 	return r
 }

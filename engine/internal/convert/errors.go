@@ -40,6 +40,8 @@ var codes = []struct {
 	{text.ErrNoTemplate, "no_chat_template"},
 	{text.ErrStops, "bad_stop_strings"},
 	{text.ErrTemplate, "chat_template_failed"},
+	{text.ErrNoTools, "no_tools"},
+	{text.ErrTools, "bad_tools"},
 }
 
 // maxErrorText bounds the words of an error, in bytes.

@@ -69,7 +69,7 @@ func begin(m *messages.Request, r *texts.Request) {
 	case p.Raw != nil:
 		m.Input = &messages.Request_Raw{Raw: *p.Raw}
 	case p.Messages != nil:
-		m.Input = &messages.Request_Messages{Messages: chat(p.Messages)}
+		m.Input = &messages.Request_Messages{Messages: chat(p)}
 	case p.IDs != nil:
 		m.Input = &messages.Request_PromptIds{PromptIds: IDs(p.IDs)}
 	case r.PromptIDs != nil:
@@ -103,7 +103,7 @@ func RequestOf(m *messages.Request) (texts.Request, error) {
 	case *messages.Request_Raw:
 		r.Prompt.Raw = &in.Raw
 	case *messages.Request_Messages:
-		r.Prompt.Messages = chatOf(in.Messages)
+		r.Prompt = chatOf(in.Messages)
 	}
 	var err error
 	if r.KV, err = KVOf(m.GetKv()); err != nil {
