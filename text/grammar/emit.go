@@ -72,14 +72,17 @@ func (b *builder) pattern(p *pattern, how spelling, n counts, next int32) int32 
 		x := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		to := func(part int32) int32 { y := x; y.part = part; return visit(y) }
-		b.become(at[x], b.part(p.parts[x.part], x, how, n, to, visit, next))
+		b.become(at[x], b.part(p, x, how, n, to, visit, next))
+		if like := p.parts[x.part].like; like != failing {
+			b.like[at[x]] = to(like)
+		}
 	}
 	return start
 }
 
 // part emits one part of a pattern at a place.
-func (b *builder) part(q part, x place, how spelling, n counts, to func(int32) int32, visit func(place) int32, next int32) int32 {
-	switch q.kind {
+func (b *builder) part(p *pattern, x place, how spelling, n counts, to func(int32) int32, visit func(place) int32, next int32) int32 {
+	switch q := p.parts[x.part]; q.kind {
 	case partMatch:
 		if x.count >= n.least {
 			return next
@@ -101,14 +104,15 @@ func (b *builder) part(q part, x place, how spelling, n counts, to func(int32) i
 		if n.limited || x.count < n.least {
 			x.count++
 		}
-		return b.character(q.class, how, visit(x))
+		return b.character(q.class, how, p.parts[q.to].like != failing, visit(x))
 	}
 	return dead
 }
 
 // character reads one character of a class. Large classes are rules, so that each is
-// there once.
-func (b *builder) character(class []rune, how spelling, next int32) int32 {
+// there once, and those before an instruction that is like another, so that only the
+// frame differs.
+func (b *builder) character(class []rune, how spelling, apart bool, next int32) int32 {
 	emit := func(next int32) int32 {
 		if how == asJSON {
 			return b.jsonRunes(class, next)
@@ -118,7 +122,7 @@ func (b *builder) character(class []rune, how spelling, next int32) int32 {
 	if len(class) == 0 {
 		return dead
 	}
-	if len(class) <= 8 && class[len(class)-1] < 0x80 && (how == asText || class[0] >= ' ') {
+	if !apart && len(class) <= 8 && class[len(class)-1] < 0x80 && (how == asText || class[0] >= ' ') {
 		return emit(next)
 	}
 	return b.call(b.rule(classKey{how, &class[0]}, emit), next)

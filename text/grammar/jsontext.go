@@ -130,7 +130,7 @@ func (b *builder) anyInteger() int32 { return b.syntax(ruleInteger, integerSynta
 // syntax is a rule that reads what an expression of this package matches.
 func (b *builder) syntax(name any, source string) int32 {
 	return b.rule(name, func(next int32) int32 {
-		p, err := parsePattern(source)
+		p, err := b.parsePattern(source)
 		if err != nil {
 			return b.fail(err)
 		}

@@ -15,6 +15,15 @@ func (m *machine) maskOf(s *state) ([]uint64, error) {
 		return s.mask, nil
 	}
 	m.begin()
+	if same := m.alike(s); same != s {
+		if m.work < 0 {
+			return nil, ErrTooAmbiguous
+		}
+		mask, err := m.maskOf(same)
+		m.adopt(s)
+		s.mask = mask
+		return mask, err
+	}
 	mask := make([]uint64, m.vocab.words())
 	for rest := s.threads; len(rest) > 0; {
 		n := 1
@@ -31,6 +40,29 @@ func (m *machine) maskOf(s *state) ([]uint64, error) {
 	s.mask = mask
 	m.bytes += 8 * len(mask)
 	return mask, nil
+}
+
+// alike is a state with the same mask: s where there is no other.
+func (m *machine) alike(s *state) *state {
+	other := false
+	for _, t := range s.threads {
+		_, is := m.like[t.frame.back]
+		other = other || is
+	}
+	if !other {
+		return s
+	}
+	m.work -= visit * len(s.threads)
+	for _, t := range s.threads {
+		if back, is := m.like[t.frame.back]; is {
+			t.frame = m.push(back, t.frame.up)
+		}
+		if _, again := m.seen[t]; !again {
+			m.seen[t] = struct{}{}
+			m.found = append(m.found, t)
+		}
+	}
+	return m.settle()
 }
 
 // addRule adds what threads of one frame may read.

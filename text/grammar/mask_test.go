@@ -21,6 +21,9 @@ var texts = []struct {
 	{schema(`{"type":"object","properties":{"name":{"type":"null"}},"additionalProperties":{"type":"string","pattern":"^.+a.{3}"}}`), `{"name": null, "names": "a banana, an é"`},
 	{Spec{Regex: `(\w+ ){2,5}(the|end)\.?`}, "One two three end"},
 	{Spec{Regex: `.*(a|ab)*`}, "The abab 中文"},
+	{Spec{Regex: `\w{3}[^0-9]{20,200}( ?[a-z ]{90})?\.`}, "One " + strings.Repeat("and two ", 14) + "."},
+	{schema(`{"type":"string","minLength":100,"maxLength":220}`), `"` + strings.Repeat(`abcé\n `, 30) + `"`},
+	{schema(`{"type":"string","pattern":"^x[a-z]{0,150}y","maxLength":120}`), `"x` + strings.Repeat("abcdefgh", 12) + `y."`},
 	{Spec{Choices: []string{"yes", "no", "yes, please", "中文"}}, "yes"},
 }
 

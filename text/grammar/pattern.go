@@ -31,6 +31,7 @@ type part struct {
 	kind    partKind
 	to, alt int32
 	class   []rune // ranges, [lo, hi] one after the other, ascending
+	like    int32  // a part from which every token goes on as from this one; failing: none is known
 }
 
 // maxParts is how many parts a pattern may have.
@@ -44,13 +45,17 @@ const (
 
 // parsePattern is the pattern that whole texts match. Errors: ErrSpec, ErrUnsupported,
 // ErrTooLarge.
-func parsePattern(source string) (*pattern, error) { return newPattern(source, false) }
+func (b *builder) parsePattern(source string) (*pattern, error) {
+	return b.newPattern(source, false)
+}
 
 // searchPattern is the pattern of texts in which source is found, which is what a
 // schema's "pattern" means.
-func searchPattern(source string) (*pattern, error) { return newPattern(source, true) }
+func (b *builder) searchPattern(source string) (*pattern, error) {
+	return b.newPattern(source, true)
+}
 
-func newPattern(source string, anywhere bool) (*pattern, error) {
+func (b *builder) newPattern(source string, anywhere bool) (*pattern, error) {
 	if len(source) > maxRegex {
 		return nil, fmt.Errorf("%w: a pattern of %d bytes, at most %d are taken", ErrTooLarge, len(source), maxRegex)
 	}
@@ -59,6 +64,7 @@ func newPattern(source string, anywhere bool) (*pattern, error) {
 		return nil, refused(err)
 	}
 	c := newPatternBuilder()
+	c.longest = b.longest
 	p := &pattern{}
 	if anywhere {
 		after := c.loop(c.any, matching)
@@ -89,6 +95,7 @@ func refused(err error) error {
 // is at most 1000 deep, by its parser.
 type patternBuilder struct {
 	parts   []part
+	longest int               // bytes of a token
 	same    map[*rune][]rune  // of a class of the tree, the first that is equal
 	classes map[string][]rune // by their runes
 	err     error
@@ -226,13 +233,34 @@ func (c *patternBuilder) repeat(re *syntax.Regexp, next int32) int32 {
 	if most < 0 {
 		at = c.loop(body, next)
 	}
-	for k := most; k > least && c.err == nil; k-- {
-		at = c.fork(body(at), next)
+	at = c.times(re, most-least, at, func(at int32) int32 { return c.fork(body(at), next) })
+	return c.times(re, least, at, body)
+}
+
+// times emits a body so many times. Of characters, those that are further from the end
+// than a token is long are alike.
+func (c *patternBuilder) times(re *syntax.Regexp, n int, next int32, body func(next int32) int32) int32 {
+	long := failing
+	for k := 1; k <= n && c.err == nil; k++ {
+		next = body(next)
+		switch {
+		case !isCharacter(re.Sub[0]):
+		case k == c.longest:
+			long = next
+		case k > c.longest && c.err == nil:
+			c.parts[next].like = long
+		}
 	}
-	for k := 0; k < least && c.err == nil; k++ {
-		at = body(at)
+	return next
+}
+
+// isCharacter says whether a part of the tree reads one character.
+func isCharacter(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
 	}
-	return at
+	return re.Op == syntax.OpLiteral && len(re.Rune) == 1
 }
 
 // spellings is the class of a character, with those that are the same but for case.

@@ -3,6 +3,7 @@ package grammar
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -129,18 +130,12 @@ func (p *Processor) apply(mask []uint64, ends bool, logits []float32) {
 	}
 	for i, w := range mask {
 		part := logits[min(64*i, len(logits)):min(64*i+64, len(logits))]
-		switch w {
-		case 0:
-			for k := range part {
-				part[k] = banned
-			}
-		case ^uint64(0):
-		default:
-			for k := range part {
-				if w>>k&1 == 0 {
-					part[k] = banned
-				}
-			}
+		out := ^w
+		if len(part) < 64 {
+			out &= 1<<len(part) - 1
+		}
+		for ; out != 0; out &= out - 1 {
+			part[bits.TrailingZeros64(out)] = banned
 		}
 	}
 	for k := 64 * len(mask); k < len(logits); k++ {

@@ -33,8 +33,9 @@ const maxCode = 1 << 17
 // program is a compiled grammar; it is read only.
 type program struct {
 	code  []inst
-	rules []int32 // where each begins; the first is the whole text
-	need  []int32 // by instruction, the frames that a thread there must still push; tooDeep: it never ends
+	rules []int32         // where each begins; the first is the whole text
+	like  map[int32]int32 // see builder
+	need  []int32         // by instruction, the frames that a thread there must still push; tooDeep: it never ends
 	class [256]uint8
 	some  []byte // a byte of each class
 }
@@ -46,13 +47,20 @@ type builder struct {
 	rules   []int32
 	named   map[any]int32
 	pending []func()
+	longest int // bytes of a token
 	err     error
+
+	// like has instructions from which every token goes on as from another one, as in
+	// counted repetitions with more left than a token has bytes: their masks are the same.
+	like map[int32]int32
 }
 
-func newBuilder() *builder {
+func newBuilder(longest int) *builder {
 	return &builder{
-		code:  []inst{dead: {op: opByte, lo: 1}, end: {op: opEnd}},
-		named: make(map[any]int32),
+		code:    []inst{dead: {op: opByte, lo: 1}, end: {op: opEnd}},
+		named:   make(map[any]int32),
+		longest: longest,
+		like:    make(map[int32]int32),
 	}
 }
 
@@ -150,7 +158,7 @@ func (b *builder) finish(stopped func() error) (*program, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	p := &program{code: b.code, rules: b.rules}
+	p := &program{code: b.code, rules: b.rules, like: b.like}
 	p.classify()
 	p.measure()
 	if p.need[p.rules[0]] >= tooDeep {

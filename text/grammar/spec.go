@@ -34,7 +34,7 @@ type Grammar struct {
 // Compile makes the grammar of a spec, in less than a second, or ends with ctx. Errors:
 // ErrSpec, ErrUnsupported, ErrTooLarge, ErrNothing, ErrTooAmbiguous.
 func Compile(ctx context.Context, spec Spec, v *Vocabulary) (*Grammar, error) {
-	b := newBuilder()
+	b := newBuilder(v.depth)
 	if err := spec.emit(b); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s Spec) emit(b *builder) error {
 	case given != 1:
 		return fmt.Errorf("%w: %d of a regex, JSON, a schema and choices are given, must be one", ErrSpec, given)
 	case s.Regex != "":
-		p, err := parsePattern(s.Regex)
+		p, err := b.parsePattern(s.Regex)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (s *schemas) string(v *value, next int32) int32 {
 		if expression.kind != kindString {
 			return s.bad(ErrSpec, expression, "must be a string")
 		}
-		p, err := searchPattern(expression.text)
+		p, err := s.searchPattern(expression.text)
 		if err != nil {
 			return s.fail(fmt.Errorf("%w at %s", err, expression.path()))
 		}
@@ -55,7 +55,7 @@ func (s *schemas) string(v *value, next int32) int32 {
 		if !known {
 			return s.bad(ErrUnsupported, format, "format %.40q", format.text)
 		}
-		p, err := parsePattern(source)
+		p, err := s.parsePattern(source)
 		if err != nil {
 			return s.fail(err)
 		}
@@ -73,11 +73,21 @@ func (s *schemas) characters(n counts, next int32) int32 {
 	if n.limited && n.most < n.least {
 		return dead
 	}
-	for k := n.most; k > n.least && s.err == nil; k-- {
-		at = s.either(s.call(s.anyCharacter(), at), next)
+	at = s.repeat(n.most-n.least, at, func(at int32) int32 { return s.either(s.call(s.anyCharacter(), at), next) })
+	return s.repeat(n.least, at, func(at int32) int32 { return s.call(s.anyCharacter(), at) })
+}
+
+// repeat emits a body that reads a character, with what follows it, so many times.
+func (b *builder) repeat(times int, next int32, body func(next int32) int32) int32 {
+	long := dead // where as many are left as a token has bytes
+	for k := 1; k <= times && b.err == nil; k++ {
+		next = body(next)
+		switch {
+		case k == b.longest:
+			long = next
+		case k > b.longest:
+			b.like[next] = long
+		}
 	}
-	for k := 0; k < n.least && s.err == nil; k++ {
-		at = s.call(s.anyCharacter(), at)
-	}
-	return at
+	return next
 }
