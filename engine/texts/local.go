@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // Engine is what a Local needs of an engine.
@@ -90,6 +91,9 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 		return out, how, err
 	}
 	l.endByIDs(&out, &how, r.StopIDs)
+	if err := l.match(&out, r.Grammar); err != nil {
+		return out, how, err
+	}
 	if len(r.Stop) == 0 {
 		return out, how, nil
 	}
@@ -109,17 +113,34 @@ func (l *Local) endByIDs(r *engine.Request, how *reading, ids []int32) {
 	if len(ids) == 0 {
 		return
 	}
-	own := r.EOS
-	switch {
-	case r.IgnoreEOS:
-		own = nil
-	case own == nil:
-		own = l.engine.Info().EOS
-	}
-	r.EOS, r.IgnoreEOS = slices.Concat(own, ids), false
+	r.EOS, r.IgnoreEOS = slices.Concat(l.ends(r), ids), false
 	if how.codec != nil {
 		how.codec = how.codec.Hiding(ids)
 	}
+}
+
+// ends are the ids that end a request.
+func (l *Local) ends(r *engine.Request) []int32 {
+	switch {
+	case r.IgnoreEOS:
+		return nil
+	case r.EOS == nil:
+		return l.engine.Info().EOS
+	}
+	return r.EOS
+}
+
+// match keeps the text of a request within a grammar, whose end must be able to end it.
+func (l *Local) match(r *engine.Request, g *grammar.Grammar) error {
+	if g == nil {
+		return nil
+	}
+	ends := l.ends(r)
+	if len(ends) == 0 {
+		return fmt.Errorf("%w: a grammar needs ids that end the text: leave ignore_eos out, or give stop ids", engine.ErrParams)
+	}
+	r.Sampling.Processor = g.NewProcessor(ends)
+	return nil
 }
 
 // badWords adds to ids that must not be generated those of texts: as the tokenizer writes

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // Prompt is what a request begins with: at most one of its fields is set.
@@ -24,10 +25,11 @@ type Request struct {
 	engine.Request // PromptIDs hold where Prompt has nothing
 
 	Prompt   Prompt
-	Stop     []string // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
-	KeepStop bool     // the one that is found is part of the text
-	StopIDs  []int32  // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
-	BadWords []string // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
+	Stop     []string         // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
+	KeepStop bool             // the one that is found is part of the text
+	StopIDs  []int32          // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
+	Grammar  *grammar.Grammar // what the text must match; not beside a Processor, and with ids that end it
+	BadWords []string         // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
 }
 
 // Check refuses what no model could take, with errors of the classes engine.ErrParams
@@ -41,6 +43,9 @@ func (r *Request) Check() error {
 	}
 	if len(r.Stop) > 0 && r.Request.Stop != nil {
 		return fmt.Errorf("%w: stop strings and a matcher are given, leave one out", engine.ErrParams)
+	}
+	if r.Grammar != nil && r.Sampling.Processor != nil {
+		return fmt.Errorf("%w: a grammar and a processor are given, leave one out", engine.ErrParams)
 	}
 	for i, w := range r.BadWords {
 		if w == "" || !utf8.ValidString(w) {

@@ -1,6 +1,6 @@
 package grammar
 
-// MaxNesting is how deep JSON values nest in a text: objects and arrays in each other.
+// MaxNesting is how deep objects and arrays nest in each other in any text, at least.
 const MaxNesting = 64
 
 // maxFrames is how many rules may wait for one that they call: one for each level of

@@ -26,23 +26,24 @@ func (s *schemas) array(v *value, next int32) int32 {
 	if open {
 		after := s.hole()
 		follow = s.call(others(), after)
-		s.become(after, s.space(s.either(s.comma(follow), closed)))
+		s.become(after, s.follow(follow, closed))
 	}
 	for k := most - 1; k >= 0 && s.err == nil; k-- {
-		after := s.commaBefore(follow)
+		last := dead
 		if k+1 >= least {
-			after = s.either(after, closed)
+			last = closed
 		}
+		after := s.follow(follow, last)
 		rule := int32(0)
 		if k < len(first) {
 			rule = s.schema(first[k])
 		} else {
 			rule = others()
 		}
-		follow = s.call(rule, s.space(after))
+		follow = s.call(rule, after)
 	}
 	if least == 0 {
 		follow = s.either(follow, closed)
 	}
-	return s.text("[", s.space(follow))
+	return s.text("[", s.layout(follow))
 }

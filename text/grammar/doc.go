@@ -20,9 +20,10 @@
 // a whole. Anchors of the text work; of lines, \b, look-around and references back are
 // refused.
 //
-// JSON is an object with anything in it. In all JSON, white space stands between tokens,
-// 64 characters at most in one place, none around the whole; values nest 64 deep;
-// exponents have two digits; escapes of surrogates come in pairs. That keys are different
+// JSON is an object with anything in it. All JSON is laid out as printers do it: a space, or
+// a line end with up to 40 spaces and tabs, behind {, [ and commas and before } and ], a
+// space behind colons, none of these anywhere if one likes, and nothing around the whole.
+// Values nest 64 deep, and some more; exponents have two digits; escapes of surrogates come in pairs. That keys are different
 // from each other is not seen to, but for the properties of a schema.
 //
 // Of JSON schema these keywords are known: type, properties, required,

@@ -27,8 +27,8 @@ func (v *value) isOne(types []string) bool {
 	return false
 }
 
-// value reads a value as it is written in the schema, with its members in that order and
-// any white space.
+// value reads a value as it is written in the schema, with its members in that order, in
+// any layout.
 func (s *schemas) value(v *value, next int32) int32 {
 	switch v.kind {
 	case kindObject, kindArray:
@@ -51,15 +51,19 @@ func (s *schemas) container(v *value, next int32) int32 {
 	if v.kind == kindObject {
 		opening, closing = "{", "}"
 	}
-	at := s.text(closing, next)
+	begin, closed := dead, s.text(closing, next)
 	for i := len(v.items) - 1; i >= 0; i-- {
-		at = s.value(v.items[i], s.space(at))
-		if v.kind == kindObject {
-			at = s.text(quoted(v.keys[i]), s.colon(at))
+		after := s.follow(begin, dead)
+		if i == len(v.items)-1 {
+			after = s.follow(dead, closed)
 		}
-		if i > 0 {
-			at = s.comma(at)
+		begin = s.value(v.items[i], after)
+		if v.kind == kindObject {
+			begin = s.text(quoted(v.keys[i]), s.colon(begin))
 		}
 	}
-	return s.text(opening, s.space(at))
+	if len(v.items) == 0 {
+		begin = closed
+	}
+	return s.text(opening, s.layout(begin))
 }

@@ -147,3 +147,51 @@ func TestCompilingEndsWithItsContext(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What is large and yet allowed is compiled in a second, within 64 MiB.
+func TestLargeGrammars(t *testing.T) {
+	var members, names strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&members, `"member %d":{"type":"string","maxLength":9},`, i)
+		fmt.Fprintf(&names, `"value %d",`, i)
+	}
+	for name, spec := range map[string]Spec{
+		"characters": schema(`{"type":"string","maxLength":60000}`),
+		"pattern":    schema(`{"type":"string","pattern":"^(\\w+ ){3}","maxLength":2000}`),
+		"items":      schema(`{"type":"array","items":{"type":"integer"},"maxItems":10000}`),
+		"members":    schema(`{"type":"object","properties":{` + members.String() + `"z":{}}}`),
+		"values":     schema(`{"enum":[` + names.String() + `1]}`),
+		"references": schema(chainOf(1000)),
+		"regex":      {Regex: strings.Repeat(`\pL{1000}`, 30)},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		g, err := Compile(context.Background(), spec, letters())
+		took := time.Since(began)
+		runtime.ReadMemStats(&after)
+		if err != nil || took > time.Second || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+			t.Errorf("%s: %v after %v and %d MiB", name, err, took, (after.TotalAlloc-before.TotalAlloc)>>20)
+			continue
+		}
+		t.Logf("%s: %v, %d instructions, %d KiB", name, took, len(g.machine.code), (after.TotalAlloc-before.TotalAlloc)>>10)
+	}
+}
+
+// Values nest as deep as is said, and not for ever; what is too deep to be closed is not
+// begun.
+func TestNestingIsBounded(t *testing.T) {
+	for name, spec := range map[string]Spec{
+		"any":       schema(`{}`),
+		"arrays":    schema(`{"type":"array","items":{"$ref":"#"}}`),
+		"reference": schema(`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/a"}},{"type":"null"}]}}}`),
+	} {
+		g := compile(t, spec, letters())
+		if _, whole := read(g, strings.Repeat("[", MaxNesting)+strings.Repeat("]", MaxNesting)); !whole {
+			t.Errorf("%s: %d deep is refused", name, MaxNesting)
+		}
+		if begins, _ := read(g, strings.Repeat("[", MaxNesting+16)); begins {
+			t.Errorf("%s: %d deep is begun", name, MaxNesting+16)
+		}
+	}
+}

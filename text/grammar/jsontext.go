@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// maxSpace is how many characters of white space stand in one place of a JSON text: a
-// line end and an indentation. No bound would let a model write white space for ever.
-const maxSpace = 64
+// maxIndent is how many spaces and tabs begin a line of a JSON text: ten levels of four.
+// White space is bounded because models, small ones above all, go on with it for ever.
+const maxIndent = 40
 
 // Names of the rules that every JSON text may have.
 type jsonRule uint8
@@ -20,17 +20,22 @@ const (
 	ruleCharacter
 	ruleNumber
 	ruleInteger
-	ruleSpace
+	ruleLayout
 )
 
-// space reads white space, or nothing.
-func (b *builder) space(next int32) int32 {
-	return b.call(b.rule(ruleSpace, func(next int32) int32 {
-		at := next
-		for range maxSpace {
-			at = b.either(b.bytes(' ', ' ', at), b.bytes('\t', '\n', at), b.bytes('\r', '\r', at), next)
+// layout reads the white space that stands behind what opens a value, behind a comma, and
+// before what closes a value: none, a space, or a line end and an indentation.
+func (b *builder) layout(next int32) int32 {
+	if next == dead {
+		return dead
+	}
+	return b.call(b.rule(ruleLayout, func(next int32) int32 {
+		line := next
+		for range maxIndent {
+			line = b.either(b.oneOf(" \t", line), next)
 		}
-		return at
+		line = b.text("\n", line)
+		return b.either(next, b.text(" ", next), line, b.text("\r", line))
 	}), next)
 }
 
@@ -68,12 +73,23 @@ func (b *builder) list(item func(next int32) int32, closing string, next int32) 
 	closed := b.text(closing, next)
 	after := b.hole()
 	begin := item(after)
-	b.become(after, b.space(b.either(b.comma(begin), closed)))
-	return b.space(b.either(begin, closed))
+	b.become(after, b.follow(begin, closed))
+	return b.layout(b.either(begin, closed))
 }
 
-func (b *builder) comma(next int32) int32 { return b.text(",", b.space(next)) }
-func (b *builder) colon(next int32) int32 { return b.space(b.text(":", b.space(next))) }
+// follow reads what follows an item: a comma and the next, or what closes the list. Either
+// may be dead.
+func (b *builder) follow(item, closed int32) int32 {
+	if item != dead {
+		item = b.text(",", b.layout(item))
+	}
+	return b.either(item, b.layout(closed))
+}
+
+// colon reads a colon, with a space behind it or not.
+func (b *builder) colon(next int32) int32 {
+	return b.text(":", b.either(b.text(" ", next), next))
+}
 
 // anyString is the rule of JSON strings. Escapes of surrogates come in pairs.
 func (b *builder) anyString() int32 {

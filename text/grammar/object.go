@@ -17,32 +17,23 @@ func (s *schemas) object(v *value, next int32) int32 {
 		return dead
 	}
 	closed := s.text("}", next)
-	finish := closed // with the members that may follow
-	follow := dead   // the same, a comma before
+	finish := closed // dead where members must follow
+	follow := dead   // the members that may
 	if others >= 0 {
 		key, after := s.otherKey(members), s.hole()
 		member := s.call(key, s.colon(s.call(others, after)))
-		s.become(after, s.space(s.either(s.comma(member), closed)))
+		s.become(after, s.follow(member, closed))
 		follow = member
 	}
 	for _, m := range slices.Backward(members) {
-		after := s.either(s.commaBefore(follow), finish)
-		here := s.text(quoted(m.name), s.colon(s.call(m.value, s.space(after))))
+		here := s.text(quoted(m.name), s.colon(s.call(m.value, s.follow(follow, finish))))
 		if m.required {
 			follow, finish = here, dead
 		} else {
 			follow = s.either(here, follow)
 		}
 	}
-	return s.text("{", s.space(s.either(follow, finish)))
-}
-
-// commaBefore is comma, where something follows it.
-func (b *builder) commaBefore(next int32) int32 {
-	if next == dead {
-		return dead
-	}
-	return b.comma(next)
+	return s.text("{", s.layout(s.either(follow, finish)))
 }
 
 // members are the properties of a schema, and the rule of others, -1 for none. Where

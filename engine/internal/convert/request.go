@@ -9,10 +9,10 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// Request is what asks for tokens. A Processor, and a Stop of the engine's kind, are
-// ErrNotRemote. Handler and Streaming are not told: they are the caller's own.
+// Request is what asks for tokens. A Processor, a Grammar, and a Stop of the engine's kind,
+// are ErrNotRemote. Handler and Streaming are not told: they are the caller's own.
 func Request(r texts.Request) (*messages.Request, error) {
-	if r.Sampling.Processor != nil || r.Request.Stop != nil {
+	if r.Sampling.Processor != nil || r.Request.Stop != nil || r.Grammar != nil {
 		return nil, ErrNotRemote
 	}
 	if err := r.Check(); err != nil {
