@@ -195,3 +195,19 @@ func TestNestingIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// What follows a value that nests must find its frames too.
+func TestWhatIsBegunCanBeEnded(t *testing.T) {
+	const source = `{"type":"object","properties":{"n":{"$ref":"#"},"v":{"type":"object","properties":{"w":{"type":"array","items":{"type":"string","maxLength":3}}},
+		"required":["w"]}},"required":["v"]}`
+	g := compile(t, schema(source), letters())
+	deep := 0
+	for begins := true; begins; deep++ {
+		begins, _ = read(g, strings.Repeat(`{"n":`, deep+1)+`{`)
+	}
+	deep--
+	text := strings.Repeat(`{"n":`, deep) + `{"v":{"w":[]}}` + strings.Repeat(`,"v":{"w":[]}}`, deep)
+	if _, whole := read(g, text); !whole || deep < MaxNesting-4 {
+		t.Errorf("%d deep is begun and cannot be ended", deep)
+	}
+}
