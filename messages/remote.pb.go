@@ -1319,7 +1319,8 @@ type Request struct {
 	MinVersion    string          `protobuf:"bytes,23,opt,name=min_version,json=minVersion,proto3" json:"min_version,omitempty"`
 	MaxStaleness  *uint32         `protobuf:"varint,24,opt,name=max_staleness,json=maxStaleness,proto3,oneof" json:"max_staleness,omitempty"`
 	Private       bool            `protobuf:"varint,25,opt,name=private,proto3" json:"private,omitempty"`
-	Wait          bool            `protobuf:"varint,26,opt,name=wait,proto3" json:"wait,omitempty"` // for room in the queue: the call is answered when there is
+	Wait          bool            `protobuf:"varint,26,opt,name=wait,proto3" json:"wait,omitempty"`      // for room in the queue: the call is answered when there is
+	Grammar       *Grammar        `protobuf:"bytes,28,opt,name=grammar,proto3" json:"grammar,omitempty"` // what the text must match
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1558,6 +1559,13 @@ func (x *Request) GetWait() bool {
 	return false
 }
 
+func (x *Request) GetGrammar() *Grammar {
+	if x != nil {
+		return x.Grammar
+	}
+	return nil
+}
+
 type isRequest_Input interface {
 	isRequest_Input()
 }
@@ -1586,6 +1594,75 @@ func (*Request_Messages) isRequest_Input() {}
 
 func (*Request_Raw) isRequest_Input() {}
 
+// Grammar is one of these; see package text/grammar for what is known of each.
+type Grammar struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Regex         string                 `protobuf:"bytes,1,opt,name=regex,proto3" json:"regex,omitempty"`
+	Json          bool                   `protobuf:"varint,2,opt,name=json,proto3" json:"json,omitempty"`
+	Schema        *string                `protobuf:"bytes,3,opt,name=schema,proto3,oneof" json:"schema,omitempty"`
+	Choices       []string               `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grammar) Reset() {
+	*x = Grammar{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grammar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grammar) ProtoMessage() {}
+
+func (x *Grammar) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grammar.ProtoReflect.Descriptor instead.
+func (*Grammar) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Grammar) GetRegex() string {
+	if x != nil {
+		return x.Regex
+	}
+	return ""
+}
+
+func (x *Grammar) GetJson() bool {
+	if x != nil {
+		return x.Json
+	}
+	return false
+}
+
+func (x *Grammar) GetSchema() string {
+	if x != nil && x.Schema != nil {
+		return *x.Schema
+	}
+	return ""
+}
+
+func (x *Grammar) GetChoices() []string {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
 type IdList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []int32                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
@@ -1595,7 +1672,7 @@ type IdList struct {
 
 func (x *IdList) Reset() {
 	*x = IdList{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1607,7 +1684,7 @@ func (x *IdList) String() string {
 func (*IdList) ProtoMessage() {}
 
 func (x *IdList) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1620,7 +1697,7 @@ func (x *IdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdList.ProtoReflect.Descriptor instead.
 func (*IdList) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{9}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *IdList) GetIds() []int32 {
@@ -1640,7 +1717,7 @@ type Chat struct {
 
 func (x *Chat) Reset() {
 	*x = Chat{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1652,7 +1729,7 @@ func (x *Chat) String() string {
 func (*Chat) ProtoMessage() {}
 
 func (x *Chat) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1665,7 +1742,7 @@ func (x *Chat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Chat.ProtoReflect.Descriptor instead.
 func (*Chat) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{10}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Chat) GetMessages() []*ChatMessage {
@@ -1695,7 +1772,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1784,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1797,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{11}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ChatMessage) GetRole() string {
@@ -1769,7 +1846,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +1858,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1871,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCall) GetId() string {
@@ -1842,7 +1919,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1854,7 +1931,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1867,7 +1944,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Sampling) GetBias() []*Bias {
@@ -1985,7 +2062,7 @@ type Bias struct {
 
 func (x *Bias) Reset() {
 	*x = Bias{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1997,7 +2074,7 @@ func (x *Bias) String() string {
 func (*Bias) ProtoMessage() {}
 
 func (x *Bias) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2010,7 +2087,7 @@ func (x *Bias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bias.ProtoReflect.Descriptor instead.
 func (*Bias) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Bias) GetId() int32 {
@@ -2040,7 +2117,7 @@ type Tell struct {
 
 func (x *Tell) Reset() {
 	*x = Tell{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2129,7 @@ func (x *Tell) String() string {
 func (*Tell) ProtoMessage() {}
 
 func (x *Tell) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2142,7 @@ func (x *Tell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tell.ProtoReflect.Descriptor instead.
 func (*Tell) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tell) GetLogprobs() bool {
@@ -2107,7 +2184,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2119,7 +2196,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2132,7 +2209,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Accepted) GetSequences() []*Sequence {
@@ -2160,7 +2237,7 @@ type Sequence struct {
 
 func (x *Sequence) Reset() {
 	*x = Sequence{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2249,7 @@ func (x *Sequence) String() string {
 func (*Sequence) ProtoMessage() {}
 
 func (x *Sequence) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2262,7 @@ func (x *Sequence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sequence.ProtoReflect.Descriptor instead.
 func (*Sequence) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Sequence) GetStream() uint64 {
@@ -2221,7 +2298,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2310,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2323,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *News) GetStream() uint64 {
@@ -2335,7 +2412,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2347,7 +2424,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2360,7 +2437,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *End) GetReason() string {
@@ -2476,7 +2553,7 @@ type Drawn struct {
 
 func (x *Drawn) Reset() {
 	*x = Drawn{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2488,7 +2565,7 @@ func (x *Drawn) String() string {
 func (*Drawn) ProtoMessage() {}
 
 func (x *Drawn) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2501,7 +2578,7 @@ func (x *Drawn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drawn.ProtoReflect.Descriptor instead.
 func (*Drawn) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Drawn) GetId() int32 {
@@ -2558,7 +2635,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2647,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2583,7 +2660,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Span) GetVersion() string {
@@ -2622,7 +2699,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2634,7 +2711,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2647,7 +2724,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Ack) GetTaken() []*Taken {
@@ -2676,7 +2753,7 @@ type Taken struct {
 
 func (x *Taken) Reset() {
 	*x = Taken{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +2765,7 @@ func (x *Taken) String() string {
 func (*Taken) ProtoMessage() {}
 
 func (x *Taken) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2778,7 @@ func (x *Taken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Taken.ProtoReflect.Descriptor instead.
 func (*Taken) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Taken) GetStream() uint64 {
@@ -2747,7 +2824,7 @@ type Attach struct {
 
 func (x *Attach) Reset() {
 	*x = Attach{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2759,7 +2836,7 @@ func (x *Attach) String() string {
 func (*Attach) ProtoMessage() {}
 
 func (x *Attach) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2772,7 +2849,7 @@ func (x *Attach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attach.ProtoReflect.Descriptor instead.
 func (*Attach) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Attach) GetId() string {
@@ -2813,7 +2890,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2825,7 +2902,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2838,7 +2915,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cancel) GetId() string {
@@ -2863,7 +2940,7 @@ type Encode struct {
 
 func (x *Encode) Reset() {
 	*x = Encode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +2952,7 @@ func (x *Encode) String() string {
 func (*Encode) ProtoMessage() {}
 
 func (x *Encode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2888,7 +2965,7 @@ func (x *Encode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Encode.ProtoReflect.Descriptor instead.
 func (*Encode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Encode) GetInput() isEncode_Input {
@@ -2956,7 +3033,7 @@ type Ids struct {
 
 func (x *Ids) Reset() {
 	*x = Ids{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2968,7 +3045,7 @@ func (x *Ids) String() string {
 func (*Ids) ProtoMessage() {}
 
 func (x *Ids) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2981,7 +3058,7 @@ func (x *Ids) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ids.ProtoReflect.Descriptor instead.
 func (*Ids) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ids) GetIds() []int32 {
@@ -3001,7 +3078,7 @@ type Decode struct {
 
 func (x *Decode) Reset() {
 	*x = Decode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3013,7 +3090,7 @@ func (x *Decode) String() string {
 func (*Decode) ProtoMessage() {}
 
 func (x *Decode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3026,7 +3103,7 @@ func (x *Decode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decode.ProtoReflect.Descriptor instead.
 func (*Decode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Decode) GetIds() []int32 {
@@ -3045,7 +3122,7 @@ type Words struct {
 
 func (x *Words) Reset() {
 	*x = Words{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3134,7 @@ func (x *Words) String() string {
 func (*Words) ProtoMessage() {}
 
 func (x *Words) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3070,7 +3147,7 @@ func (x *Words) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Words.ProtoReflect.Descriptor instead.
 func (*Words) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Words) GetText() string {
@@ -3090,7 +3167,7 @@ type AskStatus struct {
 
 func (x *AskStatus) Reset() {
 	*x = AskStatus{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3102,7 +3179,7 @@ func (x *AskStatus) String() string {
 func (*AskStatus) ProtoMessage() {}
 
 func (x *AskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3115,7 +3192,7 @@ func (x *AskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStatus.ProtoReflect.Descriptor instead.
 func (*AskStatus) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AskStatus) GetMetrics() bool {
@@ -3140,7 +3217,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3229,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3242,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Status) GetMode() string {
@@ -3228,7 +3305,7 @@ type AdapterInfo struct {
 
 func (x *AdapterInfo) Reset() {
 	*x = AdapterInfo{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3317,7 @@ func (x *AdapterInfo) String() string {
 func (*AdapterInfo) ProtoMessage() {}
 
 func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3253,7 +3330,7 @@ func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterInfo.ProtoReflect.Descriptor instead.
 func (*AdapterInfo) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AdapterInfo) GetName() string {
@@ -3289,7 +3366,7 @@ type StopSession struct {
 
 func (x *StopSession) Reset() {
 	*x = StopSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3301,7 +3378,7 @@ func (x *StopSession) String() string {
 func (*StopSession) ProtoMessage() {}
 
 func (x *StopSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3314,7 +3391,7 @@ func (x *StopSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSession.ProtoReflect.Descriptor instead.
 func (*StopSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StopSession) GetHard() bool {
@@ -3346,7 +3423,7 @@ type StartSession struct {
 
 func (x *StartSession) Reset() {
 	*x = StartSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3358,7 +3435,7 @@ func (x *StartSession) String() string {
 func (*StartSession) ProtoMessage() {}
 
 func (x *StartSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3371,7 +3448,7 @@ func (x *StartSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartSession.ProtoReflect.Descriptor instead.
 func (*StartSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
 }
 
 // JoinSession is answered when no session is under way.
@@ -3383,7 +3460,7 @@ type JoinSession struct {
 
 func (x *JoinSession) Reset() {
 	*x = JoinSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3395,7 +3472,7 @@ func (x *JoinSession) String() string {
 func (*JoinSession) ProtoMessage() {}
 
 func (x *JoinSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3408,7 +3485,7 @@ func (x *JoinSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinSession.ProtoReflect.Descriptor instead.
 func (*JoinSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
 }
 
 type Warmup struct {
@@ -3419,7 +3496,7 @@ type Warmup struct {
 
 func (x *Warmup) Reset() {
 	*x = Warmup{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3431,7 +3508,7 @@ func (x *Warmup) String() string {
 func (*Warmup) ProtoMessage() {}
 
 func (x *Warmup) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3444,7 +3521,7 @@ func (x *Warmup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warmup.ProtoReflect.Descriptor instead.
 func (*Warmup) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
 }
 
 // Pause is engine.Pause. Held answers it when no step runs and all News of the last one
@@ -3460,7 +3537,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3472,7 +3549,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3485,7 +3562,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Pause) GetMode() uint32 {
@@ -3518,7 +3595,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +3607,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3620,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Held) GetHold() uint64 {
@@ -3565,7 +3642,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3577,7 +3654,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3590,7 +3667,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Lost) GetHold() uint64 {
@@ -3616,7 +3693,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3628,7 +3705,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3641,7 +3718,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Renew) GetHold() uint64 {
@@ -3663,7 +3740,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3752,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3765,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Release) GetHold() uint64 {
@@ -3716,7 +3793,7 @@ type Logits struct {
 
 func (x *Logits) Reset() {
 	*x = Logits{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3728,7 +3805,7 @@ func (x *Logits) String() string {
 func (*Logits) ProtoMessage() {}
 
 func (x *Logits) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3741,7 +3818,7 @@ func (x *Logits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Logits.ProtoReflect.Descriptor instead.
 func (*Logits) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Logits) GetHold() uint64 {
@@ -3767,7 +3844,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3779,7 +3856,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3792,7 +3869,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Numbers) GetValues() []float32 {
@@ -3812,7 +3889,7 @@ type HeldNames struct {
 
 func (x *HeldNames) Reset() {
 	*x = HeldNames{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +3901,7 @@ func (x *HeldNames) String() string {
 func (*HeldNames) ProtoMessage() {}
 
 func (x *HeldNames) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,7 +3914,7 @@ func (x *HeldNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldNames.ProtoReflect.Descriptor instead.
 func (*HeldNames) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *HeldNames) GetHold() uint64 {
@@ -3856,7 +3933,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3868,7 +3945,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3881,7 +3958,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Names) GetNames() []string {
@@ -3905,7 +3982,7 @@ type ReadTensor struct {
 
 func (x *ReadTensor) Reset() {
 	*x = ReadTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3917,7 +3994,7 @@ func (x *ReadTensor) String() string {
 func (*ReadTensor) ProtoMessage() {}
 
 func (x *ReadTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3930,7 +4007,7 @@ func (x *ReadTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTensor.ProtoReflect.Descriptor instead.
 func (*ReadTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReadTensor) GetHold() uint64 {
@@ -3972,7 +4049,7 @@ type TensorPart struct {
 
 func (x *TensorPart) Reset() {
 	*x = TensorPart{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3984,7 +4061,7 @@ func (x *TensorPart) String() string {
 func (*TensorPart) ProtoMessage() {}
 
 func (x *TensorPart) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3997,7 +4074,7 @@ func (x *TensorPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorPart.ProtoReflect.Descriptor instead.
 func (*TensorPart) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *TensorPart) GetDtype() string {
@@ -4034,7 +4111,7 @@ type WriteTensor struct {
 
 func (x *WriteTensor) Reset() {
 	*x = WriteTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4046,7 +4123,7 @@ func (x *WriteTensor) String() string {
 func (*WriteTensor) ProtoMessage() {}
 
 func (x *WriteTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4059,7 +4136,7 @@ func (x *WriteTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteTensor.ProtoReflect.Descriptor instead.
 func (*WriteTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WriteTensor) GetHold() uint64 {
@@ -4100,7 +4177,7 @@ type SleepParts struct {
 
 func (x *SleepParts) Reset() {
 	*x = SleepParts{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4189,7 @@ func (x *SleepParts) String() string {
 func (*SleepParts) ProtoMessage() {}
 
 func (x *SleepParts) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4202,7 @@ func (x *SleepParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepParts.ProtoReflect.Descriptor instead.
 func (*SleepParts) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SleepParts) GetParts() uint32 {
@@ -4144,7 +4221,7 @@ type WakeUp struct {
 
 func (x *WakeUp) Reset() {
 	*x = WakeUp{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4156,7 +4233,7 @@ func (x *WakeUp) String() string {
 func (*WakeUp) ProtoMessage() {}
 
 func (x *WakeUp) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4169,7 +4246,7 @@ func (x *WakeUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WakeUp.ProtoReflect.Descriptor instead.
 func (*WakeUp) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
 }
 
 // BeginUpdate is engine.Update. Update answers it. It is aborted when its guest is gone for
@@ -4186,7 +4263,7 @@ type BeginUpdate struct {
 
 func (x *BeginUpdate) Reset() {
 	*x = BeginUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4198,7 +4275,7 @@ func (x *BeginUpdate) String() string {
 func (*BeginUpdate) ProtoMessage() {}
 
 func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4211,7 +4288,7 @@ func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginUpdate.ProtoReflect.Descriptor instead.
 func (*BeginUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BeginUpdate) GetBase() string {
@@ -4257,7 +4334,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4269,7 +4346,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4282,7 +4359,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Manifest) GetTensors() []*Entry {
@@ -4332,7 +4409,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4344,7 +4421,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4357,7 +4434,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Entry) GetName() string {
@@ -4398,7 +4475,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4410,7 +4487,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4423,7 +4500,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Update) GetUpdate() uint64 {
@@ -4455,7 +4532,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4467,7 +4544,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4480,7 +4557,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4535,7 +4612,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4547,7 +4624,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4560,7 +4637,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4580,7 +4657,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4592,7 +4669,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4605,7 +4682,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4633,7 +4710,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4645,7 +4722,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4658,7 +4735,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Gap) GetName() string {
@@ -4691,7 +4768,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4703,7 +4780,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4716,7 +4793,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4735,7 +4812,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4747,7 +4824,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4760,7 +4837,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4780,7 +4857,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4792,7 +4869,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4805,7 +4882,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -4833,7 +4910,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4845,7 +4922,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4858,7 +4935,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Checksum) GetKind() string {
@@ -4878,7 +4955,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4890,7 +4967,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4903,7 +4980,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Digest) GetVersion() string {
@@ -4930,7 +5007,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4942,7 +5019,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4955,7 +5032,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -4979,7 +5056,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4991,7 +5068,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5004,7 +5081,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -5051,7 +5128,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5063,7 +5140,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5076,7 +5153,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -5173,7 +5250,7 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\bGenerate\x12-\n" +
 	"\arequest\x18\x01 \x01(\v2\x13.cbactor.v1.RequestR\arequest\x12\x16\n" +
 	"\x06window\x18\x02 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\bR\x04text\"\xdd\x06\n" +
+	"\x04text\x18\x03 \x01(\bR\x04text\"\x8c\a\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x123\n" +
 	"\n" +
@@ -5208,10 +5285,17 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"minVersion\x12(\n" +
 	"\rmax_staleness\x18\x18 \x01(\rH\x02R\fmaxStaleness\x88\x01\x01\x12\x18\n" +
 	"\aprivate\x18\x19 \x01(\bR\aprivate\x12\x12\n" +
-	"\x04wait\x18\x1a \x01(\bR\x04waitB\a\n" +
+	"\x04wait\x18\x1a \x01(\bR\x04wait\x12-\n" +
+	"\agrammar\x18\x1c \x01(\v2\x13.cbactor.v1.GrammarR\agrammarB\a\n" +
 	"\x05inputB\a\n" +
 	"\x05_seedB\x10\n" +
-	"\x0e_max_staleness\"\x1a\n" +
+	"\x0e_max_staleness\"u\n" +
+	"\aGrammar\x12\x14\n" +
+	"\x05regex\x18\x01 \x01(\tR\x05regex\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\bR\x04json\x12\x1b\n" +
+	"\x06schema\x18\x03 \x01(\tH\x00R\x06schema\x88\x01\x01\x12\x18\n" +
+	"\achoices\x18\x04 \x03(\tR\achoicesB\t\n" +
+	"\a_schema\"\x1a\n" +
 	"\x06IdList\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +
 	"\x04Chat\x123\n" +
@@ -5468,7 +5552,7 @@ func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
 }
 
 var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
@@ -5480,146 +5564,148 @@ var file_cbactor_v1_remote_proto_goTypes = []any{
 	(*Goodbye)(nil),       // 7: cbactor.v1.Goodbye
 	(*Generate)(nil),      // 8: cbactor.v1.Generate
 	(*Request)(nil),       // 9: cbactor.v1.Request
-	(*IdList)(nil),        // 10: cbactor.v1.IdList
-	(*Chat)(nil),          // 11: cbactor.v1.Chat
-	(*ChatMessage)(nil),   // 12: cbactor.v1.ChatMessage
-	(*ToolCall)(nil),      // 13: cbactor.v1.ToolCall
-	(*Sampling)(nil),      // 14: cbactor.v1.Sampling
-	(*Bias)(nil),          // 15: cbactor.v1.Bias
-	(*Tell)(nil),          // 16: cbactor.v1.Tell
-	(*Accepted)(nil),      // 17: cbactor.v1.Accepted
-	(*Sequence)(nil),      // 18: cbactor.v1.Sequence
-	(*News)(nil),          // 19: cbactor.v1.News
-	(*End)(nil),           // 20: cbactor.v1.End
-	(*Drawn)(nil),         // 21: cbactor.v1.Drawn
-	(*Span)(nil),          // 22: cbactor.v1.Span
-	(*Ack)(nil),           // 23: cbactor.v1.Ack
-	(*Taken)(nil),         // 24: cbactor.v1.Taken
-	(*Attach)(nil),        // 25: cbactor.v1.Attach
-	(*Cancel)(nil),        // 26: cbactor.v1.Cancel
-	(*Encode)(nil),        // 27: cbactor.v1.Encode
-	(*Ids)(nil),           // 28: cbactor.v1.Ids
-	(*Decode)(nil),        // 29: cbactor.v1.Decode
-	(*Words)(nil),         // 30: cbactor.v1.Words
-	(*AskStatus)(nil),     // 31: cbactor.v1.AskStatus
-	(*Status)(nil),        // 32: cbactor.v1.Status
-	(*AdapterInfo)(nil),   // 33: cbactor.v1.AdapterInfo
-	(*StopSession)(nil),   // 34: cbactor.v1.StopSession
-	(*StartSession)(nil),  // 35: cbactor.v1.StartSession
-	(*JoinSession)(nil),   // 36: cbactor.v1.JoinSession
-	(*Warmup)(nil),        // 37: cbactor.v1.Warmup
-	(*Pause)(nil),         // 38: cbactor.v1.Pause
-	(*Held)(nil),          // 39: cbactor.v1.Held
-	(*Lost)(nil),          // 40: cbactor.v1.Lost
-	(*Renew)(nil),         // 41: cbactor.v1.Renew
-	(*Release)(nil),       // 42: cbactor.v1.Release
-	(*Logits)(nil),        // 43: cbactor.v1.Logits
-	(*Numbers)(nil),       // 44: cbactor.v1.Numbers
-	(*HeldNames)(nil),     // 45: cbactor.v1.HeldNames
-	(*Names)(nil),         // 46: cbactor.v1.Names
-	(*ReadTensor)(nil),    // 47: cbactor.v1.ReadTensor
-	(*TensorPart)(nil),    // 48: cbactor.v1.TensorPart
-	(*WriteTensor)(nil),   // 49: cbactor.v1.WriteTensor
-	(*SleepParts)(nil),    // 50: cbactor.v1.SleepParts
-	(*WakeUp)(nil),        // 51: cbactor.v1.WakeUp
-	(*BeginUpdate)(nil),   // 52: cbactor.v1.BeginUpdate
-	(*Manifest)(nil),      // 53: cbactor.v1.Manifest
-	(*Entry)(nil),         // 54: cbactor.v1.Entry
-	(*Update)(nil),        // 55: cbactor.v1.Update
-	(*PutChunk)(nil),      // 56: cbactor.v1.PutChunk
-	(*Missing)(nil),       // 57: cbactor.v1.Missing
-	(*Gaps)(nil),          // 58: cbactor.v1.Gaps
-	(*Gap)(nil),           // 59: cbactor.v1.Gap
-	(*Commit)(nil),        // 60: cbactor.v1.Commit
-	(*AbortUpdate)(nil),   // 61: cbactor.v1.AbortUpdate
-	(*Rollback)(nil),      // 62: cbactor.v1.Rollback
-	(*Checksum)(nil),      // 63: cbactor.v1.Checksum
-	(*Digest)(nil),        // 64: cbactor.v1.Digest
-	(*LoadAdapter)(nil),   // 65: cbactor.v1.LoadAdapter
-	(*AdapterFile)(nil),   // 66: cbactor.v1.AdapterFile
-	(*UnloadAdapter)(nil), // 67: cbactor.v1.UnloadAdapter
+	(*Grammar)(nil),       // 10: cbactor.v1.Grammar
+	(*IdList)(nil),        // 11: cbactor.v1.IdList
+	(*Chat)(nil),          // 12: cbactor.v1.Chat
+	(*ChatMessage)(nil),   // 13: cbactor.v1.ChatMessage
+	(*ToolCall)(nil),      // 14: cbactor.v1.ToolCall
+	(*Sampling)(nil),      // 15: cbactor.v1.Sampling
+	(*Bias)(nil),          // 16: cbactor.v1.Bias
+	(*Tell)(nil),          // 17: cbactor.v1.Tell
+	(*Accepted)(nil),      // 18: cbactor.v1.Accepted
+	(*Sequence)(nil),      // 19: cbactor.v1.Sequence
+	(*News)(nil),          // 20: cbactor.v1.News
+	(*End)(nil),           // 21: cbactor.v1.End
+	(*Drawn)(nil),         // 22: cbactor.v1.Drawn
+	(*Span)(nil),          // 23: cbactor.v1.Span
+	(*Ack)(nil),           // 24: cbactor.v1.Ack
+	(*Taken)(nil),         // 25: cbactor.v1.Taken
+	(*Attach)(nil),        // 26: cbactor.v1.Attach
+	(*Cancel)(nil),        // 27: cbactor.v1.Cancel
+	(*Encode)(nil),        // 28: cbactor.v1.Encode
+	(*Ids)(nil),           // 29: cbactor.v1.Ids
+	(*Decode)(nil),        // 30: cbactor.v1.Decode
+	(*Words)(nil),         // 31: cbactor.v1.Words
+	(*AskStatus)(nil),     // 32: cbactor.v1.AskStatus
+	(*Status)(nil),        // 33: cbactor.v1.Status
+	(*AdapterInfo)(nil),   // 34: cbactor.v1.AdapterInfo
+	(*StopSession)(nil),   // 35: cbactor.v1.StopSession
+	(*StartSession)(nil),  // 36: cbactor.v1.StartSession
+	(*JoinSession)(nil),   // 37: cbactor.v1.JoinSession
+	(*Warmup)(nil),        // 38: cbactor.v1.Warmup
+	(*Pause)(nil),         // 39: cbactor.v1.Pause
+	(*Held)(nil),          // 40: cbactor.v1.Held
+	(*Lost)(nil),          // 41: cbactor.v1.Lost
+	(*Renew)(nil),         // 42: cbactor.v1.Renew
+	(*Release)(nil),       // 43: cbactor.v1.Release
+	(*Logits)(nil),        // 44: cbactor.v1.Logits
+	(*Numbers)(nil),       // 45: cbactor.v1.Numbers
+	(*HeldNames)(nil),     // 46: cbactor.v1.HeldNames
+	(*Names)(nil),         // 47: cbactor.v1.Names
+	(*ReadTensor)(nil),    // 48: cbactor.v1.ReadTensor
+	(*TensorPart)(nil),    // 49: cbactor.v1.TensorPart
+	(*WriteTensor)(nil),   // 50: cbactor.v1.WriteTensor
+	(*SleepParts)(nil),    // 51: cbactor.v1.SleepParts
+	(*WakeUp)(nil),        // 52: cbactor.v1.WakeUp
+	(*BeginUpdate)(nil),   // 53: cbactor.v1.BeginUpdate
+	(*Manifest)(nil),      // 54: cbactor.v1.Manifest
+	(*Entry)(nil),         // 55: cbactor.v1.Entry
+	(*Update)(nil),        // 56: cbactor.v1.Update
+	(*PutChunk)(nil),      // 57: cbactor.v1.PutChunk
+	(*Missing)(nil),       // 58: cbactor.v1.Missing
+	(*Gaps)(nil),          // 59: cbactor.v1.Gaps
+	(*Gap)(nil),           // 60: cbactor.v1.Gap
+	(*Commit)(nil),        // 61: cbactor.v1.Commit
+	(*AbortUpdate)(nil),   // 62: cbactor.v1.AbortUpdate
+	(*Rollback)(nil),      // 63: cbactor.v1.Rollback
+	(*Checksum)(nil),      // 64: cbactor.v1.Checksum
+	(*Digest)(nil),        // 65: cbactor.v1.Digest
+	(*LoadAdapter)(nil),   // 66: cbactor.v1.LoadAdapter
+	(*AdapterFile)(nil),   // 67: cbactor.v1.AdapterFile
+	(*UnloadAdapter)(nil), // 68: cbactor.v1.UnloadAdapter
 }
 var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
 	7,  // 1: cbactor.v1.Call.goodbye:type_name -> cbactor.v1.Goodbye
 	8,  // 2: cbactor.v1.Call.generate:type_name -> cbactor.v1.Generate
-	25, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
-	26, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
-	27, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
-	29, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
-	31, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
-	34, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
-	35, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
-	36, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
-	37, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
-	38, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
-	41, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
-	42, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
-	43, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
-	45, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
-	47, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
-	49, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
-	50, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
-	51, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
-	52, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
-	56, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
-	57, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
-	60, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
-	61, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
-	62, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
-	63, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
-	65, // 28: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
-	66, // 29: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
-	67, // 30: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
+	26, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
+	27, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
+	28, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
+	30, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
+	32, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
+	35, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
+	36, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
+	37, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
+	38, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
+	39, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
+	42, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
+	43, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
+	44, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
+	46, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
+	48, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
+	50, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
+	51, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
+	52, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
+	53, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
+	57, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
+	58, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
+	61, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
+	62, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
+	63, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
+	64, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
+	66, // 28: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
+	67, // 29: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
+	68, // 30: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
 	4,  // 31: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
 	6,  // 32: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
-	17, // 33: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
-	28, // 34: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
-	30, // 35: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
-	32, // 36: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
-	39, // 37: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
-	44, // 38: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
-	46, // 39: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
-	48, // 40: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
-	55, // 41: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
-	58, // 42: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
-	64, // 43: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
+	18, // 33: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
+	29, // 34: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
+	31, // 35: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
+	33, // 36: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
+	40, // 37: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
+	45, // 38: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
+	47, // 39: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
+	49, // 40: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
+	56, // 41: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
+	59, // 42: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
+	65, // 43: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
 	9,  // 44: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
-	10, // 45: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
-	11, // 46: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
-	14, // 47: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
-	10, // 48: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
+	11, // 45: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
+	12, // 46: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
+	15, // 47: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
+	11, // 48: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
 	0,  // 49: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
-	12, // 50: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
-	13, // 51: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
-	15, // 52: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
-	10, // 53: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
-	16, // 54: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
-	18, // 55: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
-	10, // 56: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
-	21, // 57: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
-	22, // 58: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
-	22, // 59: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	21, // 60: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
-	20, // 61: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 62: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	22, // 63: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
-	22, // 64: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
-	21, // 65: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
-	24, // 66: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
-	11, // 67: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
-	33, // 68: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
-	4,  // 69: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
-	0,  // 70: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
-	53, // 71: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
-	54, // 72: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
-	59, // 73: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
-	0,  // 74: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
-	75, // [75:75] is the sub-list for method output_type
-	75, // [75:75] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	10, // 50: cbactor.v1.Request.grammar:type_name -> cbactor.v1.Grammar
+	13, // 51: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
+	14, // 52: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
+	16, // 53: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
+	11, // 54: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
+	17, // 55: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
+	19, // 56: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
+	11, // 57: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
+	22, // 58: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
+	23, // 59: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
+	23, // 60: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
+	22, // 61: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	21, // 62: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 63: cbactor.v1.End.error:type_name -> cbactor.v1.Error
+	23, // 64: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
+	23, // 65: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
+	22, // 66: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
+	25, // 67: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
+	12, // 68: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
+	34, // 69: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
+	4,  // 70: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
+	0,  // 71: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
+	54, // 72: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
+	55, // 73: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
+	60, // 74: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
+	0,  // 75: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
+	76, // [76:76] is the sub-list for method output_type
+	76, // [76:76] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_cbactor_v1_remote_proto_init() }
@@ -5680,7 +5766,8 @@ func file_cbactor_v1_remote_proto_init() {
 		(*Request_Messages)(nil),
 		(*Request_Raw)(nil),
 	}
-	file_cbactor_v1_remote_proto_msgTypes[26].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[9].OneofWrappers = []any{}
+	file_cbactor_v1_remote_proto_msgTypes[27].OneofWrappers = []any{
 		(*Encode_Text)(nil),
 		(*Encode_Messages)(nil),
 		(*Encode_Raw)(nil),
@@ -5691,7 +5778,7 @@ func file_cbactor_v1_remote_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   67,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

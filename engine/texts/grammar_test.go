@@ -15,20 +15,11 @@ import (
 const pet = `{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":12},"age":{"type":"integer","minimum":1,"maximum":30},
 	"likes":{"type":"array","items":{"enum":["cats","dogs","birds"]},"maxItems":3}},"required":["name","age","likes"],"additionalProperties":false}`
 
-func compiled(t *testing.T, codec *text.Codec, spec grammar.Spec) *grammar.Grammar {
-	t.Helper()
-	g, err := grammar.Compile(t.Context(), spec, grammar.NewVocabulary(codec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 // Sequences of several requests that share a grammar all match it, end where it does, and
 // are what they are alone, with many of them given up for each other in between.
 func TestGrammar(t *testing.T) {
 	l := spawned(t)
-	request := Request{Grammar: compiled(t, l.codec, grammar.Spec{Schema: []byte(pet)})}
+	request := Request{Grammar: &grammar.Spec{Schema: []byte(pet)}}
 	request.N, request.Seed, request.MaxNewTokens = 4, new(uint64(7)), 600
 	request.Sampling = sampling.Params{Temperature: 1, TopK: 50}
 	var streams []Stream
@@ -62,7 +53,7 @@ func TestGrammar(t *testing.T) {
 // The ends of a request are those of its grammar, the stop ids among them.
 func TestGrammarEnds(t *testing.T) {
 	_, codec := tiny(t)
-	g := compiled(t, codec, grammar.Spec{Choices: []string{"a"}})
+	g := &grammar.Spec{Choices: []string{"a"}}
 	for name, c := range map[string]struct {
 		r    Request
 		ends []int32
@@ -72,7 +63,8 @@ func TestGrammarEnds(t *testing.T) {
 		"stop ids":       {Request{Grammar: g, StopIDs: []int32{5}}, []int32{3, 5}, errAsked},
 		"stop ids alone": {Request{Grammar: g, StopIDs: []int32{5}, Request: engine.Request{IgnoreEOS: true}}, []int32{5}, errAsked},
 		"none":           {Request{Grammar: g, Request: engine.Request{IgnoreEOS: true}}, nil, engine.ErrParams},
-		"a processor":    {Request{Grammar: g, Request: engine.Request{Sampling: sampling.Params{Processor: g.NewProcessor(nil)}}}, nil, engine.ErrParams},
+		"a bad one":      {Request{Grammar: &grammar.Spec{Regex: "("}}, nil, grammar.ErrSpec},
+		"a processor":    {Request{Grammar: g, Request: engine.Request{Sampling: sampling.Params{Processor: new(grammar.Processor)}}}, nil, engine.ErrParams},
 	} {
 		e := &asked{ends: []int32{3}}
 		if _, err := New(e, codec).Generate(t.Context(), c.r); !errors.Is(err, c.want) {

@@ -22,6 +22,8 @@ type Local struct {
 	engine Engine
 	codec  *text.Codec // nil: the model takes ids only
 	why    error       // then
+
+	grammars *grammar.Cache // nil without a codec
 }
 
 var _ Service = (*Local)(nil)
@@ -29,7 +31,11 @@ var _ Service = (*Local)(nil)
 // New makes a service of an engine and the codec of its model; nil: the model has none,
 // so that only ids are taken and the text of streams is empty.
 func New(e Engine, codec *text.Codec) *Local {
-	return &Local{engine: e, codec: codec, why: text.ErrNoTokenizer}
+	l := &Local{engine: e, codec: codec, why: text.ErrNoTokenizer}
+	if codec != nil {
+		l.grammars = grammar.NewCache(codec)
+	}
+	return l
 }
 
 // WithoutText is New for a model without a codec, with the error that text.Load gave
@@ -91,7 +97,7 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 		return out, how, err
 	}
 	l.endByIDs(&out, &how, r.StopIDs)
-	if err := l.match(&out, r.Grammar); err != nil {
+	if err := l.match(ctx, &out, r.Grammar); err != nil {
 		return out, how, err
 	}
 	if len(r.Stop) == 0 {
@@ -131,13 +137,20 @@ func (l *Local) ends(r *engine.Request) []int32 {
 }
 
 // match keeps the text of a request within a grammar, whose end must be able to end it.
-func (l *Local) match(r *engine.Request, g *grammar.Grammar) error {
-	if g == nil {
+func (l *Local) match(ctx context.Context, r *engine.Request, spec *grammar.Spec) error {
+	if spec == nil {
 		return nil
+	}
+	if l.codec == nil {
+		return fmt.Errorf("grammar: %w", l.why)
 	}
 	ends := l.ends(r)
 	if len(ends) == 0 {
 		return fmt.Errorf("%w: a grammar needs ids that end the text: leave ignore_eos out, or give stop ids", engine.ErrParams)
+	}
+	g, err := l.grammars.Compile(ctx, *spec)
+	if err != nil {
+		return err
 	}
 	r.Sampling.Processor = g.NewProcessor(ends)
 	return nil

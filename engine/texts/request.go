@@ -25,15 +25,15 @@ type Request struct {
 	engine.Request // PromptIDs hold where Prompt has nothing
 
 	Prompt   Prompt
-	Stop     []string         // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
-	KeepStop bool             // the one that is found is part of the text
-	StopIDs  []int32          // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
-	Grammar  *grammar.Grammar // what the text must match; not beside a Processor, and with ids that end it
-	BadWords []string         // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
+	Stop     []string      // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
+	KeepStop bool          // the one that is found is part of the text
+	StopIDs  []int32       // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
+	Grammar  *grammar.Spec // what the text must match; not beside a Processor, and with ids that end it
+	BadWords []string      // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
 }
 
-// Check refuses what no model could take, with errors of the classes engine.ErrParams
-// and text.ErrStops. Generate begins with it.
+// Check refuses what no model could take, with errors of the classes engine.ErrParams,
+// text.ErrStops and grammar.ErrSpec. Generate begins with it.
 func (r *Request) Check() error {
 	if err := r.Prompt.check(); err != nil {
 		return err
@@ -46,6 +46,11 @@ func (r *Request) Check() error {
 	}
 	if r.Grammar != nil && r.Sampling.Processor != nil {
 		return fmt.Errorf("%w: a grammar and a processor are given, leave one out", engine.ErrParams)
+	}
+	if r.Grammar != nil {
+		if err := r.Grammar.Check(); err != nil {
+			return err
+		}
 	}
 	for i, w := range r.BadWords {
 		if w == "" || !utf8.ValidString(w) {

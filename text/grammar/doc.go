@@ -60,10 +60,10 @@
 // expressions is the standard library's. In tests github.com/santhosh-tekuri/jsonschema
 // judges what is written.
 //
-// Ownership: a Grammar keeps its Vocabulary, and what it has learnt of its masks, 32 MiB at
-// most, for all its processors.
+// Ownership: a Grammar keeps its Vocabulary, and what it has learnt of its masks, 16 MiB at
+// most, for all its processors. A [Cache] keeps the last 16 grammars.
 //
-// Concurrency: Vocabulary, Grammar and Processor may be used from any goroutine; a lock
+// Concurrency: Vocabulary, Grammar, Cache and Processor may be used from any goroutine; a lock
 // per grammar is held while a mask is made, not while it is applied. No goroutine is
 // started here.
 package grammar

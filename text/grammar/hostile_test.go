@@ -73,9 +73,10 @@ func TestK5HostileGrammarsAreRefused(t *testing.T) {
 		{"a bound with many digits", schema(`{"minimum":1e999999999}`), ErrSpec},
 		{"a pattern beside lengths", schema(`{"pattern":"(a|b|c|d){1000}","minLength":9000,"maxLength":10000}`), ErrTooLarge},
 		{"large schema", schema(`{"title":"` + strings.Repeat("a", maxSchema) + `"}`), ErrTooLarge},
+		{"a pattern that is no text", Spec{Regex: "\xff"}, ErrSpec},
 		{"nothing asked for", Spec{}, ErrSpec},
 		{"two things asked for", Spec{Regex: "a", JSON: true}, ErrSpec},
-		{"no choice", Spec{Choices: []string{}}, ErrNothing},
+		{"no choice", Spec{Choices: []string{}}, ErrSpec},
 		{"choices that are no text", Spec{Choices: []string{"\xff"}}, ErrSpec},
 		{"many choices", Spec{Choices: []string{strings.Repeat("a", maxChoices), "b"}}, ErrTooLarge},
 	} {

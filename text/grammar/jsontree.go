@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxDepth is how deep a schema nests.
@@ -56,14 +55,11 @@ func (v *value) path() string {
 	return fmt.Sprintf("%.200q", "#/"+strings.Join(names, "/"))
 }
 
-// parseJSON reads a JSON text: one value, no key twice, at most maxDepth deep.
+// parseJSON reads a JSON text in UTF-8: one value, no key twice, at most maxDepth deep.
 // Errors: ErrSpec, ErrTooLarge.
 func parseJSON(source []byte) (*value, error) {
 	if len(source) > maxSchema {
 		return nil, fmt.Errorf("%w: a schema of %d bytes, at most %d are taken", ErrTooLarge, len(source), maxSchema)
-	}
-	if !utf8.Valid(source) {
-		return nil, fmt.Errorf("%w: the schema is not UTF-8", ErrSpec)
 	}
 	d := json.NewDecoder(bytes.NewReader(source))
 	d.UseNumber()

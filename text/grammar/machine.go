@@ -8,7 +8,7 @@ import (
 
 // Bounds of a machine.
 const (
-	maxCache = 32 << 20 // bytes of states, frames and masks that are kept
+	maxCache = 16 << 20 // bytes of states, frames and masks that are kept
 	maxWork  = 1 << 22  // for a mask or a token; one is a step in the trie, a few nanoseconds
 	visit    = 8        // the work of following a thread
 )

@@ -24,7 +24,7 @@ type Spec struct {
 
 // Grammar is a set of texts over a vocabulary. It is safe for concurrent use, and one
 // serves all requests with the same Spec; they share what is known of its masks, at
-// most 32 MiB.
+// most 16 MiB.
 type Grammar struct {
 	mu      sync.Mutex
 	machine *machine
@@ -51,17 +51,36 @@ func Compile(ctx context.Context, spec Spec, v *Vocabulary) (*Grammar, error) {
 	return g, nil
 }
 
-// emit makes the rule 0 of a spec.
-func (s Spec) emit(b *builder) error {
+// Check refuses what is no spec. Compile begins with it. Errors: ErrSpec.
+func (s *Spec) Check() error {
 	given := 0
 	for _, is := range []bool{s.Regex != "", s.JSON, s.Schema != nil, s.Choices != nil} {
 		if is {
 			given++
 		}
 	}
-	switch {
-	case given != 1:
+	if given != 1 {
 		return fmt.Errorf("%w: %d of a regex, JSON, a schema and choices are given, must be one", ErrSpec, given)
+	}
+	if s.Choices != nil && len(s.Choices) == 0 {
+		return fmt.Errorf("%w: there is no choice", ErrSpec)
+	}
+	valid := utf8.ValidString(s.Regex) && utf8.Valid(s.Schema)
+	for _, c := range s.Choices {
+		valid = valid && utf8.ValidString(c)
+	}
+	if !valid {
+		return fmt.Errorf("%w: it is not UTF-8", ErrSpec)
+	}
+	return nil
+}
+
+// emit makes the rule 0 of a spec.
+func (s *Spec) emit(b *builder) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	switch {
 	case s.Regex != "":
 		p, err := b.parsePattern(s.Regex)
 		if err != nil {
@@ -80,11 +99,8 @@ func (s Spec) emit(b *builder) error {
 
 func emitChoices(b *builder, choices []string) error {
 	total := 0
-	for i, c := range choices {
+	for _, c := range choices {
 		total += len(c)
-		if !utf8.ValidString(c) {
-			return fmt.Errorf("%w: choice %d is not UTF-8", ErrSpec, i+1)
-		}
 	}
 	if total > maxChoices {
 		return fmt.Errorf("%w: choices of %d bytes, at most %d are taken", ErrTooLarge, total, maxChoices)

@@ -12,7 +12,6 @@ import (
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
-	"github.com/cbactor/cbactor/text/grammar"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -28,7 +27,6 @@ func TestRequestsThatCannotCross(t *testing.T) {
 		want error
 	}{
 		"processor":   {texts.Request{Request: engine.Request{Sampling: sampling.Params{Processor: ban{}}}}, ErrNotRemote},
-		"grammar":     {texts.Request{Grammar: new(grammar.Grammar)}, ErrNotRemote},
 		"matcher":     {texts.Request{Request: engine.Request{Stop: func() engine.Matcher { return nil }}}, ErrNotRemote},
 		"max":         {texts.Request{Request: engine.Request{MaxNewTokens: math.MaxInt32 + 1}}, engine.ErrParams},
 		"priority":    {texts.Request{Request: engine.Request{Priority: math.MinInt}}, engine.ErrParams},

@@ -9,10 +9,10 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// Request is what asks for tokens. A Processor, a Grammar, and a Stop of the engine's kind,
-// are ErrNotRemote. Handler and Streaming are not told: they are the caller's own.
+// Request is what asks for tokens. A Processor, and a Stop of the engine's kind, are
+// ErrNotRemote. Handler and Streaming are not told: they are the caller's own.
 func Request(r texts.Request) (*messages.Request, error) {
-	if r.Sampling.Processor != nil || r.Request.Stop != nil || r.Grammar != nil {
+	if r.Sampling.Processor != nil || r.Request.Stop != nil {
 		return nil, ErrNotRemote
 	}
 	if err := r.Check(); err != nil {
@@ -26,6 +26,7 @@ func Request(r texts.Request) (*messages.Request, error) {
 		Score: r.Score, Stop: r.Stop, KeepStop: r.KeepStop, StopIds: r.StopIDs, BadWords: r.BadWords,
 		DeadlineNs: int64(r.Deadline), FirstTokenNs: int64(r.FirstToken), Timestamps: r.Timestamps,
 		Adapter: r.Adapter, Salt: r.Salt, Kv: KV(r.KV), MinVersion: r.MinVersion, Private: r.Private, Wait: r.Wait,
+		Grammar: grammarTo(r.Grammar),
 	}
 	var err error
 	for _, n := range []struct {
@@ -88,6 +89,7 @@ func RequestOf(m *messages.Request) (texts.Request, error) {
 			Adapter: m.GetAdapter(), Salt: m.GetSalt(), MinVersion: m.GetMinVersion(), Private: m.GetPrivate(), Wait: m.GetWait(),
 		},
 		Stop: m.GetStop(), KeepStop: m.GetKeepStop(), StopIDs: m.GetStopIds(), BadWords: m.GetBadWords(),
+		Grammar: grammarOf(m.GetGrammar()),
 	}
 	if m != nil && m.Seed != nil {
 		r.Seed = new(m.GetSeed())
