@@ -36,7 +36,9 @@ func (m Message) Valid() bool {
 // value is the message as a template sees it: what is empty is not there, but for role
 // and content.
 func (m Message) value() jinja.Value {
-	v := dict("role", jinja.NewString(m.Role), "content", jinja.NewString(m.Content))
+	v := jinja.NewDict()
+	v.AsDict().Set("role", jinja.NewString(m.Role))
+	v.AsDict().Set("content", jinja.NewString(m.Content))
 	if len(m.ToolCalls) > 0 {
 		calls := make([]jinja.Value, len(m.ToolCalls))
 		for i, c := range m.ToolCalls {
@@ -60,18 +62,12 @@ func (c ToolCall) value() jinja.Value {
 	if err != nil {
 		arguments = jinja.NewString(c.Arguments)
 	}
-	return dict(
-		"id", jinja.NewString(c.ID),
-		"type", jinja.NewString("function"),
-		"function", dict("name", jinja.NewString(c.Name), "arguments", arguments),
-	)
-}
-
-// dict is a dict of names and values in turn.
-func dict(pairs ...any) jinja.Value {
+	function := jinja.NewDict()
+	function.AsDict().Set("name", jinja.NewString(c.Name))
+	function.AsDict().Set("arguments", arguments)
 	v := jinja.NewDict()
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.AsDict().Set(pairs[i].(string), pairs[i+1].(jinja.Value))
-	}
+	v.AsDict().Set("id", jinja.NewString(c.ID))
+	v.AsDict().Set("type", jinja.NewString("function"))
+	v.AsDict().Set("function", function)
 	return v
 }

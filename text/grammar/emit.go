@@ -1,36 +1,5 @@
 package grammar
 
-import "strings"
-
-// ecma is a pattern of ECMA-262 in RE2's syntax, as far as they spell the same things
-// in different ways: \uXXXX is \x{XXXX}, and \/ is a slash.
-func ecma(source string) string {
-	var out strings.Builder
-	for i := 0; i < len(source); i++ {
-		rest := source[i:]
-		switch {
-		case len(rest) >= 6 && rest[:2] == `\u` && isHex(rest[2:6]):
-			out.WriteString(`\x{` + rest[2:6] + `}`)
-			i += 5
-		case len(rest) >= 2 && rest[0] == '\\':
-			out.WriteString(rest[:2])
-			i++
-		default:
-			out.WriteByte(rest[0])
-		}
-	}
-	return out.String()
-}
-
-func isHex(s string) bool {
-	for i := range len(s) {
-		if !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])) {
-			return false
-		}
-	}
-	return true
-}
-
 // spelling says how the characters of a pattern are written.
 type spelling uint8
 

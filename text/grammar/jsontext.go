@@ -133,8 +133,7 @@ func (b *builder) oneOf(set string, next int32) int32 {
 	return at
 }
 
-// digits are JSON's numbers. Exponents have two digits at most, so that they can be
-// read as float64.
+// JSON's numbers. Exponents have two digits at most, so that they can be read as float64.
 const (
 	numberSyntax  = `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?`
 	integerSyntax = `-?(0|[1-9][0-9]*)`

@@ -5,8 +5,8 @@ import (
 	"github.com/cbactor/cbactor/text/grammar"
 )
 
-// grammarTo is what a text must match; nil: nothing.
-func grammarTo(s *grammar.Spec) *messages.Grammar {
+// language is what a text must match; nil: nothing.
+func language(s *grammar.Spec) *messages.Grammar {
 	if s == nil {
 		return nil
 	}
@@ -17,8 +17,8 @@ func grammarTo(s *grammar.Spec) *messages.Grammar {
 	return m
 }
 
-// grammarOf reads it.
-func grammarOf(m *messages.Grammar) *grammar.Spec {
+// languageOf reads it.
+func languageOf(m *messages.Grammar) *grammar.Spec {
 	if m == nil {
 		return nil
 	}

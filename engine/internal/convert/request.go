@@ -26,7 +26,7 @@ func Request(r texts.Request) (*messages.Request, error) {
 		Score: r.Score, Stop: r.Stop, KeepStop: r.KeepStop, StopIds: r.StopIDs, BadWords: r.BadWords,
 		DeadlineNs: int64(r.Deadline), FirstTokenNs: int64(r.FirstToken), Timestamps: r.Timestamps,
 		Adapter: r.Adapter, Salt: r.Salt, Kv: KV(r.KV), MinVersion: r.MinVersion, Private: r.Private, Wait: r.Wait,
-		Grammar: grammarTo(r.Grammar),
+		Grammar: language(r.Grammar),
 	}
 	var err error
 	for _, n := range []struct {
@@ -89,7 +89,7 @@ func RequestOf(m *messages.Request) (texts.Request, error) {
 			Adapter: m.GetAdapter(), Salt: m.GetSalt(), MinVersion: m.GetMinVersion(), Private: m.GetPrivate(), Wait: m.GetWait(),
 		},
 		Stop: m.GetStop(), KeepStop: m.GetKeepStop(), StopIDs: m.GetStopIds(), BadWords: m.GetBadWords(),
-		Grammar: grammarOf(m.GetGrammar()),
+		Grammar: languageOf(m.GetGrammar()),
 	}
 	if m != nil && m.Seed != nil {
 		r.Seed = new(m.GetSeed())
