@@ -19,6 +19,9 @@ var (
 	// ErrTooAmbiguous: so many ways to read a text are open that a mask takes too long.
 	ErrTooAmbiguous = errors.New("the grammar is too ambiguous: say where its repetitions begin and end")
 
+	// ErrComplete: the text is complete, and nothing may end it.
+	ErrComplete = errors.New("the text is complete and the request's settings ban what would end it: ask for fewer tokens at least")
+
 	// ErrLeft: the ids of a sequence are not the beginning of a text that matches.
 	ErrLeft = errors.New("the text is outside of the grammar")
 )

@@ -84,7 +84,7 @@ func TestK5HostileGrammarsAreRefused(t *testing.T) {
 			var before, after runtime.MemStats
 			var err error
 			took := time.Hour
-			for try := 0; try < 5 && took > 100*time.Millisecond; try++ { // other programs run beside this one
+			for try := 0; try < 5 && !(raced && try > 0) && took > 100*time.Millisecond; try++ { // other programs run beside this one
 				runtime.ReadMemStats(&before)
 				began := time.Now()
 				_, err = Compile(context.Background(), c.spec, letters())
@@ -94,7 +94,7 @@ func TestK5HostileGrammarsAreRefused(t *testing.T) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
-			if took > 100*time.Millisecond {
+			if took > 100*time.Millisecond && !raced {
 				t.Errorf("took %v", took)
 			}
 			if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
@@ -129,7 +129,7 @@ func TestMasksTakeBoundedTime(t *testing.T) {
 			worst = max(worst, time.Since(began))
 		}
 		t.Logf("%s: %v at most, then %v", e, worst, err)
-		if worst > time.Second {
+		if worst > time.Second && !raced {
 			t.Errorf("%s: a mask took %v", e, worst)
 		}
 		if err != nil && !errors.Is(err, ErrTooAmbiguous) && !errors.Is(err, ErrLeft) {
@@ -171,7 +171,7 @@ func TestLargeGrammars(t *testing.T) {
 		g, err := Compile(context.Background(), spec, letters())
 		took := time.Since(began)
 		runtime.ReadMemStats(&after)
-		if err != nil || took > time.Second || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+		if err != nil || took > time.Second && !raced || after.TotalAlloc-before.TotalAlloc > 64<<20 {
 			t.Errorf("%s: %v after %v and %d MiB", name, err, took, (after.TotalAlloc-before.TotalAlloc)>>20)
 			continue
 		}

@@ -48,7 +48,7 @@ func TestMasksAreWhatEachTokenDoes(t *testing.T) {
 		for _, c := range texts {
 			g := compile(t, c.spec, v)
 			m, s := g.machine, g.start
-			every := 1 + len(c.text)*v.size/2_000_000
+			every := 1 + len(c.text)*v.size/500_000
 			for i := range len(c.text) + 1 {
 				if i%every == 0 || i == len(c.text) {
 					compareMask(t, g, s, name+": "+c.text[:i])

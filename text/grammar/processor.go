@@ -41,18 +41,21 @@ func (g *Grammar) NewProcessor(ends []int32) *Processor {
 }
 
 // Process implements sampling.Processor. Errors: ErrLeft where the generated ids do not
-// begin a text of the grammar, ErrTooAmbiguous.
+// begin a text of the grammar, ErrTooAmbiguous, and ErrComplete where the text can only
+// end and the logits of all ends are -Inf.
 func (p *Processor) Process(ids []int32, prompt int, logits []float32) error {
-	mask, ends, err := p.look(ids[prompt:])
+	mask, s, err := p.look(ids[prompt:])
 	if err != nil {
 		return err
 	}
-	p.apply(mask, ends, logits)
+	if !p.apply(mask, s.ends, logits) && len(s.threads) == 0 {
+		return ErrComplete
+	}
 	return nil
 }
 
-// look is the mask after ids, and whether the text may end there.
-func (p *Processor) look(ids []int32) (mask []uint64, ends bool, err error) {
+// look is the mask after ids, and the state.
+func (p *Processor) look(ids []int32) (mask []uint64, s *state, err error) {
 	g := p.grammar
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,14 +63,14 @@ func (p *Processor) look(ids []int32) (mask []uint64, ends bool, err error) {
 	for _, id := range ids[len(t.ids):] {
 		s, err := g.machine.read(t.state, id)
 		if err != nil {
-			return nil, false, fmt.Errorf("%w: id %d after %d of them", err, id, len(t.ids))
+			return nil, nil, fmt.Errorf("%w: id %d after %d of them", err, id, len(t.ids))
 		}
 		t.ids, t.state = append(t.ids, id), s
 		p.kept++
 	}
 	p.shorten()
 	mask, err = g.machine.maskOf(t.state)
-	return mask, t.state.ends, err
+	return mask, t.state, err
 }
 
 // trail is that of the longest beginning of ids that is remembered, a new one where it
@@ -117,8 +120,9 @@ func (m *machine) read(s *state, id int32) (*state, error) {
 	return s, nil
 }
 
-// apply bans all ids but those of a mask, and the ends where the text may not end.
-func (p *Processor) apply(mask []uint64, ends bool, logits []float32) {
+// apply bans all ids but those of a mask, and the ends where the text may not end. It says
+// whether an end is left.
+func (p *Processor) apply(mask []uint64, ends bool, logits []float32) (ending bool) {
 	banned := float32(math.Inf(-1))
 	kept := make([]float32, 0, 8)
 	for _, id := range p.ends {
@@ -144,6 +148,8 @@ func (p *Processor) apply(mask []uint64, ends bool, logits []float32) {
 	for i, id := range p.ends {
 		if id >= 0 && int(id) < len(logits) {
 			logits[id] = kept[i]
+			ending = ending || kept[i] > banned
 		}
 	}
+	return ending
 }

@@ -80,6 +80,23 @@ func TestIDsOutsideOfTheGrammar(t *testing.T) {
 	look(t, p, []int32{'a'}, 0, 256)
 }
 
+// Where a request must go on and its text cannot, it is told so.
+func TestACompleteTextThatMayNotEnd(t *testing.T) {
+	g := compile(t, Spec{Regex: "ab*"}, letters())
+	exactly := compile(t, Spec{Regex: "ab"}, letters())
+	text, logits := []int32("ab"), make([]float32, 256)
+	logits['x'] = float32(math.Inf(-1)) // as long as the request must go on
+	for _, c := range []struct {
+		g    *Grammar
+		ends []int32
+		want error
+	}{{exactly, nil, ErrComplete}, {exactly, []int32{'x'}, ErrComplete}, {exactly, []int32{'x', 'y'}, nil}, {g, []int32{'x'}, nil}, {g, nil, nil}} {
+		if err := c.g.NewProcessor(c.ends).Process(text, 0, slices.Clone(logits)); !errors.Is(err, c.want) {
+			t.Errorf("ends %v: %v, want %v", c.ends, err, c.want)
+		}
+	}
+}
+
 // walkIDs are ids that a grammar leaves, drawn from seed.
 func walkIDs(t *testing.T, g *Grammar, length int, random *rand.Rand) (list []int32) {
 	at := g.start

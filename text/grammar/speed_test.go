@@ -30,7 +30,7 @@ func TestMasksAreFast(t *testing.T) {
 		began := time.Now()
 		g, err := Compile(context.Background(), spec, v)
 		compiled := time.Since(began)
-		if err != nil || compiled > time.Second {
+		if err != nil || compiled > time.Second && !raced {
 			t.Fatalf("%s: %v, compiled in %v", name, err, compiled)
 		}
 		list, logits := codec.EncodeRaw(aPerson), make([]float32, v.size)
@@ -50,6 +50,9 @@ func TestMasksAreFast(t *testing.T) {
 		n := len(first)
 		t.Logf("%s: compiled in %v; %d tokens, median %v, 90 %% within %v, at most %v; again %v, %v, %v; %d KiB", name, compiled,
 			n, first[n/2], first[n*9/10], first[n-1], second[n/2], second[n*9/10], second[n-1], g.machine.bytes>>10)
+		if raced {
+			continue
+		}
 		if first[n/2] > 100*time.Microsecond || second[n*9/10] > 100*time.Microsecond {
 			t.Errorf("%s: a mask takes %v the first time, %v then", name, first[n/2], second[n*9/10])
 		}
