@@ -1601,6 +1601,8 @@ type Grammar struct {
 	Json          bool                   `protobuf:"varint,2,opt,name=json,proto3" json:"json,omitempty"`
 	Schema        *string                `protobuf:"bytes,3,opt,name=schema,proto3,oneof" json:"schema,omitempty"`
 	Choices       []string               `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
+	Before        string                 `protobuf:"bytes,5,opt,name=before,proto3" json:"before,omitempty"` // stands before it
+	After         string                 `protobuf:"bytes,6,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1661,6 +1663,20 @@ func (x *Grammar) GetChoices() []string {
 		return x.Choices
 	}
 	return nil
+}
+
+func (x *Grammar) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *Grammar) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
 }
 
 type IdList struct {
@@ -5289,12 +5305,14 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\agrammar\x18\x1c \x01(\v2\x13.cbactor.v1.GrammarR\agrammarB\a\n" +
 	"\x05inputB\a\n" +
 	"\x05_seedB\x10\n" +
-	"\x0e_max_staleness\"u\n" +
+	"\x0e_max_staleness\"\xa3\x01\n" +
 	"\aGrammar\x12\x14\n" +
 	"\x05regex\x18\x01 \x01(\tR\x05regex\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\bR\x04json\x12\x1b\n" +
 	"\x06schema\x18\x03 \x01(\tH\x00R\x06schema\x88\x01\x01\x12\x18\n" +
-	"\achoices\x18\x04 \x03(\tR\achoicesB\t\n" +
+	"\achoices\x18\x04 \x03(\tR\achoices\x12\x16\n" +
+	"\x06before\x18\x05 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x06 \x01(\tR\x05afterB\t\n" +
 	"\a_schema\"\x1a\n" +
 	"\x06IdList\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +

@@ -75,5 +75,5 @@ func (c *Cache) keep(spec Spec, g *Grammar) *Grammar {
 // equal says whether two specs are written in the same way.
 func (s Spec) equal(other Spec) bool {
 	return s.Regex == other.Regex && s.JSON == other.JSON && (s.Schema == nil) == (other.Schema == nil) &&
-		string(s.Schema) == string(other.Schema) && slices.Equal(s.Choices, other.Choices)
+		string(s.Schema) == string(other.Schema) && s.Before == other.Before && s.After == other.After && slices.Equal(s.Choices, other.Choices)
 }

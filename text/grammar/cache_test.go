@@ -18,7 +18,7 @@ func TestCache(t *testing.T) {
 		return g
 	}
 	source := []byte(`{"type":"null"}`)
-	specs := []Spec{{Regex: "a"}, {JSON: true}, {Schema: source}, {Choices: []string{"a"}}, {Choices: []string{"a", "b"}}}
+	specs := []Spec{{Regex: "a"}, {JSON: true}, {Schema: source}, {Choices: []string{"a"}}, {Choices: []string{"a", "b"}}, {JSON: true, Before: "a"}}
 	first := make(map[*Grammar]bool)
 	for _, s := range specs {
 		first[get(s)] = true

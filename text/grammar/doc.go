@@ -30,7 +30,8 @@
 // additionalProperties, items, prefixItems, minItems, maxItems, minLength, maxLength,
 // pattern, format (date, time, date-time, duration, email, hostname, ipv4, ipv6, uuid),
 // minimum, maximum, exclusiveMinimum, exclusiveMaximum, enum, const, anyOf, oneOf, allOf of
-// one schema, $ref within the schema, and annotations. Anything else is refused by its
+// one schema, $ref within the schema (or within the part with an $id around it), and
+// annotations. Anything else is refused by its
 // name with [ErrUnsupported], never ignored. Every text that is written is valid; some
 // that are valid are not written:
 //

@@ -78,6 +78,7 @@ func TestK5HostileGrammarsAreRefused(t *testing.T) {
 		{"two things asked for", Spec{Regex: "a", JSON: true}, ErrSpec},
 		{"no choice", Spec{Choices: []string{}}, ErrSpec},
 		{"choices that are no text", Spec{Choices: []string{"\xff"}}, ErrSpec},
+		{"a text around it that is none", Spec{JSON: true, After: "\xff"}, ErrSpec},
 		{"many choices", Spec{Choices: []string{strings.Repeat("a", maxChoices), "b"}}, ErrTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -24,6 +24,7 @@ var texts = []struct {
 	{Spec{Regex: `\w{3}[^0-9]{20,200}( ?[a-z ]{90})?\.`}, "One " + strings.Repeat("and two ", 14) + "."},
 	{schema(`{"type":"string","minLength":100,"maxLength":220}`), `"` + strings.Repeat(`abcé\n `, 30) + `"`},
 	{schema(`{"type":"string","pattern":"^x[a-z]{0,150}y","maxLength":120}`), `"x` + strings.Repeat("abcdefgh", 12) + `y."`},
+	{Spec{JSON: true, Before: "<call>\n", After: "\n</call>"}, "<call>\n{\"a\": 1}\n</call>"},
 	{Spec{Choices: []string{"yes", "no", "yes, please", "中文"}}, "yes"},
 }
 

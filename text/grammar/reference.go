@@ -16,7 +16,7 @@ func (s *schemas) resolve(ref *value) *value {
 		s.bad(ErrUnsupported, ref, "a reference to %.60q: only those within the schema are followed, like #/$defs/name", ref.text)
 		return nil
 	}
-	at := s.root
+	at := s.resource(ref)
 	for i, name := range strings.Split(rest, "/") {
 		if i == 0 {
 			continue // before the first slash
@@ -34,6 +34,17 @@ func (s *schemas) resolve(ref *value) *value {
 		s.bad(ErrTooLarge, ref, "more than %d parts are referred to", maxRefs)
 	}
 	return at
+}
+
+// resource is the schema whose beginning # stands for: the innermost one around with an
+// $id of its own, else the whole.
+func (s *schemas) resource(v *value) *value {
+	for ; v.up != nil; v = v.up {
+		if id := v.get("$id"); id != nil && id.kind == kindString {
+			break
+		}
+	}
+	return v
 }
 
 // child is a member of an object or an item of an array; nil: there is none.

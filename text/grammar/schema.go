@@ -9,7 +9,7 @@ import (
 
 // annotations are the keywords that say nothing of the texts that match.
 var annotations = []string{
-	"$schema", "$comment", "$defs", "definitions", "title", "description", "default", "example", "examples",
+	"$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "example", "examples",
 	"deprecated", "readOnly", "writeOnly", "discriminator",
 }
 
@@ -31,20 +31,7 @@ var typeNames = []string{"object", "array", "string", "number", "integer", "bool
 // schemas compiles the parts of a schema to rules.
 type schemas struct {
 	*builder
-	root *value
 	refs map[*value]bool
-}
-
-// emitSchema makes the rule 0 of a schema, and those of its parts when they are asked
-// for. Errors: ErrSpec, ErrTooLarge.
-func emitSchema(b *builder, source []byte) error {
-	root, err := parseJSON(source)
-	if err != nil {
-		return err
-	}
-	s := &schemas{builder: b, root: root, refs: make(map[*value]bool)}
-	s.schema(root)
-	return nil
 }
 
 // schema is the rule of a part that is a schema.

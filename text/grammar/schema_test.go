@@ -111,6 +111,8 @@ var schemaCases = []schemaCase{
 	{`{"$ref":"#/$defs/tree","$defs":{"tree":{"type":"object","properties":{"v":{"type":"integer"},"c":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["v"],"additionalProperties":false}}}`,
 		[]string{`{"v":1}`, `{"v":1,"c":[{"v":2,"c":[]},{"v":3}]}`}, []string{`{"c":[]}`, `{"v":1,"c":[1]}`}, nil},
 	{`{"definitions":{"a/b~c d":{"const":1}},"type":"array","items":{"$ref":"#/definitions/a~1b~0c%20d"}}`, []string{`[1,1]`}, []string{`[2]`}, nil},
+	{`{"type":"array","items":{"$id":"https://example.org/a","type":"object","properties":{"$id":{"$ref":"#/$defs/b"}},"required":["$id"],"$defs":{"b":{"const":1}}},"$defs":{"b":{"const":2}}}`,
+		[]string{`[{"$id":1}]`}, []string{`[{"$id":2}]`}, nil},
 	{`{"anyOf":[{"type":"array","items":{"$ref":"#"}},{"type":"null"}]}`, []string{`null`, `[null,[[]]]`}, []string{`1`}, nil},
 	{`{"$defs":{"l":{"anyOf":[{"$ref":"#/$defs/l"},{"const":"x"}]}},"$ref":"#/$defs/l"}`, []string{`"x"`}, []string{`"y"`}, nil},
 }

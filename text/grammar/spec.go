@@ -11,15 +11,17 @@ import (
 const (
 	maxRegex   = 16 << 10
 	maxSchema  = 512 << 10
-	maxChoices = 512 << 10 // all together
+	maxChoices = 512 << 10 // all together, with what stands around them
 )
 
-// Spec says which texts there are: exactly one of its fields is set.
+// Spec says which texts there are: exactly one of its first four fields is set.
 type Spec struct {
 	Regex   string   // all texts that the whole of it matches, in RE2's syntax
 	JSON    bool     // a JSON object
 	Schema  []byte   // a JSON value, by a JSON schema
 	Choices []string // one of these
+
+	Before, After string // stand around it
 }
 
 // Grammar is a set of texts over a vocabulary. It is safe for concurrent use, and one
@@ -51,7 +53,7 @@ func Compile(ctx context.Context, spec Spec, v *Vocabulary) (*Grammar, error) {
 	return g, nil
 }
 
-// Check refuses what is no spec. Compile begins with it. Errors: ErrSpec.
+// Check refuses what is no spec. Compile begins with it. Errors: ErrSpec, ErrTooLarge.
 func (s *Spec) Check() error {
 	given := 0
 	for _, is := range []bool{s.Regex != "", s.JSON, s.Schema != nil, s.Choices != nil} {
@@ -66,11 +68,16 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("%w: there is no choice", ErrSpec)
 	}
 	valid := utf8.ValidString(s.Regex) && utf8.Valid(s.Schema)
-	for _, c := range s.Choices {
-		valid = valid && utf8.ValidString(c)
+	total := 0
+	for _, t := range append([]string{s.Before, s.After}, s.Choices...) {
+		valid = valid && utf8.ValidString(t)
+		total += len(t)
 	}
 	if !valid {
 		return fmt.Errorf("%w: it is not UTF-8", ErrSpec)
+	}
+	if total > maxChoices {
+		return fmt.Errorf("%w: choices of %d bytes, at most %d are taken", ErrTooLarge, total, maxChoices)
 	}
 	return nil
 }
@@ -80,37 +87,32 @@ func (s *Spec) emit(b *builder) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	switch {
-	case s.Regex != "":
-		p, err := b.parsePattern(s.Regex)
-		if err != nil {
-			return err
-		}
-		b.rule("text", func(next int32) int32 { return b.pattern(p, asText, counts{}, next) })
-	case s.JSON:
-		b.rule("text", func(next int32) int32 { return b.call(b.anyObject(), next) })
-	case s.Schema != nil:
-		return emitSchema(b, s.Schema)
-	default:
-		return emitChoices(b, s.Choices)
+	body, err := s.body(b)
+	if err != nil {
+		return err
 	}
+	b.rule("text", func(next int32) int32 { return b.text(s.Before, body(b.text(s.After, next))) })
 	return nil
 }
 
-func emitChoices(b *builder, choices []string) error {
-	total := 0
-	for _, c := range choices {
-		total += len(c)
+// body is what emits the text that stands between Before and After.
+func (s *Spec) body(b *builder) (func(next int32) int32, error) {
+	switch {
+	case s.Regex != "":
+		p, err := b.parsePattern(s.Regex)
+		return func(next int32) int32 { return b.pattern(p, asText, counts{}, next) }, err
+	case s.JSON:
+		return func(next int32) int32 { return b.call(b.anyObject(), next) }, nil
+	case s.Schema != nil:
+		root, err := parseJSON(s.Schema)
+		all := &schemas{builder: b, refs: make(map[*value]bool)}
+		return func(next int32) int32 { return b.call(all.schema(root), next) }, err
 	}
-	if total > maxChoices {
-		return fmt.Errorf("%w: choices of %d bytes, at most %d are taken", ErrTooLarge, total, maxChoices)
-	}
-	b.rule("text", func(next int32) int32 {
+	return func(next int32) int32 {
 		all := dead
-		for _, c := range choices {
+		for _, c := range s.Choices {
 			all = b.either(all, b.text(c, next))
 		}
 		return all
-	})
-	return nil
+	}, nil
 }

@@ -4,7 +4,7 @@
 // chat template. A [Parser] takes the text of an answer in pieces, as a text.Session gives
 // it, and tells what is words and what is a call: its name as soon as it is certain, then
 // its arguments piece by piece, so that a server can stream them. [Of] tells a template's
-// form.
+// form; [Force] is the grammar of answers that must be calls.
 //
 //   - Hermes, also of ChatML models such as Qwen 2.5 and 3:
 //     <tool_call>{"name": "f", "arguments": {…}}</tool_call>, among words, any number of times.
@@ -13,8 +13,8 @@
 //
 // What is begun like a call and is none, such as JSON without a name, is words, as it was
 // written. A call that breaks off after its name was told stays a call with the arguments
-// there are: whoever runs it must expect arguments that are no JSON, with any parser. A
-// grammar (package grammar) can rule it out.
+// there are: whoever runs it must expect arguments that are no JSON, with any parser. [Force]
+// rules it out, up to the limit of tokens.
 //
 // What is held back is what may become a call, and white space beside one, which is dropped.
 // Time is linear in the text, memory in what is held back.

@@ -83,7 +83,7 @@ func request(t *rapid.T) texts.Request {
 		Adapter: rapid.String().Draw(t, "adapter"), Salt: rapid.String().Draw(t, "salt"), KV: engine.KVPolicy(rapid.IntRange(0, 3).Draw(t, "kv")),
 		MinVersion: rapid.String().Draw(t, "minv"), Private: rapid.Bool().Draw(t, "private"), Wait: rapid.Bool().Draw(t, "wait"),
 	}, Stop: strs(t, "stop", 3), KeepStop: rapid.Bool().Draw(t, "keep"), StopIDs: ids(t, "stopids"), BadWords: strs(t, "bad", 2)}
-	r.Grammar = rapid.SampledFrom([]*grammar.Spec{nil, {Regex: "a"}, {JSON: true}, {Schema: []byte("{}")}, {Schema: []byte{}}, {Choices: []string{"", "b"}}}).Draw(t, "grammar")
+	r.Grammar = rapid.SampledFrom([]*grammar.Spec{nil, {Regex: "a"}, {JSON: true, Before: "b", After: "a"}, {Schema: []byte("{}")}, {Schema: []byte{}}, {Choices: []string{"", "b"}}}).Draw(t, "grammar")
 	if rapid.Bool().Draw(t, "no eos") {
 		r.EOS = nil
 	}

@@ -10,7 +10,7 @@ func language(s *grammar.Spec) *messages.Grammar {
 	if s == nil {
 		return nil
 	}
-	m := &messages.Grammar{Regex: s.Regex, Json: s.JSON, Choices: s.Choices}
+	m := &messages.Grammar{Regex: s.Regex, Json: s.JSON, Choices: s.Choices, Before: s.Before, After: s.After}
 	if s.Schema != nil {
 		m.Schema = new(string(s.Schema))
 	}
@@ -22,7 +22,7 @@ func languageOf(m *messages.Grammar) *grammar.Spec {
 	if m == nil {
 		return nil
 	}
-	s := &grammar.Spec{Regex: m.GetRegex(), JSON: m.GetJson(), Choices: m.GetChoices()}
+	s := &grammar.Spec{Regex: m.GetRegex(), JSON: m.GetJson(), Choices: m.GetChoices(), Before: m.GetBefore(), After: m.GetAfter()}
 	if m.Schema != nil {
 		s.Schema = []byte(m.GetSchema())
 	}
