@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is compiled, in bytes.
 const (
-	maxRegex   = 16 << 10
+	maxRegex   = 8 << 10
 	maxSchema  = 512 << 10
 	maxChoices = 512 << 10 // all together, with what stands around them
 )
