@@ -1,5 +1,7 @@
 package grammar
 
+import "fmt"
+
 // spelling says how the characters of a pattern are written.
 type spelling uint8
 
@@ -15,6 +17,9 @@ type counts struct {
 	limited     bool
 }
 
+// maxPlaces is how many places a pattern has, which are its parts times its counts at most.
+const maxPlaces = 1 << 15
+
 // place is a part of a pattern and what was read before it.
 type place struct {
 	part   int32
@@ -29,6 +34,9 @@ func (b *builder) pattern(p *pattern, how spelling, n counts, next int32) int32 
 	var todo []place
 	visit := func(x place) int32 {
 		pc, ok := at[x]
+		if !ok && len(at) >= maxPlaces {
+			return b.fail(fmt.Errorf("%w: a pattern that its length multiplies to more than %d characters", ErrTooLarge, maxPlaces))
+		}
 		if !ok {
 			pc = b.hole()
 			at[x] = pc

@@ -159,7 +159,7 @@ func TestLargeGrammars(t *testing.T) {
 	}
 	for name, spec := range map[string]Spec{
 		"characters": schema(`{"type":"string","maxLength":60000}`),
-		"pattern":    schema(`{"type":"string","pattern":"^(\\w+ ){3}","maxLength":2000}`),
+		"pattern":    schema(`{"type":"string","pattern":"^(\\w+ ){3}","maxLength":1000}`),
 		"items":      schema(`{"type":"array","items":{"type":"integer"},"maxItems":10000}`),
 		"members":    schema(`{"type":"object","properties":{` + members.String() + `"z":{}}}`),
 		"values":     schema(`{"enum":[` + names.String() + `1]}`),
