@@ -53,7 +53,7 @@ type Hold interface {
 	// Release leaves the pause: if nobody else holds it, generation goes on. If anything was
 	// written to Weights it is committed before, as an update of that version with the policy
 	// KVKeep; an error of that leaves the weights as they were before, and what was written
-	// is lost. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
+	// is lost, but for ErrCommitted. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
 	// released, Release does nothing.
 	Release(version string) error
 	// Renew lets the lease begin again. The error is an ErrHoldLost, or says that the
@@ -105,7 +105,8 @@ type Update interface {
 	// next plan compute with it. It returns when no step computes with the weights before,
 	// which are kept for Rollback until the next Update. No step waits for it.
 	//
-	// Any error leaves the weights that serve as they are, to the bit. After an ErrMissing
+	// Any error leaves the weights that serve as they are, to the bit, but for ErrCommitted:
+	// the new ones are in force, and sleep. After an ErrMissing
 	// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
 	// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
 	Commit(ctx context.Context) error

@@ -28,7 +28,7 @@ func (h *hold) Release(version string) error {
 	}
 	left := h.held.Release()
 	if committed { // if the hold has ended meanwhile, the weights are whole nevertheless
-		return nil
+		return err
 	}
 	return cmp.Or(err, left)
 }

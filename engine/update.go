@@ -134,16 +134,13 @@ func (u *update) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	before := e.store.Current().Version
 	set, err := u.become()
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
 	if err := e.install(set, u.kv); err != nil {
-		serves := e.back(before)
-		e.store.Forget()
-		return fmt.Errorf("commit: %w: %s", e.closedOr(err), serves)
+		return fmt.Errorf("commit: %w", e.back(err))
 	}
 	return nil
 }
@@ -177,20 +174,19 @@ func (u *update) abort() {
 }
 
 // Rollback lets the version compute again that served before the one that does, as a
-// commit with the policy kv would. The one that served is kept in its place. An error
-// wraps weights.ErrVersion where version is not kept.
+// commit with the policy kv would. The one that served is kept in its place. Errors are
+// those of Commit; weights.ErrVersion means that version is not kept.
 func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
 	if err := e.changeWeights(ctx); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	defer e.others()
-	before := e.store.Current().Version
 	set, err := e.store.Rollback(version)
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		return fmt.Errorf("rollback: %w: %s", e.closedOr(err), e.back(before))
+		return fmt.Errorf("rollback: %w", e.back(err))
 	}
 	return nil
 }

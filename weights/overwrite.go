@@ -2,8 +2,11 @@ package weights
 
 import "fmt"
 
-// Send gives tensors, whole and in order, to put, which is like Update.Put.
-type Send func(put func(name, dtype string, shape []int, offset int, data []byte) error) error
+// Put takes bytes of a tensor, as Update.Put does.
+type Put = func(name, dtype string, shape []int, offset int, data []byte) error
+
+// Send gives tensors, whole and in order, to put.
+type Send func(put Put) error
 
 // Overwrite is an update in the memory of the set that serves, where there is none
 // for two. The tensors are sent twice: Check looks at them, while the old ones serve;
