@@ -92,8 +92,8 @@ type HeldWeights interface {
 // generation, which nothing of it touches before Commit. Its methods may be called
 // from any goroutine.
 type Update interface {
-	// Dropped is the version that had to give up its place for the update, so that there
-	// is no way back to it; "": none.
+	// Dropped is the version that had to give up its memory for the update, so that there
+	// is no way back to it, whatever becomes of the update; "": none.
 	Dropped() string
 	// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
 	// order, any number of times. Only an error that says that bytes are wrong ends the
@@ -103,7 +103,8 @@ type Update interface {
 	Missing(ctx context.Context) ([]weights.Gap, error)
 	// Commit checks what was sent, makes it ready beside the steps that run, and lets the
 	// next plan compute with it. It returns when no step computes with the weights before,
-	// which are kept for Rollback until the next Update. No step waits for it.
+	// which are kept for Rollback, in the place of those kept so far, until the next Commit
+	// or an Update that needs their memory. No step waits for it.
 	//
 	// Any error leaves the weights that serve as they are, to the bit, but for ErrCommitted:
 	// the new ones are in force, and sleep. After an ErrMissing

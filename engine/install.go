@@ -222,6 +222,18 @@ func (e *Engine) dropOld() {
 	}
 }
 
+// unloadKept has the executor give up the kept set, so that the store can, and tells
+// whether it had it. A way back to it packs it again.
+func (e *Engine) unloadKept() (had bool) {
+	for _, epoch := range slices.Clone(e.loaded) {
+		if epoch != e.cpu.Weights.Epoch {
+			e.drop(epoch)
+			had = true
+		}
+	}
+	return had
+}
+
 // drop gives up a set of the executor's that no step names any more. One that the
 // executor does not give up stays in use.
 func (e *Engine) drop(epoch uint32) {
@@ -249,13 +261,6 @@ func (e *Engine) log(err error) {
 	if err != nil {
 		e.options.Log.Error().Err(err).Msg("weights")
 	}
-}
-
-// forget gives up the kept version.
-func (e *Engine) forget() {
-	e.store.Forget()
-	e.versions.forget()
-	e.dropOld()
 }
 
 // back is the error of an install that is err, behind taking back what the store has made
