@@ -67,6 +67,7 @@ type Hold interface {
 	// Logits computes the logits behind the last of ids, one for each id of the
 	// vocabulary, while the pause is held. It goes before all requests: if the cache has no
 	// room for it, those are given up that would be in any other case, and computed again.
+	// All of it is by the same weights: those that serve when the last of it is computed.
 	// Prompts that are refused to others are so here; while the engine sleeps, or when it
 	// falls asleep before they are computed, the error is ErrAsleep.
 	Logits(ctx context.Context, ids []int32) ([]float32, error)
