@@ -217,7 +217,7 @@ func TestManifestsCross(t *testing.T) {
 // Every error of the engine's is, on the other side, the same to errors.Is, with its words.
 func TestErrorsCross(t *testing.T) {
 	for _, class := range []error{engine.ErrTooLong, engine.ErrNeverFits, engine.ErrVocab, engine.ErrDuplicateID, engine.ErrRejected, engine.ErrStale, engine.ErrQueueFull,
-		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
+		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrCommitted, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
 		weights.ErrMissing, weights.ErrVersion, weights.ErrBusy, weights.ErrClosed, weights.ErrDigest, weights.ErrMemory, weights.ErrNotFinite, weights.ErrBroken,
 		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools,
 		grammar.ErrSpec, grammar.ErrUnsupported, grammar.ErrTooLarge, grammar.ErrNothing, grammar.ErrTooAmbiguous, ErrNotRemote, ErrProtocol, ErrLimit, context.Canceled, context.DeadlineExceeded} {
