@@ -81,10 +81,10 @@ func TestOneFailureAfterAnother(t *testing.T) {
 		times := 0
 		if err := e.UpdateInPlace(t.Context(), UpdateOptions{Version: "v4", Manifest: w.manifest}, func(put weights.Put) error {
 			if times++; times > 1 {
-				return errPanicked
+				return weights.ErrPanicked
 			}
 			return w.sender(func(int) {})(put)
-		}); !errors.Is(err, errPanicked) || errors.Is(err, ErrBroken) {
+		}); !errors.Is(err, weights.ErrPanicked) || errors.Is(err, ErrBroken) {
 			t.Fatal(err)
 		}
 		serves(FirstVersion, want)

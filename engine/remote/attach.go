@@ -44,7 +44,7 @@ func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 		l.admit()
 		return
 	}
-	s.live, s.prompt, s.acked = true, nil, s.offset
+	s.live, s.prompt, s.acked, s.unsaid = true, nil, s.offset, 0
 	if s.text != nil {
 		s.text.again()
 	}
