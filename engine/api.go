@@ -54,7 +54,7 @@ type Hold interface {
 	// Release leaves the pause: if nobody else holds it, generation goes on. If anything was
 	// written to Weights it is committed before, as an update of that version with the policy
 	// KVKeep; an error of that leaves the weights as they were before, and what was written
-	// is lost. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
+	// is lost, but for ErrCommitted. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
 	// released, Release does nothing.
 	Release(version string) error
 	// Renew lets the lease begin again. The error is an ErrHoldLost, or says that the
@@ -68,6 +68,7 @@ type Hold interface {
 	// Logits computes the logits behind the last of ids, one for each id of the
 	// vocabulary, while the pause is held. It goes before all requests: if the cache has no
 	// room for it, those are given up that would be in any other case, and computed again.
+	// All of it is by the same weights: those that serve when the last of it is computed.
 	// Prompts that are refused to others are so here; while the engine sleeps, or when it
 	// falls asleep before they are computed, the error is ErrAsleep.
 	Logits(ctx context.Context, ids []int32) ([]float32, error)
@@ -93,8 +94,8 @@ type HeldWeights interface {
 // generation, which nothing of it touches before Commit. Its methods may be called
 // from any goroutine.
 type Update interface {
-	// Dropped is the version that had to give up its place for the update, so that there
-	// is no way back to it; "": none.
+	// Dropped is the version that had to give up its memory for the update, so that there
+	// is no way back to it, whatever becomes of the update; "": none.
 	Dropped() string
 	// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
 	// order, any number of times. Only an error that says that bytes are wrong ends the
@@ -104,9 +105,11 @@ type Update interface {
 	Missing(ctx context.Context) ([]weights.Gap, error)
 	// Commit checks what was sent, makes it ready beside the steps that run, and lets the
 	// next plan compute with it. It returns when no step computes with the weights before,
-	// which are kept for Rollback until the next Update. No step waits for it.
+	// which are kept for Rollback, in the place of those kept so far, until the next Commit
+	// or an Update that needs their memory. No step waits for it.
 	//
-	// Any error leaves the weights that serve as they are, to the bit. After an ErrMissing
+	// Any error leaves the weights that serve as they are, to the bit, but for ErrCommitted:
+	// the new ones are in force, and sleep. After an ErrMissing
 	// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
 	// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
 	Commit(ctx context.Context) error

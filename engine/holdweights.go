@@ -139,7 +139,7 @@ func (h *hold) commit(version string) (committed bool, err error) {
 		return false, err
 	}
 	err = h.engine.amend(w.base.Version, version, list)
-	return err == nil, err
+	return err == nil || errors.Is(err, ErrCommitted), err
 }
 
 // amend makes a version that has some tensors in the place of those of its base.

@@ -20,7 +20,7 @@ import (
 // nor a digest of the result can be sent.
 //
 // An error leaves the weights that serve as they are, to the bit, whatever it is, but
-// for ErrBroken: the second time send has failed or panicked in the middle, or has brought
+// for ErrCommitted, as of Commit, and for ErrBroken: the second time send has failed or panicked in the middle, or has brought
 // other bytes than at first. Then no version serves (Version is ""). What is open waits, and new
 // requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
 // all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
@@ -69,12 +69,11 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if e.borrowed > 0 {
 		return fmt.Errorf("%w: %d read it, by Hold.Weights or Checksum: wait for their end", weights.ErrInUse, e.borrowed)
 	}
-	defer e.wake()
 	s := e.session.Load()
 	if s.ended() {
-		return e.overwrite(s, over, o.KV, send)
+		return e.awake(e.overwrite(s, over, o.KV, send))
 	}
-	return e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) })
+	return e.awake(e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) }))
 }
 
 // paced is send that gives way to steps after each tensor.
@@ -98,7 +97,7 @@ func (e *Engine) overwrite(s *session, over *weights.Overwrite, kv KVPolicy, sen
 		e.breaks()
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	case err != nil:
-		return errors.Join(err, e.loadAgain(s))
+		return err
 	}
 	c := e.commitOf(set, kv)
 	if !s.ended() {

@@ -134,6 +134,10 @@ func (e *Engine) Start(ctx context.Context) error {
 			e.others()
 			return fmt.Errorf("start: %w", errSendWeights)
 		}
+		if err := e.ready(); err != nil {
+			e.others()
+			return fmt.Errorf("start: %w", err)
+		}
 		s := e.session.Load()
 		running, ending := s.system.Resume()
 		rest := s.system.AtRest()
@@ -166,12 +170,7 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	}
 	if e.store != nil {
 		e.dropAll()
-		set := e.store.Current() // of a later epoch than what served, if an update has failed
-		if set.Epoch != e.cpu.Weights.Epoch {
-			e.recording.weights(set, "")
-		}
-		e.begins(set, e.versions.name(set.Epoch, set.Version))
-		if err := e.use(set.Epoch); err != nil {
+		if err := e.use(e.cpu.Weights.Epoch); err != nil {
 			return err
 		}
 	}

@@ -45,8 +45,8 @@ type update struct {
 }
 
 // Update opens an update of the weights; there is one at a time. The whole manifest is
-// checked before memory is taken. The version to which Rollback could go back gives up
-// its place: see Update.Dropped. It is aborted when ctx ends before it is committed, so
+// checked before memory is taken. The version to which Rollback could go back is given up
+// where memory does not hold the update beside it: see Update.Dropped. It is aborted when ctx ends before it is committed, so
 // that a sender who is gone does not keep others from theirs.
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
@@ -57,13 +57,9 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
-	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
-	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
-		e.forget()
-		if err != nil {
-			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
-		}
+	if errors.Is(err, weights.ErrMemory) && e.unloadKept() {
+		part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
 	}
 	if errors.Is(err, weights.ErrMemory) {
 		err = fmt.Errorf("%w; UpdateInPlace needs none", err)
@@ -71,7 +67,8 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part, pace: pace{engine: e}}
+	e.versions.keep(e.store.Retained())
+	u := &update{engine: e, kv: o.KV, dropped: part.Dropped(), part: part, pace: pace{engine: e}}
 	u.unbind = context.AfterFunc(ctx, u.abort)
 	return u, nil
 }
@@ -134,16 +131,13 @@ func (u *update) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	before := e.store.Current().Version
 	set, err := u.become()
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
 	if err := e.install(set, u.kv); err != nil {
-		serves := e.back(before)
-		e.store.Forget()
-		return fmt.Errorf("commit: %w: %s", e.closedOr(err), serves)
+		return fmt.Errorf("commit: %w", e.back(err))
 	}
 	return nil
 }
@@ -177,20 +171,19 @@ func (u *update) abort() {
 }
 
 // Rollback lets the version compute again that served before the one that does, as a
-// commit with the policy kv would. The one that served is kept in its place. An error
-// wraps weights.ErrVersion where version is not kept.
+// commit with the policy kv would. The one that served is kept in its place. Errors are
+// those of Commit; weights.ErrVersion means that version is not kept.
 func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
 	if err := e.changeWeights(ctx); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	defer e.others()
-	before := e.store.Current().Version
 	set, err := e.store.Rollback(version)
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	if err := e.install(set, kv); err != nil {
-		return fmt.Errorf("rollback: %w: %s", e.closedOr(err), e.back(before))
+		return fmt.Errorf("rollback: %w", e.back(err))
 	}
 	return nil
 }

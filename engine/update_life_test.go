@@ -199,18 +199,6 @@ type unable struct{ executor.Loader }
 
 func (unable) Load(*weights.Set) error { return errUnable }
 
-// What an update drops is named, also where the store gives it up for memory itself.
-func TestWhatIsDroppedForMemoryIsNamed(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1})
-	e.updates.Limit = 2*e.cpu.Weights.Bytes() + 1<<16
-	newTrained(t, 1).update(t, e, "v2", KVKeep)
-	u := newTrained(t, 2).begin(t, e, "v3", KVKeep)
-	defer u.Abort()
-	if u.Dropped() != FirstVersion || e.Kept() != "" {
-		t.Errorf("dropped is %q, kept %q", u.Dropped(), e.Kept())
-	}
-}
-
 // An update whose context has ended does not keep others from theirs.
 func TestAnUpdateEndsWithItsContext(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1})

@@ -304,8 +304,7 @@ func TestARefusedUpdateChangesNothing(t *testing.T) {
 	if got := greedy(t, e, text(20), 8); !slices.Equal(got.TokenIDs, before) {
 		t.Errorf("back: %v, want %v", got.TokenIDs, before)
 	}
-	u := good.begin(t, e, "v4", KVKeep)
-	if u.Dropped() != "v2" || e.Kept() != "" {
+	if u := good.begin(t, e, "v4", KVKeep); u.Dropped() != "" || e.Kept() != "v2" {
 		t.Errorf("dropped is %q, kept %q", u.Dropped(), e.Kept())
 	}
 }

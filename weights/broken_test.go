@@ -34,6 +34,7 @@ func TestBrokenIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.commit(t, store, "", "v3")
+	store.Confirm()
 	if store.Retained() != "" || len(store.sets) != 1 {
 		t.Errorf("%q is kept, there are %d sets", store.Retained(), len(store.sets))
 	}

@@ -47,7 +47,7 @@ func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 		l.admit()
 		return
 	}
-	s.live, s.prompt, s.acked = true, nil, s.offset
+	s.live, s.prompt, s.acked, s.unsaid = true, nil, s.offset, 0
 }
 
 // detach takes note that there is no connection. What is cancelled ends now.

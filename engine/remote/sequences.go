@@ -10,11 +10,13 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// window is how many tokens of a sequence may be under way, and ackEach after how many
-// the engine hears that they have come.
+// window is how many tokens of a sequence may be under way. The engine hears that they have come
+// after ackEach of them, or ackBytes of what is told of them and of text: less than it lets be
+// under way.
 const (
-	window  = 256
-	ackEach = window / 4
+	window   = 256
+	ackEach  = window / 4
+	ackBytes = 256 << 10
 )
 
 // sequences are those that the engine has open, or of which it has not heard that their
@@ -42,6 +44,7 @@ type sequence struct {
 	stream     uint64
 	offset     int // tokens that have come
 	acked      int // of them, as the engine knows
+	unsaid     int // bytes that have come since it was told
 	prompt     []sampling.Drawn
 	live       bool // News of it are expected, from offset on
 	cancelled  bool
@@ -72,14 +75,24 @@ func (l *link) news(m *messages.News) {
 	}
 	s.prompt = append(s.prompt, prompt...)
 	s.offset += len(c.TokenIDs)
+	s.unsaid += weight(&c)
 	s.take(&c)
 	switch {
 	case c.Final != nil:
 		l.done(s)
-	case s.offset-s.acked >= ackEach || len(prompt) > 0:
-		s.acked = s.offset
+	case s.offset-s.acked >= ackEach || s.unsaid >= ackBytes || len(prompt) > 0:
+		s.acked, s.unsaid = s.offset, 0
 		l.write(&messages.Ack{Taken: []*messages.Taken{s.taken()}})
 	}
+}
+
+// weight is what a chunk takes of the bytes that the engine lets be under way.
+func weight(c *texts.Chunk) int {
+	n := len(c.Text)
+	for _, d := range c.Logprobs {
+		n += convert.DrawnBytes(d)
+	}
+	return n
 }
 
 // take tells what has come.
