@@ -70,8 +70,11 @@ func TestRemoteFaults(t *testing.T) {
 	}
 	updates := r.trainer.ends(soon)
 	r.atRest()
-	if now := resident(t, r.server.cmd); now > memory+96<<20 {
-		t.Errorf("the server has %d MiB resident, %d at its beginning", now>>20, memory>>20)
+	if now := resident(t, r.server.cmd); now > 0 {
+		t.Logf("%d MiB resident of the server, %d at its beginning", now>>20, memory>>20)
+		if now > memory+96<<20 {
+			t.Error("its memory grows")
+		}
 	}
 	newChecker(t).check(t, append(whole, lost...))
 	versions := map[string]bool{}

@@ -16,7 +16,7 @@ func TestRemoteRestart(t *testing.T) {
 	reader := cast[ended](t, part{Role: "reader", Address: s.address, Name: "reader"})
 	reader.says(10, soon)
 	long := command(t, "generate", "--connect", s.address, "--json", "--requests", "-", "--ignore-eos")
-	long.Stdin = strings.NewReader(strings.Repeat(`{"prompt_ids":[1,2,3],"max_new_tokens":400}`+"\n", 200))
+	long.Stdin = strings.NewReader(strings.Repeat(`{"prompt_ids":[1,2,3],"max_new_tokens":300}`+"\n", 24))
 	var stderr bytes.Buffer
 	long.Stderr = &stderr
 	results := follow[result](t, long)
