@@ -1,3 +1,5 @@
+//go:build unix
+
 package test
 
 import (
@@ -16,9 +18,6 @@ import (
 )
 
 var remoteRequests = flag.Int("remote.requests", 240, "requests of all clients in TestRemoteFaults, at least")
-
-// soon is how long what must come may take, on a machine that has much else to do.
-const soon = 60 * time.Second
 
 // troupe are a server, its clients and a trainer, each a process, with networks between them
 // that can be hindered.

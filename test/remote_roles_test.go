@@ -17,6 +17,9 @@ import (
 // its arguments, as JSON.
 const roleVariable = "CBACTOR_TEST_ROLE"
 
+// soon is how long what must come may take, on a machine that has much else to do.
+const soon = 60 * time.Second
+
 // part is what a process of the test binary does, as a client of an engine: it says so in
 // JSON lines on standard output. Its standard input ends when it is to end.
 type part struct {
