@@ -1,6 +1,4 @@
-"""A client of cbactor's engines: docs/protocol.md in Python. The modules of its messages:
-
-    python -m grpc_tools.protoc -I. -I../../messages --python_out=. remoting.proto remote.proto
+"""A client of cbactor's engines: calls and streams of docs/protocol.md.
 
 One thread has the connection, and makes another one when it ends; callers wait for it.
 """
@@ -14,18 +12,11 @@ from concurrent.futures import Future
 
 import grpc
 
+import connection
 import remote_pb2 as pb
-import remoting_pb2 as wire
 
 RETRY = 0.2  # seconds before another try to connect
 WINDOW = 64  # tokens of a sequence that may be under way
-OPTIONS = [
-    ("grpc.use_local_subchannel_pool", 1),  # each connection is a new one
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
-    ("grpc.max_receive_message_length", 5 << 20),
-]
-INBOUND = {m.DESCRIPTOR.full_name: m for m in (pb.Reply, pb.News, pb.Lost)}
 
 
 class EngineError(Exception):
@@ -141,11 +132,10 @@ class Engine:
         while not self.over:
             why = "it has ended the connection"
             try:
-                self._connection()
+                with connection.connect(self.address, self.me, self.credentials) as (send, messages):
+                    self._talk(send, messages)
             except grpc.RpcError as error:
                 why = error.details()
-            except StopIteration:  # it has ended before it has said who it is
-                pass
             except Exception as error:  # what breaks the protocol
                 return self._end(error)
             with self.lock:
@@ -155,26 +145,12 @@ class Engine:
                     self._end(ConnectionError(f"{self.address}: {why}"))
             time.sleep(RETRY)
 
-    def _connection(self):
-        out = queue.SimpleQueue()
-        make = grpc.secure_channel if self.credentials else grpc.insecure_channel
-        with make(self.address, *filter(None, [self.credentials]), options=OPTIONS) as channel:
-            remoting = channel.stream_stream("/remote.Remoting/Receive", wire.RemoteMessage.SerializeToString, wire.RemoteMessage.FromString)
-            frames = remoting(iter(out.get, None))
-            try:
-                client = wire.ClientConnection(system_id=self.me)
-                out.put(wire.RemoteMessage(connect_request=wire.ConnectRequest(client_connection=client)))
-                engine = wire.PID(address=next(frames).connect_response.member_id, id="engine")
-                self._talk(frames, lambda message: out.put(frame(engine, message)))
-            finally:
-                out.put(None)
-
-    def _talk(self, frames, send):
+    def _talk(self, send, messages):
         with self.lock:
             self.last += 1
             hello, self.attaching = self.last, {}
             send(pb.Call(number=hello, settled=min(self.calls, default=hello), hello=pb.Hello(protocol=1, engine=self.name)))
-        for message in messages(frames):
+        for message in messages:
             with self.lock:
                 if isinstance(message, pb.News):
                     self._news(message)
@@ -224,15 +200,3 @@ class Engine:
         for stream in self.streams.values():
             stream.pieces.put((error, 0, True))
         self.calls, self.streams, self.ends = {}, {}, []
-
-
-def frame(engine, message):
-    envelope = wire.MessageEnvelope(message_data=message.SerializeToString())
-    batch = wire.MessageBatch(type_names=[message.DESCRIPTOR.full_name], targets=[engine], envelopes=[envelope])
-    return wire.RemoteMessage(message_batch=batch)
-
-
-def messages(frames):
-    for batch in (f.message_batch for f in frames):
-        for envelope in batch.envelopes:
-            yield INBOUND[batch.type_names[envelope.type_id]].FromString(envelope.message_data)
