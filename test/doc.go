@@ -3,7 +3,8 @@
 // rules of the house (which package may import which, and what nobody may call).
 //
 // Goldens need the assets of `make assets`; without them their tests are skipped,
-// or fail when CBACTOR_REQUIRE_ASSETS is set, as `make test-full` does. So does the client in Python without what test/python.sh sets up.
+// or fail when CBACTOR_REQUIRE_ASSETS is set, as `make test-full` does. The same holds for the
+// client in Python and what test/python.sh sets up.
 //
 // The test binary plays the clients that are processes of their own: see part.
 package test

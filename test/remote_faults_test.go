@@ -82,7 +82,7 @@ func TestRemoteFaults(t *testing.T) {
 			versions[s.Version] = true
 		}
 	}
-	t.Logf("%d requests, %d of them of a client that was killed, by %d versions of the weights, %d of the second trainer", len(whole)+len(lost)+ofCommand, len(lost), len(versions), len(updates))
+	t.Logf("%d requests, %d of them of a client that was killed, by %d versions of the weights; the second trainer has tried %d updates", len(whole)+len(lost)+ofCommand, len(lost), len(versions), len(updates))
 	if len(versions) < 3 {
 		t.Error("weights have hardly changed: the test shows little")
 	}

@@ -233,7 +233,7 @@ remote() {
 	echo '## A request alone to its first token, and tokens of 16 streams over one connection, on ECHO (aims: 1 ms more than local at p99, 10,000 tokens/s)'
 	echo
 	echo '```'
-	own go test -run '^$' -bench 'Streams|FirstToken' -benchtime 3s ./engine/remote | grep -E '^Bench|FAIL'
+	own go test -run '^$' -bench 'Streams|FirstToken' -benchtime 2s -count=3 ./engine/remote | grep -E '^Bench|FAIL'
 	echo '```'
 	echo
 	echo '## A pause behind 100,000 queued requests: of another client, and of the one that has queued them, behind its news'
