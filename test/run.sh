@@ -79,6 +79,7 @@ full)
 	part "build" make --no-print-directory build
 	part "other systems" cross
 	part "assets" make --no-print-directory assets
+	part "Python of the example" ./test/python.sh
 	export CBACTOR_REQUIRE_ASSETS=1
 	part "tests, race detector on" go test -race ./...
 	part "goldens" goldens
