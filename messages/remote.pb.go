@@ -2775,7 +2775,7 @@ func (x *Ack) GetAnswers() []uint64 {
 // the end was taken, too: nothing of the sequence is kept then.
 //
 // Of a sequence no more is under way than window tokens and 1 MiB, of text and of what is told of
-// tokens and prompt: Drawn count as 24 bytes each, their top likewise, and 5 for each of kept.
+// tokens and prompt: a Drawn counts as 34 bytes, 24 for each of its top and 5 for each of kept.
 // Whoever says what was taken when half a window or 256 KiB has come, at the latest, never waits.
 type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`

@@ -93,9 +93,9 @@ func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
 
 // Bounds of a request.
 const (
-	maxSequences = 128                              // more are the engine's to refuse
-	maxPrompt    = maxMessage / 2 / idBytes         // ids, where they are told
-	maxMoments   = maxMessage / 4 * 3 / momentBytes // tokens with timestamps, which their end has
+	maxSequences = 128     // more are the engine's to refuse
+	maxPrompt    = 400_000 // ids, where they are told: what answers has room for them
+	maxMoments   = 300_000 // tokens with timestamps: an end has room for them
 )
 
 // again answers a call for a request that is there already.
