@@ -32,6 +32,7 @@ func TestTraceOfACommit(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	r.sys.Root.Send(r.scheduler, &commit{sched.Commit{Epoch: 2, Version: 1}, done}) // ahead of the step's end
+	r.settle()
 	close(goOn)
 	if err := <-done; err != nil {
 		t.Fatal(err)
