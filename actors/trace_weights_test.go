@@ -30,8 +30,8 @@ func TestTraceOfACommit(t *testing.T) {
 	if err := r.ex.(executor.Loader).Load(&weights.Set{Epoch: 2}); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- r.Commit(t.Context(), sched.Commit{Epoch: 2, Version: 1}) }()
+	done := make(chan error, 1)
+	r.sys.Root.Send(r.scheduler, &commit{sched.Commit{Epoch: 2, Version: 1}, done}) // ahead of the step's end
 	r.settle()
 	close(goOn)
 	if err := <-done; err != nil {
