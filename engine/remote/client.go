@@ -20,8 +20,9 @@ type Options struct {
 	TLS *tls.Config // mutual; nil: to loopback alone
 
 	// ID is what the engine calls the client, over all its connections: 16 to 48 letters,
-	// digits and hyphens. Of two clients with one, each takes the connection from the other.
-	// "": one that nobody else has.
+	// digits and hyphens. It is the client's alone: of another one with the same id the engine
+	// thinks that it is this one, whose open requests fail then. "":
+	// one that nobody else has.
 	ID string
 
 	// Patience is how long a connection may be gone before what is open is given up, and how

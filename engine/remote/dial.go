@@ -45,7 +45,7 @@ func (l *link) dialled(d *dialled) {
 
 // final are errors of connecting that trying again does not mend.
 func final(err error) bool {
-	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrProtocol, ErrProtocol} {
+	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrReplaced, wire.ErrProtocol, ErrProtocol} {
 		if errors.Is(err, class) {
 			return true
 		}

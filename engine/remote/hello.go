@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
@@ -80,6 +81,7 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 		l.endRun(ofCall(away), ofOpen(away), false)
 	}
 	l.engine, l.welcome, l.most, l.state = m.GetEngine(), w, w.most, ready
+	l.begun, l.heard = time.Now(), false
 	l.introduced(nil)
 	l.resend()
 	l.attach()

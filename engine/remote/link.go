@@ -120,10 +120,12 @@ func (l *link) receive(sender *actor.PID, m any) {
 		l.closed(m)
 	case *messages.Reply:
 		if sender.Equal(l.peer) {
+			l.heard = true // until it is welcomed, that is not
 			l.replied(m)
 		}
 	case *messages.News:
 		if sender.Equal(l.peer) {
+			l.heard = true
 			l.news(m)
 		}
 	case *messages.Lost:

@@ -26,8 +26,9 @@ type ServerOptions struct {
 	TLS    *tls.Config // nil: on loopback alone
 	Name   string      // told to clients
 
-	// Accept says which actor is sent what a client sends, or why it is refused: the client
-	// is told the text. It runs on a goroutine of the connection, and may block for a while.
+	// Accept says which actor is sent what a client sends, or why it is not let in, for good
+	// (ErrRefused) or now: the client is told the text. It runs on a goroutine of the
+	// connection, and may block for a while.
 	Accept  func(Peer) (*actor.PID, error)
 	Inbound []proto.Message // one of each type that clients may send
 
@@ -233,8 +234,8 @@ func (s *Server) accept(peer Peer) (owner *actor.PID, err error) {
 			err = fmt.Errorf("%w: a panic", ErrEnded)
 		}
 	}()
-	if owner, err = s.options.Accept(peer); err != nil {
-		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	if owner, err = s.options.Accept(peer); err != nil && !errors.Is(err, ErrRefused) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	return owner, err
 }
@@ -264,7 +265,7 @@ func (s *Server) count(err error, peer Peer) {
 		s.stats.forbidden.Add(1)
 	case errors.Is(err, ErrSlow):
 		s.stats.slow.Add(1)
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		s.stats.refused.Add(1)
 	default:
 		return
