@@ -15,6 +15,7 @@ import (
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/wire"
 	"github.com/cbactor/cbactor/internal/wire/wiretest"
+	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
 )
@@ -83,4 +84,56 @@ func TestShortConnections(t *testing.T) {
 	if err := <-errs; !errors.Is(err, remote.ErrProtocol) {
 		t.Error(err)
 	}
+}
+
+// What the engine has no room for is not the end of what is under way.
+func TestNoRoomForCalls(t *testing.T) {
+	f := newFake(t)
+	c := f.connect()
+	full := func(call *messages.Call) {
+		f.say(&messages.Reply{Number: call.GetNumber(), Error: &messages.Error{Code: "too_much_open"}})
+	}
+	next := make(chan error, 1)
+	streams, _ := adding(c, t.Context(), engine.Request{PromptIDs: ids(3, 1)})
+	f.accept(f.call(), 1)
+	<-streams
+	go func() {
+		_, err := c.NextResult(t.Context())
+		next <- err
+	}()
+	full(f.call())
+	if err := <-next; !errors.Is(err, remote.ErrLimit) {
+		t.Errorf("a result that may come: %v", err)
+	}
+
+	done := make(chan error, 1)
+	var h engine.Hold
+	go func() {
+		var err error
+		h, err = c.Pause(t.Context(), engine.PauseOptions{})
+		done <- err
+	}()
+	f.say(&messages.Reply{Number: f.call().GetNumber(), What: &messages.Reply_Held{Held: &messages.Held{Hold: 5}}})
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for _, refused := range []bool{true, false} {
+		go func() { done <- h.Release("") }()
+		call := f.call()
+		if call.GetRelease().GetHold() != 5 {
+			t.Fatalf("%v", call)
+		}
+		if refused {
+			full(call)
+		} else {
+			f.say(&messages.Reply{Number: call.GetNumber()})
+		}
+		if err := <-done; refused != errors.Is(err, remote.ErrLimit) {
+			t.Error(err)
+		}
+	}
+	if err := h.Release(""); err != nil { // it was left
+		t.Error(err)
+	}
+	f.silent()
 }
