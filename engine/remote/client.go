@@ -102,8 +102,9 @@ func (c *Client) setting(name string) bool {
 }
 
 // Close says goodbye: the engine cancels what this client has open, releases its holds and aborts
-// its updates. The engine itself runs on. It is safe twice; afterwards every call
-// answers engine.ErrClosed.
+// its updates. The engine itself runs on. Where it cannot be told within 2 s, it does so when the
+// client was away for as long as it keeps what clients have. Close is safe twice; afterwards every
+// call answers engine.ErrClosed.
 func (c *Client) Close() error {
 	c.back.Close()
 	c.link.close()

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,11 +34,12 @@ const (
 // line is the way to the engine: one connection after the other.
 type line struct {
 	state   state
-	conn    *wire.Conn // nil: none
-	peer    *actor.PID // the engine, over it
-	dead    *actor.PID // of a connection that had ended before it was heard of
-	attempt int        // counts tries, and what is waited for in each
-	lost    time.Time  // since when there is no connection over which anything has come
+	conn    *wire.Conn         // nil: none
+	peer    *actor.PID         // the engine, over it
+	dead    *actor.PID         // of a connection that had ended before it was heard of
+	stop    context.CancelFunc // of the last try; nil: there was none
+	attempt int                // counts tries, and what is waited for in each
+	lost    time.Time          // since when there is no connection over which anything has come
 	delay   time.Duration
 	begun   time.Time           // of the connection
 	heard   bool                // over it, beside Welcome
