@@ -49,7 +49,7 @@ type Server struct {
 	system   *actor.ActorSystem
 	options  ServerOptions
 	types    map[string]protoreflect.MessageType
-	listener net.Listener
+	listener *listener
 	grpc     *grpc.Server
 	log      zerolog.Logger // of what clients do wrong: not more than a little
 	stats    struct{ accepted, refused, forbidden, slow atomic.Int64 }
@@ -89,7 +89,7 @@ func Serve(system *actor.ActorSystem, o ServerOptions) (*Server, error) {
 		system:   system,
 		options:  o,
 		types:    typesByName(o.Inbound),
-		listener: &listener{Listener: raw, limit: int64(o.Limits.Connections)},
+		listener: &listener{Listener: raw, limit: o.Limits.Connections, clients: map[string]*counted{}},
 		log:      o.Log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Second}),
 		open:     map[*connection]struct{}{},
 	}
@@ -210,6 +210,9 @@ func (s *Server) greet(c *connection, peer *Peer) error {
 	}
 	if peer.ID, err = parseConnect(body); err != nil {
 		return err
+	}
+	if !s.listener.greeted(peer.Address) {
+		return fmt.Errorf("%w: %d are connected: try again later", ErrBusy, s.options.Limits.Connections)
 	}
 	owner, err := s.accept(*peer)
 	if err != nil {
