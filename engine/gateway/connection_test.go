@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,7 +179,7 @@ func TestSecondConnectionReplacesTheFirst(t *testing.T) {
 	again := newClient(t, r)
 	again.id, again.number = c.id, 1000
 	again.hello()
-	if err := c.ended(); !is(err, wire.ErrEnded) {
+	if err := c.ended(); !is(err, wire.ErrReplaced) {
 		t.Errorf("the first ends by %v", err)
 	}
 	again.do(attach("a", 0))
@@ -227,7 +228,7 @@ func TestGuestLimit(t *testing.T) {
 	join(t, r)
 	second := join(t, r)
 	third := newClient(t, r)
-	if err := third.dial(r.Addr().String()); !is(err, wire.ErrRefused) {
+	if err := third.dial(r.Addr().String()); !is(err, wire.ErrLost) || !strings.Contains(err.Error(), "try again later") {
 		t.Errorf("the third: %v", err)
 	}
 	second.cut()

@@ -134,7 +134,7 @@ func (g *Gateway) Close() {
 }
 
 // errIdentity refuses who takes another client's id.
-var errIdentity = errors.New("the id is another client's")
+var errIdentity = fmt.Errorf("%w: the id is another client's", wire.ErrRefused)
 
 // accept finds or makes the guest of a connection.
 func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {

@@ -137,6 +137,7 @@ func (g *guest) open(client *actor.PID) {
 		return
 	}
 	if g.client != nil {
+		g.system.Root.Send(g.client, &wire.Replaced{})
 		g.hangUp()
 	}
 	g.stopTimer()

@@ -33,6 +33,11 @@ type Written struct {
 	Bytes  int // the actor's own
 }
 
+// Replaced is sent to the PID of a client that has connected again, or of which another one has the
+// id. It ends the connection with ErrReplaced, behind what was sent before: the client does
+// not come back by itself.
+type Replaced struct{}
+
 // stream is what the streams of gRPC have on both sides.
 type stream interface {
 	SendMsg(m any) error
@@ -102,9 +107,12 @@ func (c *connection) end(err error) {
 	})
 }
 
-// finish ends the connection when what waits has been written, or has had its time.
+// finish ends the connection when what waits has been written, or has had its time. The first
+// error is the one that counts.
 func (c *connection) finish(err error) {
-	c.ending.Store(true)
+	if c.ending.Swap(true) {
+		return
+	}
 	c.out.close(false)
 	go func() {
 		late := time.After(closingTime)
@@ -206,6 +214,8 @@ func (c *connection) SendUserMessage(_ *actor.PID, message any) {
 		c.unread.give(m)
 	case *actor.PoisonPill:
 		c.finish(c.stopped)
+	case *Replaced:
+		c.finish(ErrReplaced)
 	case *actor.DeadLetterResponse: // Terminated tells it, too
 	case *Written:
 		c.out.mark(m)
