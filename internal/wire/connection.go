@@ -216,9 +216,9 @@ func (c *connection) SendUserMessage(_ *actor.PID, message any) {
 		c.finish(c.stopped)
 	case *Replaced:
 		c.finish(ErrReplaced)
-	case *actor.DeadLetterResponse: // Terminated tells it, too
 	case *Written:
 		c.out.mark(m)
+	case *actor.DeadLetterResponse: // Terminated tells it, too
 	case proto.Message:
 		if err := c.out.put(m); err != nil {
 			c.end(err)

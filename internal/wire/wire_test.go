@@ -44,7 +44,7 @@ func spawn(t testing.TB, s *actor.ActorSystem, receive func(actor.Context) bool)
 	b := &inbox{t: t, came: make(chan any, 1<<12)}
 	b.pid = s.Root.Spawn(actor.PropsFromFunc(func(c actor.Context) {
 		switch m := c.Message().(type) {
-		case proto.Message, *wire.Opened, *wire.Closed:
+		case proto.Message, *wire.Opened, *wire.Written, *wire.Closed:
 			if receive == nil || !receive(c) {
 				b.came <- m
 			}
