@@ -113,7 +113,8 @@ type Update interface {
 	// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
 	// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
 	Commit(ctx context.Context) error
-	// Abort gives up an update and its memory. After Commit it does nothing.
+	// Abort gives up an update and its memory. After Commit it does nothing. It waits for
+	// others who change the weights for 10 s at most: then the memory is given up behind them.
 	Abort()
 }
 

@@ -69,7 +69,7 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	}
 	e.versions.keep(e.store.Retained())
 	u := &update{engine: e, kv: o.KV, dropped: part.Dropped(), part: part, pace: pace{engine: e}}
-	u.unbind = context.AfterFunc(ctx, u.abort)
+	u.unbind = context.AfterFunc(ctx, u.giveUp)
 	return u, nil
 }
 
@@ -136,7 +136,7 @@ func (u *update) Commit(ctx context.Context) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
-	if err := e.install(set, u.kv); err != nil {
+	if err := e.install(ctx, set, u.kv); err != nil {
 		return fmt.Errorf("commit: %w", e.back(err))
 	}
 	return nil
@@ -159,15 +159,16 @@ func (u *update) become() (*weights.Set, error) {
 // Abort implements Update.
 func (u *update) Abort() {
 	u.unbind()
-	u.abort()
+	u.giveUp()
 }
 
-func (u *update) abort() {
-	u.engine.life <- struct{}{}
-	defer u.engine.others()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.part.Abort()
+// giveUp is Abort of an update whose context may have ended.
+func (u *update) giveUp() {
+	u.engine.later(func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.part.Abort()
+	})
 }
 
 // Rollback lets the version compute again that served before the one that does, as a
@@ -182,7 +183,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	if err := e.install(set, kv); err != nil {
+	if err := e.install(ctx, set, kv); err != nil {
 		return fmt.Errorf("rollback: %w", e.back(err))
 	}
 	return nil

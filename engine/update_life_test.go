@@ -197,7 +197,7 @@ var errUnable = errors.New("no more sets")
 // unable is an executor that takes no other sets.
 type unable struct{ executor.Loader }
 
-func (unable) Load(*weights.Set) error { return errUnable }
+func (unable) Load(context.Context, *weights.Set) error { return errUnable }
 
 // An update whose context has ended does not keep others from theirs.
 func TestAnUpdateEndsWithItsContext(t *testing.T) {
