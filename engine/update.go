@@ -79,15 +79,7 @@ func (u *update) Dropped() string { return u.dropped }
 // mayUpdate refuses what no update may ask for, else lets the caller alone change the
 // weights, until others.
 func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
-	switch {
-	case o.KV > KVAbort:
-		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	case ctx == nil:
-		return errNoContext
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, o.KV); err != nil {
 		return err
 	}
 	err := e.versions.free(o.Version)
@@ -95,6 +87,19 @@ func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
 		e.others()
 	}
 	return err
+}
+
+// mayChange is mayUpdate of what has no options.
+func (e *Engine) mayChange(ctx context.Context, kv KVPolicy) error {
+	switch {
+	case kv > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, kv, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return e.changeWeights(ctx)
 }
 
 // Put implements Update.
@@ -175,7 +180,7 @@ func (u *update) giveUp() {
 // commit with the policy kv would. The one that served is kept in its place. Errors are
 // those of Commit; weights.ErrVersion means that version is not kept.
 func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, kv); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	defer e.others()
