@@ -122,7 +122,7 @@ func (w *heldWeights) written() (list []weights.Tensor) {
 }
 
 // commit makes a version of what was written, if anything was.
-func (h *hold) commit(version string) (committed bool, err error) {
+func (h *hold) commit(ctx context.Context, version string) (committed bool, err error) {
 	h.mu.Lock()
 	w := h.weights
 	h.weights = nil
@@ -138,17 +138,17 @@ func (h *hold) commit(version string) (committed bool, err error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	err = h.engine.amend(w.base.Version, version, list)
+	err = h.engine.amend(ctx, w.base.Version, version, list)
 	return err == nil || errors.Is(err, ErrCommitted), err
 }
 
 // amend makes a version that has some tensors in the place of those of its base.
-func (e *Engine) amend(base, version string, list []weights.Tensor) error {
-	ctx, o := context.Background(), UpdateOptions{Base: base, Version: version, Manifest: weights.Manifest{Partial: true}}
+func (e *Engine) amend(ctx context.Context, base, version string, list []weights.Tensor) error {
+	o := UpdateOptions{Base: base, Version: version, Manifest: weights.Manifest{Partial: true}}
 	for _, t := range list {
 		o.Manifest.Tensors = append(o.Manifest.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape})
 	}
-	send := func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	send := func(put weights.Put) error {
 		for _, t := range list {
 			if err := put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
 				return err

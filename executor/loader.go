@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 
 	"github.com/cbactor/cbactor/weights"
@@ -19,9 +20,9 @@ var ErrFull = errors.New("executor: no place for another weight set")
 type Loader interface {
 	Executor
 	// Load makes a set ready beside the steps that run; it belongs to the executor
-	// until it is dropped. Batches may then name its epoch. An error, ErrFull among
-	// them, leaves everything as it was.
-	Load(set *weights.Set) error
+	// until it is dropped. Batches may then name its epoch. An error, ErrFull and that of
+	// ctx among them, leaves everything as it was.
+	Load(ctx context.Context, set *weights.Set) error
 	// Drop gives up the set of an epoch, and its place. No Batch in flight names it,
 	// and none will: one that is in flight is ErrContract, and the set stays.
 	Drop(epoch uint32) error
