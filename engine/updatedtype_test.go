@@ -15,7 +15,7 @@ func TestUpdatesAreCastAsConfigured(t *testing.T) {
 			m := e.Info().Memory
 			e.updates.Limit = int(m.WeightSet + m.NextSet)
 			w.update(t, e, "v2", KVKeep)
-			greedy(t, e, text(5), 4)
+			greedy(t, e, salted(5, 1), 4)
 			for got := range e.store.Current().All() {
 				sent, _ := w.set.Tensor(got.Name)
 				if want == model.Invalid && got.DType != sent.DType || want != model.Invalid && got.DType != want {
