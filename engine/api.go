@@ -85,7 +85,8 @@ type HeldWeights interface {
 	// Names are the tensors' Hugging Face names, in order.
 	Names() []string
 	// Tensor is a tensor by its name: the first call copies it, all give the same bytes,
-	// which are the holder's to read and to write until Release. They are little-endian, in
+	// which are the holder's to read and to write until Release, and beside the engine's
+	// plan of memory. They are little-endian, in
 	// the type that is stored; a quantised tensor is F32 here, and becomes so if it is
 	// written. weights.ErrUnknown means that there is none, ErrHoldLost that the hold has ended.
 	Tensor(name string) (weights.Tensor, error)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -88,21 +89,54 @@ func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 // floats is a copy of a tensor in a type of plain floating-point numbers.
 func floats(t weights.Tensor) weights.Tensor {
 	out := weights.Tensor{Tensor: t.Tensor}
-	switch t.DType {
-	case model.F32, model.F16, model.BF16:
+	if plain(t) {
 		out.Data = bytes.Clone(t.Data)
 		return out
 	}
-	row := make([]float32, t.Shape[len(t.Shape)-1])
 	out.DType = model.F32
 	out.Data = make([]byte, 0, out.Bytes())
-	for r := range out.Bytes() / (4 * len(row)) {
-		t.Row(row, r)
-		for _, v := range row {
-			out.Data = binary.LittleEndian.AppendUint32(out.Data, math.Float32bits(v))
-		}
+	for row := range rows(t) {
+		out.Data = append(out.Data, row...)
 	}
 	return out
+}
+
+// plain tells that a tensor is stored as plain floating-point numbers.
+func plain(t weights.Tensor) bool {
+	return t.DType == model.F32 || t.DType == model.F16 || t.DType == model.BF16
+}
+
+// rows are the rows of a tensor as F32, one after the other in the same memory.
+func rows(t weights.Tensor) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		width := t.Shape[len(t.Shape)-1]
+		row, data := make([]float32, width), make([]byte, 0, 4*width)
+		for r := range t.Elements() / width {
+			t.Row(row, r)
+			data = data[:0]
+			for _, v := range row {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+			}
+			if !yield(data) {
+				return
+			}
+		}
+	}
+}
+
+// changed tells that a copy is not what floats made of a tensor.
+func changed(t, copied weights.Tensor) bool {
+	if plain(t) {
+		return !bytes.Equal(t.Data, copied.Data)
+	}
+	rest := copied.Data
+	for row := range rows(t) {
+		if !bytes.Equal(row, rest[:len(row)]) {
+			return true
+		}
+		rest = rest[len(row):]
+	}
+	return false
 }
 
 // written are the copies that differ from what they are copies of, by name.
@@ -114,7 +148,7 @@ func (w *heldWeights) written() (list []weights.Tensor) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
 		base, _ := w.base.Tensor(name)
-		if t := w.taken[name]; !bytes.Equal(t.Data, floats(base).Data) {
+		if t := w.taken[name]; changed(base, t) {
 			list = append(list, t)
 		}
 	}

@@ -77,15 +77,16 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	return e.awake(e.exchange(ctx, s, func() error { return e.overwrite(s, over, o.KV, send) }))
 }
 
-// paced is send that gives way to steps after each tensor.
+// paced is send that gives way to steps.
 func (e *Engine) paced(send weights.Send) weights.Send {
 	return func(put weights.Put) error {
 		p := pace{engine: e}
 		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
-			began := time.Now()
-			err := put(name, dtype, shape, offset, data)
-			time.Sleep(p.rest(time.Since(began)))
-			return err
+			return inPieces(offset, data, func(offset int, data []byte) (time.Duration, error) {
+				began := time.Now()
+				err := put(name, dtype, shape, offset, data)
+				return p.rest(time.Since(began)), err
+			})
 		})
 	}
 }

@@ -105,12 +105,18 @@ func (e *Engine) mayChange(ctx context.Context, kv KVPolicy) error {
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
-	began := time.Now()
-	err := u.part.Put(name, dtype, shape, offset, data)
-	rest := u.pace.rest(time.Since(began))
+	err := u.part.Accepts(name, dtype, shape, offset, len(data))
 	u.mu.Unlock()
-	time.Sleep(rest)
-	return err
+	if err != nil {
+		return err
+	}
+	return inPieces(offset, data, func(offset int, data []byte) (rest time.Duration, err error) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		began := time.Now()
+		err = u.part.Put(name, dtype, shape, offset, data)
+		return u.pace.rest(time.Since(began)), err
+	})
 }
 
 // Missing implements Update.

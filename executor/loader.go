@@ -16,7 +16,7 @@ var ErrFull = errors.New("executor: no place for another weight set")
 // after Close.
 //
 // It has places for some sets, whatever their epochs are. A set whose tensors are
-// all those of a loaded one (weights.Set.Shares) is ready at once, in its place.
+// all those of a loaded one (weights.Set.Same) is ready at once, in its place.
 type Loader interface {
 	Executor
 	// Load makes a set ready beside the steps that run; it belongs to the executor
