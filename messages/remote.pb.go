@@ -2716,11 +2716,8 @@ func (x *Span) GetEnd() uint32 {
 	return 0
 }
 
-// Ack says that tokens before offset have been taken, and prompt of what is told of the
-// prompt's ids; done, that the end was, too: nothing of the sequence is kept then.
-//
-// It also names calls whose answers have arrived: these need not be kept, even where an older
-// call that waits for long keeps settled back.
+// Ack says what has been taken of sequences. It also names calls whose answers have arrived: these
+// need not be kept, even where an older call that waits for long keeps settled back.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Taken         []*Taken               `protobuf:"bytes,1,rep,name=taken,proto3" json:"taken,omitempty"`
@@ -2773,12 +2770,20 @@ func (x *Ack) GetAnswers() []uint64 {
 	return nil
 }
 
+// Taken says that tokens before offset have been taken, prompt of what is told of the prompt's ids,
+// and text bytes of the text. Tokens and text that were taken are never told again. done says that
+// the end was taken, too: nothing of the sequence is kept then.
+//
+// Of a sequence no more is under way than window tokens and 1 MiB, of text and of what is told of
+// tokens and prompt: a Drawn counts as 34 bytes, 24 for each of its top and 5 for each of kept.
+// Whoever says what was taken when half a window or 256 KiB has come, at the latest, never waits.
 type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stream        uint64                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Prompt        uint32                 `protobuf:"varint,3,opt,name=prompt,proto3" json:"prompt,omitempty"`
 	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	Text          uint64                 `protobuf:"varint,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2841,15 +2846,23 @@ func (x *Taken) GetDone() bool {
 	return false
 }
 
-// Attach asks for the News of a sequence again, from an offset on: over a new connection
-// there are none before. Accepted answers it, with this sequence alone. What is told of
-// the prompt is told from its beginning on.
+func (x *Taken) GetText() uint64 {
+	if x != nil {
+		return x.Text
+	}
+	return 0
+}
+
+// Attach asks for the News of a sequence again, over a new connection, where there are none before:
+// of tokens from offset on, of text from a byte on. Neither may lie before what was taken. Accepted
+// answers it, with this sequence alone. What is told of the prompt is told from its beginning on.
 type Attach struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Window        uint32                 `protobuf:"varint,3,opt,name=window,proto3" json:"window,omitempty"`
-	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"` // told from the first token on, whatever offset is
+	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"`
+	TextOffset    uint64                 `protobuf:"varint,5,opt,name=text_offset,json=textOffset,proto3" json:"text_offset,omitempty"` // bytes of text that have come
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2910,6 +2923,13 @@ func (x *Attach) GetText() bool {
 		return x.Text
 	}
 	return false
+}
+
+func (x *Attach) GetTextOffset() uint64 {
+	if x != nil {
+		return x.TextOffset
+	}
+	return 0
 }
 
 // Cancel ends a request, as engine.Cancel does: one of this guest.
@@ -4360,7 +4380,8 @@ func (x *BeginUpdate) GetInPlace() bool {
 }
 
 // Manifest is weights.Manifest. Large ones are sent in parts: the same BeginUpdate with more of
-// the tensors, in calls one after the other, all but the last with more set.
+// the tensors, in calls one after the other, all but the last with more set. Part 0 begins anew:
+// parts of another update that did not come to its end are forgotten.
 type Manifest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tensors       []*Entry               `protobuf:"bytes,1,rep,name=tensors,proto3" json:"tensors,omitempty"`
@@ -4368,6 +4389,7 @@ type Manifest struct {
 	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"` // as weights.ParseDigest reads it; "": none
 	Result        string                 `protobuf:"bytes,4,opt,name=result,proto3" json:"result,omitempty"`
 	More          bool                   `protobuf:"varint,5,opt,name=more,proto3" json:"more,omitempty"`
+	Part          uint32                 `protobuf:"varint,6,opt,name=part,proto3" json:"part,omitempty"` // from 0 on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4435,6 +4457,13 @@ func (x *Manifest) GetMore() bool {
 		return x.More
 	}
 	return false
+}
+
+func (x *Manifest) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
 }
 
 type Entry struct {
@@ -5484,17 +5513,20 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\rR\x03end\"H\n" +
 	"\x03Ack\x12'\n" +
 	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\x12\x18\n" +
-	"\aanswers\x18\x02 \x03(\x04R\aanswers\"c\n" +
+	"\aanswers\x18\x02 \x03(\x04R\aanswers\"w\n" +
 	"\x05Taken\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06prompt\x18\x03 \x01(\rR\x06prompt\x12\x12\n" +
-	"\x04done\x18\x04 \x01(\bR\x04done\"\\\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\x04R\x04text\"}\n" +
 	"\x06Attach\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06window\x18\x03 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\bR\x04text\"\x18\n" +
+	"\x04text\x18\x04 \x01(\bR\x04text\x12\x1f\n" +
+	"\vtext_offset\x18\x05 \x01(\x04R\n" +
+	"textOffset\"\x18\n" +
 	"\x06Cancel\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"k\n" +
 	"\x06Encode\x12\x14\n" +
@@ -5577,13 +5609,14 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1e\n" +
 	"\x02kv\x18\x03 \x01(\x0e2\x0e.cbactor.v1.KVR\x02kv\x120\n" +
 	"\bmanifest\x18\x04 \x01(\v2\x14.cbactor.v1.ManifestR\bmanifest\x12\x19\n" +
-	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\x95\x01\n" +
+	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\xa9\x01\n" +
 	"\bManifest\x12+\n" +
 	"\atensors\x18\x01 \x03(\v2\x11.cbactor.v1.EntryR\atensors\x12\x18\n" +
 	"\apartial\x18\x02 \x01(\bR\apartial\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06result\x18\x04 \x01(\tR\x06result\x12\x12\n" +
-	"\x04more\x18\x05 \x01(\bR\x04more\"_\n" +
+	"\x04more\x18\x05 \x01(\bR\x04more\x12\x12\n" +
+	"\x04part\x18\x06 \x01(\rR\x04part\"_\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05dtype\x18\x02 \x01(\tR\x05dtype\x12\x14\n" +

@@ -110,7 +110,7 @@ func readDemo(t *testing.T, lines *bufio.Scanner, proxy *wiretest.Proxy) (said p
 		}
 		if said.Piece != nil {
 			story.WriteString(*said.Piece)
-			if n%3 == 2 {
+			if n%2 == 1 {
 				cuts += proxy.Cut()
 			}
 		}

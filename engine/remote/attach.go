@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/messages"
@@ -25,12 +27,32 @@ func (l *link) attach() {
 // attachOne asks for the News of a sequence from where they have come to.
 func (l *link) attachOne(s *sequence) {
 	m := &messages.Attach{Id: s.to.ID(), Offset: uint32(s.offset), Window: window, Text: s.text != nil}
+	if s.text != nil {
+		m.TextOffset = uint64(s.text.bytes())
+	}
 	l.send(&call{message: &messages.Call{What: &messages.Call_Attach{Attach: m}}, brief: true, answer: func(r *messages.Reply, err error) { l.attached(s, r, err) }})
+}
+
+// reattach asks the link to attach a sequence, for which there was no room, over the same connection.
+type reattach struct {
+	sequence *sequence
+	attempt  int
+}
+
+func (l *link) reattach(m *reattach) {
+	if l.state == ready && m.attempt == l.attempt && l.streams[m.sequence.stream] == m.sequence {
+		l.attachOne(m.sequence)
+	}
 }
 
 // attached goes on with a sequence.
 func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 	if l.streams[s.stream] != s {
+		return
+	}
+	if errors.Is(err, ErrLimit) { // later
+		attempt := l.attempt
+		time.AfterFunc(lastDelay, func() { l.tell(&reattach{s, attempt}) })
 		return
 	}
 	list := r.GetAccepted().GetSequences()
@@ -45,9 +67,6 @@ func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 		return
 	}
 	s.live, s.prompt, s.acked, s.unsaid = true, nil, s.offset, 0
-	if s.text != nil {
-		s.text.again()
-	}
 }
 
 // detach takes note that there is no connection. What is cancelled ends now.

@@ -90,8 +90,8 @@ func (c *Client) ask(ctx context.Context, k *call) (*messages.Reply, error) {
 	}
 }
 
-// sendable refuses a call that is too large, or has a text that no message can have: it
-// would end the connection, again and again.
+// sendable refuses a call that is too large, has too many parts, or a text that no message can
+// have: it would end the connection.
 func sendable(m *messages.Call) error {
 	if n := proto.Size(m); n > largest {
 		return fmt.Errorf("%w: it takes %d bytes, there may be %d in a message", engine.ErrParams, n, largest)
@@ -104,8 +104,8 @@ func sendable(m *messages.Call) error {
 		texts = []string{what.WriteTensor.GetName()}
 	case *messages.Call_AdapterFile:
 		texts = []string{what.AdapterFile.GetName()}
-	default: // it is small
-		if _, err := proto.Marshal(m); err != nil {
+	default:
+		if err := wire.Sendable(m, largest); err != nil {
 			return fmt.Errorf("%w: it cannot be sent: %w", engine.ErrParams, err)
 		}
 	}

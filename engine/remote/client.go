@@ -20,8 +20,9 @@ type Options struct {
 	TLS *tls.Config // mutual; nil: to loopback alone
 
 	// ID is what the engine calls the client, over all its connections: 16 to 48 letters,
-	// digits and hyphens. Of two clients with one, each takes the connection from the other.
-	// "": one that nobody else has.
+	// digits and hyphens. It is the client's alone: of another one with the same id the engine
+	// thinks that it is this one, whose open requests fail then. "":
+	// one that nobody else has.
 	ID string
 
 	// Patience is how long a connection may be gone before what is open is given up, and how
@@ -101,8 +102,9 @@ func (c *Client) setting(name string) bool {
 }
 
 // Close says goodbye: the engine cancels what this client has open, releases its holds and aborts
-// its updates. The engine itself runs on. It is safe twice; afterwards every call
-// answers engine.ErrClosed.
+// its updates. The engine itself runs on. Where it cannot be told within 2 s, it does so when the
+// client was away for as long as it keeps what clients have. Close is safe twice; afterwards every
+// call answers engine.ErrClosed.
 func (c *Client) Close() error {
 	c.back.Close()
 	c.link.close()

@@ -15,12 +15,18 @@ import (
 
 // dial tries to connect.
 func (l *link) dial() {
-	l.attempt++
 	l.state = dialling
+	l.try()
+}
+
+// try makes a connection, on a goroutine.
+func (l *link) try() {
+	l.attempt++
 	attempt, o := l.attempt, wire.ClientOptions{Address: l.options.address, TLS: l.options.TLS, ID: l.options.ID + "-" + strconv.Itoa(l.guest), Owner: l.self,
 		Inbound: []proto.Message{&messages.Reply{}, &messages.News{}, &messages.Lost{}}, Limits: wire.Limits{Queue: queueBytes}}
+	ctx, cancel := context.WithTimeout(context.Background(), min(dialTime, l.options.Patience))
+	l.stop = cancel
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), min(dialTime, l.options.Patience))
 		defer cancel()
 		conn, err := wire.Dial(ctx, l.system, o)
 		l.tell(&dialled{attempt, conn, err})
@@ -30,22 +36,28 @@ func (l *link) dial() {
 // dialled greets the engine over a new connection.
 func (l *link) dialled(d *dialled) {
 	switch {
-	case d.err == nil && (d.attempt != l.attempt || l.state != dialling):
-		d.conn.Close()
-	case d.attempt != l.attempt || l.state != dialling:
+	case d.attempt != l.attempt || l.state != dialling && l.state != leaving:
+		if d.err == nil {
+			d.conn.Close()
+		}
+	case d.err == nil && !d.conn.Engine().Equal(l.dead):
+		l.conn, l.peer = d.conn, d.conn.Engine()
+		if l.state == dialling {
+			l.state = greeting
+		}
+		l.hello()
+	case l.state == leaving:
+		l.hangUp()
 	case d.err != nil:
 		l.failed(d.err)
-	case d.conn.Engine().Equal(l.dead):
-		l.failed(wire.ErrLost)
 	default:
-		l.conn, l.peer, l.state = d.conn, d.conn.Engine(), greeting
-		l.hello()
+		l.failed(wire.ErrLost)
 	}
 }
 
 // final are errors of connecting that trying again does not mend.
 func final(err error) bool {
-	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrProtocol, ErrProtocol} {
+	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrReplaced, wire.ErrProtocol, ErrProtocol} {
 		if errors.Is(err, class) {
 			return true
 		}

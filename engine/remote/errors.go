@@ -38,11 +38,6 @@ var (
 // errorOf is the error that an answer tells of.
 func errorOf(m interface{ GetError() *messages.Error }) error { return convert.ErrorOf(m.GetError()) }
 
-// cut tells whether an error is of the connection, not of what was asked.
-func cut(err error) bool {
-	return errors.Is(err, ErrUnreachable) || errors.Is(err, ErrRestarted) || errors.Is(err, engine.ErrClosed)
-}
-
 // ofCall is what becomes of calls when the engine cannot be reached because of a cause, ofOpen
 // what becomes of requests.
 func ofCall(cause error) error {

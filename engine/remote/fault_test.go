@@ -332,6 +332,37 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
+// So does Close where the connection has just ended, if there can be another one. A dial that nobody
+// answers does not keep it.
+func TestCloseWithoutAConnection(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, gateway.Options{})
+	p := wiretest.NewProxy(t, r.addr())
+	for _, there := range []bool{true, false} {
+		c := connect(t, p.Addr(), remote.Options{})
+		if _, err := c.Pause(t.Context(), engine.PauseOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if there {
+			p.Refuse(true)
+		} else {
+			p.Freeze(true)
+		}
+		p.Cut()
+		time.Sleep(20 * time.Millisecond)
+		p.Refuse(false)
+		begin := time.Now()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if there {
+			until(t, "the engine goes on", func() bool { return r.engine.Status().Holders == 0 })
+		}
+	}
+}
+
 // Nobody listens, or it is no engine: Connect says so at once.
 func TestConnectFails(t *testing.T) {
 	p := wiretest.NewProxy(t, "127.0.0.1:1")

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -71,7 +72,7 @@ func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 func (w *heldWeights) read(name string) (t weights.Tensor, err error) {
 	for whole := -1; len(t.Data) != whole; {
 		m := &messages.ReadTensor{Hold: w.hold.number, Name: name, Offset: uint64(len(t.Data)), Bytes: uint32(w.hold.client.said.chunk)}
-		r, err := w.hold.ask(context.Background(), &messages.Call{What: &messages.Call_ReadTensor{ReadTensor: m}})
+		r, err := w.hold.ask(w.hold.ctx, &messages.Call{What: &messages.Call_ReadTensor{ReadTensor: m}})
 		if err != nil {
 			return weights.Tensor{}, err
 		}
@@ -105,7 +106,8 @@ func described(name string, m *messages.TensorPart) (t model.Tensor, err error) 
 	return t, fmt.Errorf("%w: tensor %.80q is of type %.40q", ErrMalformed, name, m.GetDtype())
 }
 
-// send sends what was written: the copies that differ from what they are copies of.
+// send sends what was written: the copies that differ from what they are copies of. The bytes are
+// copied again: they may be sent when the holder has them back.
 func (w *heldWeights) send() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,11 +118,11 @@ func (w *heldWeights) send() error {
 			continue
 		}
 		for offset := 0; offset < len(t.Data); offset += c {
-			m := &messages.WriteTensor{Hold: w.hold.number, Name: name, Offset: uint64(offset), Data: t.Data[offset:min(offset+c, len(t.Data))]}
-			if err := f.put(context.Background(), &messages.Call{What: &messages.Call_WriteTensor{WriteTensor: m}}); err != nil {
+			m := &messages.WriteTensor{Hold: w.hold.number, Name: name, Offset: uint64(offset), Data: bytes.Clone(t.Data[offset:min(offset+c, len(t.Data))])}
+			if err := f.put(w.hold.ctx, &messages.Call{What: &messages.Call_WriteTensor{WriteTensor: m}}); err != nil {
 				return err
 			}
 		}
 	}
-	return f.wait(context.Background())
+	return f.wait(w.hold.ctx)
 }

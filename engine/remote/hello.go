@@ -2,7 +2,7 @@ package remote
 
 import (
 	"fmt"
-	"maps"
+	"time"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
@@ -50,7 +50,12 @@ func readWelcome(m *messages.Welcome) (w welcome, err error) {
 
 // hello is the first that is said over a connection.
 func (l *link) hello() {
-	maps.DeleteFunc(l.calls.open, func(_ uint64, k *call) bool { return k.brief })
+	for number, k := range l.open {
+		if k.brief { // its answer is nobody's
+			delete(l.open, number)
+			l.arrive(number)
+		}
+	}
 	k := &call{brief: true, message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: protocol, Engine: l.engine}}}}
 	k.answer = func(r *messages.Reply, err error) { l.welcomed(r.GetWelcome(), err) }
 	l.send(k)
@@ -59,7 +64,14 @@ func (l *link) hello() {
 
 // welcomed goes on with what is open, if the engine still knows of it.
 func (l *link) welcomed(m *messages.Welcome, err error) {
-	if l.state != greeting {
+	switch l.state {
+	case leaving:
+		if err == nil {
+			l.goodbye()
+		} // else the connection ends, or has
+		return
+	case greeting:
+	default:
 		return // given up meanwhile
 	}
 	w := l.welcome
@@ -80,6 +92,7 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 		l.endRun(ofCall(away), ofOpen(away), false)
 	}
 	l.engine, l.welcome, l.most, l.state = m.GetEngine(), w, w.most, ready
+	l.begun, l.heard = time.Now(), false
 	l.introduced(nil)
 	l.resend()
 	l.attach()

@@ -20,8 +20,9 @@ type hold struct {
 	client *Client
 	number uint64
 	run    int
-	done   chan struct{} // closed: it is not held any more
-	unbind func() bool   // of the end of its context
+	done   chan struct{}   // closed: it is not held any more
+	ctx    context.Context // of the pause: as long as which is waited for answers
+	unbind func() bool     // of its end
 
 	mu       sync.Mutex
 	ended    bool
@@ -33,12 +34,13 @@ type hold struct {
 // released tells the link that a hold needs no news any more.
 type released struct{ hold *hold }
 
-// Pause is engine.Engine.Pause.
+// Pause is engine.Engine.Pause. The methods of a Hold that have no context of their own wait for the
+// engine as long as ctx; so does Tensor of its weights.
 func (c *Client) Pause(ctx context.Context, o engine.PauseOptions) (engine.Hold, error) {
 	if o.Mode > engine.PauseAbort || o.Lease < 0 {
 		return nil, fmt.Errorf("%w: pause mode %d with a lease of %v, must be one of three and not negative", engine.ErrParams, o.Mode, o.Lease)
 	}
-	h, l := &hold{client: c, done: make(chan struct{})}, c.link
+	h, l := &hold{client: c, ctx: ctx, done: make(chan struct{})}, c.link
 	k := &call{message: &messages.Call{What: &messages.Call_Pause{Pause: convert.Pause(o)}}}
 	k.answer = func(r *messages.Reply, err error) {
 		if err == nil { // before it may be lost
@@ -97,16 +99,16 @@ func (h *hold) ask(ctx context.Context, m *messages.Call) (*messages.Reply, erro
 	return r, err
 }
 
-// Release implements engine.Hold: what was written is sent first.
+// Release implements engine.Hold: what was written is sent first. An ErrLimit means that the engine
+// has not heard of it: it is still held.
 func (h *hold) Release(version string) error {
 	h.mu.Lock()
 	again, w := h.released, h.weights
-	h.released, h.weights = true, nil
+	h.released = true
 	h.mu.Unlock()
 	if again {
 		return nil
 	}
-	h.unbind()
 	lost := h.lost()
 	var sent error
 	if !utf8.ValidString(version) {
@@ -117,13 +119,35 @@ func (h *hold) Release(version string) error {
 	if sent != nil {
 		version = "" // the engine refuses it, so that no part of what was written counts
 	}
-	_, err := h.ask(context.Background(), releasing(h.number, version))
-	h.end(nil)
-	h.client.link.tell(&released{h})
+	err := h.leave(version, lost != nil)
 	if sent != nil {
 		err = fmt.Errorf("release: %w", sent)
 	}
 	return cmp.Or(lost, err)
+}
+
+// leave asks the engine to end the hold, or if it has to forget it, for which nobody waits for long.
+func (h *hold) leave(version string, lost bool) error {
+	ctx := h.ctx
+	if lost {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patientTime)
+		defer cancel()
+		ctx = late
+	}
+	_, err := h.ask(ctx, releasing(h.number, version))
+	h.mu.Lock()
+	h.released = !errors.Is(err, ErrLimit)
+	left := h.released
+	if left {
+		h.weights = nil
+	}
+	h.mu.Unlock()
+	if left {
+		h.unbind()
+		h.end(nil)
+		h.client.link.tell(&released{h})
+	}
+	return err
 }
 
 // Renew implements engine.Hold.
@@ -131,7 +155,7 @@ func (h *hold) Renew() error {
 	if err := h.lost(); err != nil {
 		return err
 	}
-	_, err := h.ask(context.Background(), &messages.Call{What: &messages.Call_Renew{Renew: &messages.Renew{Hold: h.number}}})
+	_, err := h.ask(h.ctx, &messages.Call{What: &messages.Call_Renew{Renew: &messages.Renew{Hold: h.number}}})
 	return err
 }
 

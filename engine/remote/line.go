@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	goodbyeTime = 2 * time.Second         // until goodbye is answered
 	firstDelay  = 50 * time.Millisecond   // before another try, doubled each time
 	lastDelay   = 1000 * time.Millisecond // at most
+	lasting     = time.Second             // a connection that ends sooner is followed by another one after a delay
 )
 
 // state is that of the line.
@@ -32,12 +34,15 @@ const (
 // line is the way to the engine: one connection after the other.
 type line struct {
 	state   state
-	conn    *wire.Conn // nil: none
-	peer    *actor.PID // the engine, over it
-	dead    *actor.PID // of a connection that had ended before it was heard of
-	attempt int        // counts tries, and what is waited for in each
-	lost    time.Time  // since when there is no connection
+	conn    *wire.Conn         // nil: none
+	peer    *actor.PID         // the engine, over it
+	dead    *actor.PID         // of a connection that had ended before it was heard of
+	stop    context.CancelFunc // of the last try; nil: there was none
+	attempt int                // counts tries, and what is waited for in each
+	lost    time.Time          // since when there is no connection over which anything has come
 	delay   time.Duration
+	begun   time.Time           // of the connection
+	heard   bool                // over it, beside Welcome
 	guest   int                 // how many the client has been to the engine: it is another one when it has given up
 	engine  string              // that has welcomed it; "": none yet
 	first   chan<- introduction // told how the first connection is welcomed; nil: it was
@@ -136,11 +141,24 @@ func (l *link) closed(m *wire.Closed) {
 	case ready:
 		l.options.Log.Warn().Err(err).Str("engine", l.options.address).Msg("the connection to the engine has ended")
 		l.broken()
-		l.lost, l.delay = time.Now(), firstDelay
-		l.dial()
+		l.redial(err)
 	case leaving:
 		l.hangUp()
 	}
+}
+
+// redial connects again after one connection: at once, unless that was short. What ends each
+// connection by what is sent again over the next is no reason to hurry.
+func (l *link) redial(err error) {
+	if l.heard {
+		l.lost = time.Now()
+	}
+	if time.Since(l.begun) < lasting || final(err) {
+		l.failed(err)
+		return
+	}
+	l.lost, l.delay = time.Now(), firstDelay
+	l.dial()
 }
 
 // broken takes note that what is open has no connection.

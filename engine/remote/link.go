@@ -116,14 +116,18 @@ func (l *link) receive(sender *actor.PID, m any) {
 		l.again(m.attempt)
 	case *timeout:
 		l.timeout(m)
+	case *reattach:
+		l.reattach(m)
 	case *wire.Closed:
 		l.closed(m)
 	case *messages.Reply:
 		if sender.Equal(l.peer) {
+			l.heard = true // until it is welcomed, that is not
 			l.replied(m)
 		}
 	case *messages.News:
 		if sender.Equal(l.peer) {
+			l.heard = true
 			l.news(m)
 		}
 	case *messages.Lost:
@@ -147,25 +151,38 @@ func (l *link) endRun(ofCalls, ofRequests error, all bool) {
 	clear(l.holds)
 }
 
-// leave says goodbye, if there is somebody to hear it, and ends the link when that was
-// answered or has taken too long.
+// leave says goodbye, over another connection where there is none now, and ends the link when that was
+// answered, cannot be said or has taken too long.
 func (l *link) leave() {
 	if l.state == leaving {
 		return
 	}
-	l.endRun(engine.ErrClosed, engine.ErrStopped, true)
-	connected := l.state == ready
+	was := l.state
 	l.state = leaving
-	if !connected {
+	l.endRun(engine.ErrClosed, engine.ErrStopped, true)
+	switch {
+	case was == ready:
+		l.goodbye()
+	case l.engine != "": // which keeps what the client had
+		l.drop()
+		l.try()
+	default:
 		l.hangUp()
 		return
 	}
-	l.send(&call{message: &messages.Call{What: &messages.Call_Goodbye{Goodbye: &messages.Goodbye{}}}, answer: func(*messages.Reply, error) { l.hangUp() }})
 	l.after(goodbyeTime)
+}
+
+// goodbye lets the engine forget the client, and ends the link when it has.
+func (l *link) goodbye() {
+	l.send(&call{message: &messages.Call{What: &messages.Call_Goodbye{Goodbye: &messages.Goodbye{}}}, answer: func(*messages.Reply, error) { l.hangUp() }})
 }
 
 // hangUp ends the connection and the link.
 func (l *link) hangUp() {
 	l.drop()
+	if l.stop != nil {
+		l.stop()
+	}
 	l.system.Root.Poison(l.self)
 }

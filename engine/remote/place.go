@@ -65,10 +65,10 @@ func (p place) Rest(ctx context.Context, changed <-chan struct{}) (resting bool,
 		return false, nil
 	case ctx.Err() != nil:
 		return false, ctx.Err()
-	case cut(err):
-		return false, err
+	case err == nil, errors.Is(err, engine.ErrCrashed), errors.Is(err, engine.ErrNotRunning):
+		return true, nil
 	}
-	return true, nil // also if it has crashed
+	return false, err
 }
 
 // errChanged ends a wait for rest that is not needed any more.

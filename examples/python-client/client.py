@@ -33,25 +33,24 @@ class Stream:
     def __init__(self, engine, sequence):
         self.engine, self.number, self.id = engine, sequence.stream, sequence.id
         self.ids, self.text, self.end = [], "", None
-        self.told = ""  # text that this connection has told: from the first token on
+        self.size = 0  # bytes of text
         self.pieces = queue.SimpleQueue()
 
     def heard(self, news):
         assert news.offset == len(self.ids), "a gap or a repetition"
         self.ids += news.ids
-        self.told += news.text
-        piece = self.told[len(self.text):]
-        self.text += piece
+        self.text += news.text
+        self.size += len(news.text.encode())
         self.end = news.end if news.HasField("end") else None
-        self.pieces.put((piece, len(self.ids), self.end is not None))
+        self.pieces.put((news.text, pb.Taken(stream=self.number, offset=len(self.ids), text=self.size, done=self.end is not None)))
 
     def __iter__(self):
-        ended = False
-        while not ended:
-            piece, offset, ended = self.pieces.get()
+        taken = None
+        while not (taken and taken.done):
+            piece, taken = self.pieces.get()
             if isinstance(piece, Exception):
                 raise piece
-            self.engine.took(self, offset, ended)
+            self.engine.took(taken)
             yield piece
 
 
@@ -113,11 +112,10 @@ class Engine:
                 self._ask(self.last)
         return answer.result()
 
-    def took(self, stream, offset, ended):
-        """Tells the engine that tokens before offset were taken, and maybe the end."""
-        taken = pb.Taken(stream=stream.number, offset=offset, done=ended)
+    def took(self, taken):
+        """Tells the engine what was taken of a stream."""
         with self.lock:
-            if ended:
+            if taken.done:
                 self.ends.append((taken, self.last))
             if self.send:
                 self.send(pb.Ack(taken=[taken]))
@@ -170,8 +168,8 @@ class Engine:
             self._ask(number)
         for stream in self.streams.values():
             self.last += 1
-            stream.told, self.attaching[self.last] = "", stream
-            attach = pb.Attach(id=stream.id, offset=len(stream.ids), window=WINDOW, text=True)
+            self.attaching[self.last] = stream
+            attach = pb.Attach(id=stream.id, offset=len(stream.ids), window=WINDOW, text=True, text_offset=stream.size)
             send(pb.Call(number=self.last, settled=min(self.calls, default=self.last), attach=attach))
 
     def _answered(self, reply):
@@ -179,7 +177,7 @@ class Engine:
         error = EngineError(reply.error) if reply.HasField("error") else None
         stream = self.attaching.pop(reply.number, None)
         if stream and error:
-            stream.pieces.put((error, 0, True))
+            stream.pieces.put((error, None))
         if reply.number in self.calls:
             _, then, answer = self.calls.pop(reply.number)
             answer.set_exception(error) if error else answer.set_result(then(reply))
@@ -198,5 +196,5 @@ class Engine:
         for _, _, answer in self.calls.values():
             answer.set_exception(error)
         for stream in self.streams.values():
-            stream.pieces.put((error, 0, True))
+            stream.pieces.put((error, None))
         self.calls, self.streams, self.ends = {}, {}, []

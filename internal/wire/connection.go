@@ -25,6 +25,19 @@ type Closed struct {
 	Err    error // nil: the client has closed it
 }
 
+// Written comes back from the PID that it is sent to, to the actor of its connection, when all
+// that was sent to that PID before has been written, unless the connection ends before. So an actor
+// paces what it sends to a slow peer, which would be cut otherwise.
+type Written struct {
+	Client *actor.PID
+	Bytes  int // the actor's own
+}
+
+// Replaced is sent to the PID of a client that has connected again, or of which another one has the
+// id. It ends the connection with ErrReplaced, behind what was sent before: the client does
+// not come back by itself.
+type Replaced struct{}
+
 // stream is what the streams of gRPC have on both sides.
 type stream interface {
 	SendMsg(m any) error
@@ -94,9 +107,12 @@ func (c *connection) end(err error) {
 	})
 }
 
-// finish ends the connection when what waits has been written, or has had its time.
+// finish ends the connection when what waits has been written, or has had its time. The first
+// error is the one that counts.
 func (c *connection) finish(err error) {
-	c.ending.Store(true)
+	if c.ending.Swap(true) {
+		return
+	}
 	c.out.close(false)
 	go func() {
 		late := time.After(closingTime)
@@ -120,11 +136,15 @@ func (c *connection) write() {
 	defer close(c.written)
 	bytes := 0
 	for {
-		frame, next, ok := c.out.take(bytes)
+		frame, next, mark, ok := c.out.take(bytes)
 		if !ok {
 			return
 		}
 		bytes = next
+		if mark != nil {
+			c.system.Root.Send(c.owner, mark)
+			continue
+		}
 		if err := c.stream.SendMsg(frame); err != nil {
 			if !errors.Is(err, io.EOF) { // else reading tells why
 				c.end(fromStatus(err))
@@ -194,7 +214,11 @@ func (c *connection) SendUserMessage(_ *actor.PID, message any) {
 		c.unread.give(m)
 	case *actor.PoisonPill:
 		c.finish(c.stopped)
+	case *Replaced:
+		c.finish(ErrReplaced)
 	case *actor.DeadLetterResponse: // Terminated tells it, too
+	case *Written:
+		c.out.mark(m)
 	case proto.Message:
 		if err := c.out.put(m); err != nil {
 			c.end(err)

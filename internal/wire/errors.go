@@ -13,6 +13,8 @@ var (
 	ErrInsecure  = errors.New("without TLS only a loopback address may be used: give certificates of both sides")
 	ErrUntrusted = errors.New("the other side does not accept the certificate, or has none that is accepted")
 	ErrRefused   = errors.New("the engine refuses the client")
+	ErrBusy      = errors.New("the engine takes no more clients now")
+	ErrReplaced  = errors.New("another client with the same id has taken the connection's place")
 	ErrProtocol  = errors.New("what was sent is not allowed")
 	ErrSlow      = errors.New("too much waits to be written, since the other side does not read")
 	ErrEnded     = errors.New("the engine has ended the connection")
@@ -27,6 +29,7 @@ var codeOf = []struct {
 }{
 	{ErrProtocol, codes.InvalidArgument}, {ErrProtocol, codes.ResourceExhausted}, {ErrProtocol, codes.Unimplemented},
 	{ErrRefused, codes.FailedPrecondition},
+	{ErrReplaced, codes.AlreadyExists},
 	{ErrSlow, codes.DeadlineExceeded},
 	{ErrEnded, codes.Aborted},
 }

@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"fmt"
+
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -45,6 +48,20 @@ const (
 	maxParts = 1 << 16 // of a message: messages and strings in it
 	maxDepth = 32      // of messages in each other
 )
+
+// Sendable tells whether the other side's guard lets a message of so many bytes at most through, and
+// why not: ErrProtocol. It encodes the message.
+func Sendable(m proto.Message, largest int) error {
+	data, err := proto.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("%w: it cannot be encoded: %w", ErrProtocol, err)
+	}
+	if len(data) > largest {
+		return forbidden("it takes %d bytes, there may be %d", len(data), largest)
+	}
+	left := maxParts
+	return countParts(m.ProtoReflect().Descriptor(), data, maxDepth, &left)
+}
 
 // countParts takes from left what an encoded message has in parts, each of which takes
 // memory that its few bytes on the wire do not show.

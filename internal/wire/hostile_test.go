@@ -292,7 +292,7 @@ func TestPanicInAccept(t *testing.T) {
 			return nil, fmt.Errorf("not today")
 		}
 	})
-	for _, want := range []error{wire.ErrEnded, wire.ErrRefused} {
+	for _, want := range []error{wire.ErrEnded, wire.ErrLost} {
 		o := bad.options()
 		o.Owner = s.engine.pid
 		if _, err := wire.Dial(t.Context(), s.system, o); !errors.Is(err, want) {

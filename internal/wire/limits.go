@@ -10,7 +10,7 @@ type Limits struct {
 	Message     int // bytes of a message
 	Queue       int // bytes that may wait to be written
 	Unhandled   int // bytes that were read and that the actor has not handled
-	Connections int // at a time, of a server
+	Connections int // of clients, at a time, of a server
 }
 
 // DefaultLimits have room for a chunk of weights of 1 MiB, sixteen times.

@@ -26,8 +26,9 @@ type ServerOptions struct {
 	TLS    *tls.Config // nil: on loopback alone
 	Name   string      // told to clients
 
-	// Accept says which actor is sent what a client sends, or why it is refused: the client
-	// is told the text. It runs on a goroutine of the connection, and may block for a while.
+	// Accept says which actor is sent what a client sends, or why it is not let in, for good
+	// (ErrRefused) or now: the client is told the text. It runs on a goroutine of the
+	// connection, and may block for a while.
 	Accept  func(Peer) (*actor.PID, error)
 	Inbound []proto.Message // one of each type that clients may send
 
@@ -43,12 +44,16 @@ type Peer struct {
 	Identity string // SHA-256 of its certificate's public key, in hexadecimal; "": without TLS
 }
 
+// Short is the beginning of a client's id, for logs: who knows a whole one, and is let in, may take
+// that client's place where there is no other identity.
+func Short(id string) string { return id[:min(len(id), 6)] + "…" }
+
 // Server listens for clients.
 type Server struct {
 	system   *actor.ActorSystem
 	options  ServerOptions
 	types    map[string]protoreflect.MessageType
-	listener net.Listener
+	listener *listener
 	grpc     *grpc.Server
 	log      zerolog.Logger // of what clients do wrong: not more than a little
 	stats    struct{ accepted, refused, forbidden, slow atomic.Int64 }
@@ -88,7 +93,7 @@ func Serve(system *actor.ActorSystem, o ServerOptions) (*Server, error) {
 		system:   system,
 		options:  o,
 		types:    typesByName(o.Inbound),
-		listener: &listener{Listener: raw, limit: int64(o.Limits.Connections)},
+		listener: &listener{Listener: raw, limit: o.Limits.Connections, clients: map[string]*counted{}},
 		log:      o.Log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Second}),
 		open:     map[*connection]struct{}{},
 	}
@@ -183,7 +188,7 @@ func (s *Server) converse(c *connection, peer Peer, greeted func() bool) {
 		return
 	}
 	greeted()
-	log := s.options.Log.With().Str("client", peer.ID).Str("address", peer.Address).Logger()
+	log := s.options.Log.With().Str("client", Short(peer.ID)).Str("address", peer.Address).Logger()
 	log.Info().Str("identity", peer.Identity).Msg("a client has connected")
 	go c.write()
 	if err := c.read(); errors.Is(err, io.EOF) {
@@ -210,6 +215,9 @@ func (s *Server) greet(c *connection, peer *Peer) error {
 	if peer.ID, err = parseConnect(body); err != nil {
 		return err
 	}
+	if !s.listener.greeted(peer.Address) {
+		return fmt.Errorf("%w: %d are connected: try again later", ErrBusy, s.options.Limits.Connections)
+	}
 	owner, err := s.accept(*peer)
 	if err != nil {
 		return err
@@ -233,8 +241,8 @@ func (s *Server) accept(peer Peer) (owner *actor.PID, err error) {
 			err = fmt.Errorf("%w: a panic", ErrEnded)
 		}
 	}()
-	if owner, err = s.options.Accept(peer); err != nil {
-		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	if owner, err = s.options.Accept(peer); err != nil && !errors.Is(err, ErrRefused) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	return owner, err
 }
@@ -264,7 +272,7 @@ func (s *Server) count(err error, peer Peer) {
 		s.stats.forbidden.Add(1)
 	case errors.Is(err, ErrSlow):
 		s.stats.slow.Add(1)
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		s.stats.refused.Add(1)
 	default:
 		return
