@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
@@ -27,7 +28,7 @@ func TestTraceOfACommit(t *testing.T) {
 	r.settle()
 	close(r.release)
 	<-reached
-	if err := r.ex.(executor.Loader).Load(&weights.Set{Epoch: 2}); err != nil {
+	if err := r.ex.(executor.Loader).Load(context.Background(), &weights.Set{Epoch: 2}); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)

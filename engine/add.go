@@ -150,6 +150,11 @@ func (f *Front) admit(ctx context.Context, n *entry, wait bool) error {
 	if err := f.submit(ctx, n, wait); err != nil {
 		return err
 	}
+	return f.await(ctx, n)
+}
+
+// await waits for the answer to a request that was submitted. One that is refused is withdrawn.
+func (f *Front) await(ctx context.Context, n *entry) error {
 	select {
 	case err := <-n.reply:
 		return f.answered(ctx, n, err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -22,15 +23,24 @@ type hold struct {
 
 // Release implements Hold.
 func (h *hold) Release(version string) error {
-	committed, err := h.commit(version)
-	if err != nil {
-		err = fmt.Errorf("release: %w", err)
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-h.held.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	committed, err := h.commit(ctx, version)
 	left := h.held.Release()
-	if committed { // if the hold has ended meanwhile, the weights are whole nevertheless
-		return err
+	switch {
+	case err == nil && committed: // if the hold has ended meanwhile, the weights are whole nevertheless
+		return nil
+	case err == nil, left != nil && errors.Is(err, context.Canceled):
+		return left
 	}
-	return cmp.Or(err, left)
+	return fmt.Errorf("release: %w", err)
 }
 
 // lost says why the pause is not held any more; nil: it is.

@@ -63,23 +63,26 @@ func (e *Engine) dropAll() {
 }
 
 // install lets a set compute that the store has made current. An error means that
-// nothing computes with it, unless it is ErrCommitted.
-func (e *Engine) install(set *weights.Set, kv KVPolicy) error {
-	return e.awake(e.exchangeFor(set, kv))
+// nothing computes with it, unless it is ErrCommitted. ctx is looked at until the set is
+// ready and the scheduler is told.
+func (e *Engine) install(ctx context.Context, set *weights.Set, kv KVPolicy) error {
+	return e.awake(e.exchangeFor(ctx, set, kv))
 }
 
 // exchangeFor is install without what ends its exchange.
-func (e *Engine) exchangeFor(set *weights.Set, kv KVPolicy) error {
+func (e *Engine) exchangeFor(ctx context.Context, set *weights.Set, kv KVPolicy) error {
+	ctx, cancel := e.untilClosed(ctx)
+	defer cancel()
 	c, s := e.commitOf(set, kv), e.session.Load()
 	if !s.ended() {
-		err := e.load(s, set)
+		err := e.load(ctx, s, set)
 		if errors.Is(err, executor.ErrFull) { // of one that is kept no more
 			e.dropOld()
-			err = e.load(s, set)
+			err = e.load(ctx, s, set)
 		}
 		switch {
 		case errors.Is(err, executor.ErrFull):
-			err = e.exchange(s, func() error { return e.replace(s, set, c) })
+			err = e.exchange(ctx, s, func() error { return e.replace(ctx, s, set, c) })
 		case err == nil:
 			err = e.commit(s, c)
 		}
@@ -122,8 +125,18 @@ func (e *Engine) commit(s *session, c sched.Commit) error {
 	return nil
 }
 
+// untilClosed is ctx until Close.
+func (e *Engine) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(e.closing, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // load makes a set ready in the session's executor.
-func (e *Engine) load(s *session, set *weights.Set) error {
+func (e *Engine) load(ctx context.Context, s *session, set *weights.Set) error {
 	loader, ok := s.ex.(executor.Loader)
 	if !ok {
 		return fmt.Errorf("%w: %w: %s takes no other weights", ErrNoWeights, executor.ErrUnsupported, s.ex.Info().Name)
@@ -131,7 +144,7 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 	if err := e.use(set.Epoch); err != nil {
 		return err
 	}
-	if err := loader.Load(set); err != nil {
+	if err := loader.Load(ctx, set); err != nil {
 		e.unuse(set.Epoch)
 		return err
 	}
@@ -140,17 +153,20 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 
 // exchange runs fn while nothing computes and the executor has no set. Weights sleep
 // meanwhile, until awake: requests keep their places and their cache. At rest nothing
-// computes anyway.
-func (e *Engine) exchange(s *session, fn func() error) error {
-	wake, err := s.system.SleepWeights(e.closing)
+// computes anyway. ctx is looked at until then.
+func (e *Engine) exchange(ctx context.Context, s *session, fn func() error) error {
+	wake, err := s.system.SleepWeights(ctx)
 	switch {
 	case err == nil:
 		e.naps = append(e.naps, wake)
 	case errors.Is(err, ErrNotRunning), errors.Is(err, ErrStopping):
-		if err := s.wait(e.closing, s.system.AtRest()); err != nil && !s.ended() {
+		if err := s.wait(ctx, s.system.AtRest()); err != nil && !s.ended() {
 			return err
 		}
 	default:
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, epoch := range slices.Clone(e.loaded) {
@@ -198,15 +214,15 @@ func (e *Engine) ready() error {
 	if e.store == nil || s.ended() || e.broken.Load() || slices.Contains(e.loaded, e.cpu.Weights.Epoch) {
 		return nil
 	}
-	if err := e.load(s, e.cpu.Weights); !errors.Is(err, executor.ErrClosed) { // closed: it ends
+	if err := e.load(e.closing, s, e.cpu.Weights); !errors.Is(err, executor.ErrClosed) { // closed: it ends
 		return err
 	}
 	return nil
 }
 
 // replace is load and commit where memory holds one set, within exchange.
-func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
-	if err := e.load(s, set); err != nil {
+func (e *Engine) replace(ctx context.Context, s *session, set *weights.Set, c sched.Commit) error {
+	if err := e.load(ctx, s, set); err != nil {
 		return err
 	}
 	return e.commit(s, c)

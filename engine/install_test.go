@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -17,8 +18,8 @@ type failing struct {
 
 var errFull = errors.New("no memory")
 
-func (f *failing) Load(set *weights.Set) error {
-	err := f.Loader.Load(set)
+func (f *failing) Load(ctx context.Context, set *weights.Set) error {
+	err := f.Loader.Load(ctx, set)
 	if err == nil && f.loads > 0 { // there is a place
 		f.loads--
 		return errors.Join(errFull, f.Drop(set.Epoch))

@@ -25,19 +25,35 @@ func (f *Front) AddRequests(ctx context.Context, requests []Request) ([]string, 
 	if err != nil {
 		return nil, wrongOf(requests, at, err)
 	}
-	ids := make([]string, len(entries))
-	order := f.order(requests)
+	ids, order := make([]string, len(entries)), f.order(requests)
+	sent, wrong := 0, -1
 	for k, i := range order {
-		if err := f.admit(ctx, entries[i], true); err != nil {
-			for _, other := range order[k+1:] {
-				f.requests.withdraw(entries[other].records, err)
+		for ; err == nil && sent < min(k+ahead, len(order)); sent++ {
+			if err = f.submit(ctx, entries[order[sent]], true); err != nil {
+				wrong = order[sent]
+				break
 			}
-			return ids, wrongOf(requests, i, err)
 		}
-		ids[i] = entries[i].records[0].id
+		switch {
+		case k < sent:
+			if refused := f.await(ctx, entries[i]); refused == nil {
+				ids[i] = entries[i].records[0].id
+			} else if err == nil {
+				err, wrong = refused, i
+			}
+		case i != wrong: // it was not submitted
+			f.requests.withdraw(entries[i].records, err)
+		}
+	}
+	if err != nil {
+		return ids, wrongOf(requests, wrong, err)
 	}
 	return ids, nil
 }
+
+// ahead is how many requests of AddRequests are submitted before the first of them is accepted: where
+// the place is far away an answer takes a while.
+const ahead = 64
 
 // wrongOf says which request an error is about.
 func wrongOf(requests []Request, at int, err error) error {

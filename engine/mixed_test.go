@@ -37,7 +37,7 @@ func newMixer(t *testing.T, first, second *Engine) *mixer {
 			t.Error(err)
 		}
 	})
-	if err := ex.Load(&two); err != nil {
+	if err := ex.Load(t.Context(), &two); err != nil {
 		t.Fatal(err)
 	}
 	m := &mixer{ex: ex, sets: map[string]*weights.Set{FirstVersion: &one, secondVersion: &two}, epoch: two.Epoch}
@@ -100,7 +100,7 @@ func (m *mixer) use(t *testing.T, version string) {
 	set := *had
 	m.epoch++
 	set.Epoch, m.sets[version] = m.epoch, &set
-	if err := errors.Join(m.ex.Load(&set), m.ex.Drop(had.Epoch)); err != nil {
+	if err := errors.Join(m.ex.Load(t.Context(), &set), m.ex.Drop(had.Epoch)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
@@ -201,6 +202,24 @@ func (e *Engine) alone(ctx context.Context) error {
 }
 
 func (e *Engine) others() { <-e.life }
+
+// patience is how long who gives something back waits for those who have life.
+var patience = 10 * time.Second
+
+// later does fn alone as soon as it may, and waits for that for some time.
+func (e *Engine) later(fn func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.life <- struct{}{}
+		defer e.others()
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
 
 // ended says why requests are not taken, once the actors of a session are gone.
 func (e *Engine) ended(s *session) error {

@@ -69,7 +69,7 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	}
 	e.versions.keep(e.store.Retained())
 	u := &update{engine: e, kv: o.KV, dropped: part.Dropped(), part: part, pace: pace{engine: e}}
-	u.unbind = context.AfterFunc(ctx, u.abort)
+	u.unbind = context.AfterFunc(ctx, u.giveUp)
 	return u, nil
 }
 
@@ -79,15 +79,7 @@ func (u *update) Dropped() string { return u.dropped }
 // mayUpdate refuses what no update may ask for, else lets the caller alone change the
 // weights, until others.
 func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
-	switch {
-	case o.KV > KVAbort:
-		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	case ctx == nil:
-		return errNoContext
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, o.KV); err != nil {
 		return err
 	}
 	err := e.versions.free(o.Version)
@@ -97,15 +89,34 @@ func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
 	return err
 }
 
+// mayChange is mayUpdate of what has no options.
+func (e *Engine) mayChange(ctx context.Context, kv KVPolicy) error {
+	switch {
+	case kv > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, kv, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return e.changeWeights(ctx)
+}
+
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
-	began := time.Now()
-	err := u.part.Put(name, dtype, shape, offset, data)
-	rest := u.pace.rest(time.Since(began))
+	err := u.part.Accepts(name, dtype, shape, offset, len(data))
 	u.mu.Unlock()
-	time.Sleep(rest)
-	return err
+	if err != nil {
+		return err
+	}
+	return inPieces(offset, data, func(offset int, data []byte) (rest time.Duration, err error) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		began := time.Now()
+		err = u.part.Put(name, dtype, shape, offset, data)
+		return u.pace.rest(time.Since(began)), err
+	})
 }
 
 // Missing implements Update.
@@ -136,7 +147,7 @@ func (u *update) Commit(ctx context.Context) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
-	if err := e.install(set, u.kv); err != nil {
+	if err := e.install(ctx, set, u.kv); err != nil {
 		return fmt.Errorf("commit: %w", e.back(err))
 	}
 	return nil
@@ -159,22 +170,23 @@ func (u *update) become() (*weights.Set, error) {
 // Abort implements Update.
 func (u *update) Abort() {
 	u.unbind()
-	u.abort()
+	u.giveUp()
 }
 
-func (u *update) abort() {
-	u.engine.life <- struct{}{}
-	defer u.engine.others()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.part.Abort()
+// giveUp is Abort of an update whose context may have ended.
+func (u *update) giveUp() {
+	u.engine.later(func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.part.Abort()
+	})
 }
 
 // Rollback lets the version compute again that served before the one that does, as a
 // commit with the policy kv would. The one that served is kept in its place. Errors are
 // those of Commit; weights.ErrVersion means that version is not kept.
 func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, kv); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	defer e.others()
@@ -182,7 +194,7 @@ func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) erro
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	if err := e.install(set, kv); err != nil {
+	if err := e.install(ctx, set, kv); err != nil {
 		return fmt.Errorf("rollback: %w", e.back(err))
 	}
 	return nil

@@ -197,7 +197,7 @@ var errUnable = errors.New("no more sets")
 // unable is an executor that takes no other sets.
 type unable struct{ executor.Loader }
 
-func (unable) Load(*weights.Set) error { return errUnable }
+func (unable) Load(context.Context, *weights.Set) error { return errUnable }
 
 // An update whose context has ended does not keep others from theirs.
 func TestAnUpdateEndsWithItsContext(t *testing.T) {
@@ -293,6 +293,28 @@ func TestCloseEndsAnUpdate(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Close beside a change of weights whose commit waits for a step ends it as closed, not as
+// one that has failed: it may be in force.
+func TestCloseBesideACommit(t *testing.T) {
+	e, g := spawnGated(t, Config{Threads: 1, WeightSets: 2, PageSize: 8}, nil)
+	newTrained(t, 1).update(t, e, "v2", KVKeep)
+	g.left.Store(3)
+	mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 20, IgnoreEOS: true})
+	<-g.reached
+	before, ended := named(e), make(chan error, 1)
+	go func() { ended <- e.Rollback(t.Context(), FirstVersion, KVKeep) }()
+	until(t, "it waits for the step", func() bool { return named(e) > before })
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	if err := <-ended; !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "serves on") {
+		t.Errorf("ended: %v", err)
+	}
+	g.open <- struct{}{}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
 

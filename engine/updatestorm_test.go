@@ -115,7 +115,7 @@ func (p *pauseStorm) update(ctx context.Context, r *rand.Rand) {
 	o := UpdateOptions{Base: p.engine.Version(), Version: p.name(), Manifest: manifest, KV: kv(r)}
 	if r.IntN(4) == 0 {
 		p.call("update in place", func() error {
-			return p.engine.UpdateInPlace(ctx, o, func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+			return p.engine.UpdateInPlace(ctx, o, func(put weights.Put) error {
 				return put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data)
 			})
 		})

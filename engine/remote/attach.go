@@ -61,8 +61,7 @@ func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 	}
 	if err != nil {
 		s.fail(engine.FinishFailed, fmt.Errorf("%w: %w", engine.ErrFailed, err))
-		delete(l.streams, s.stream)
-		l.taken--
+		l.forget(s)
 		l.admit()
 		return
 	}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/cbactor/cbactor/internal/wire"
 	"github.com/cbactor/cbactor/messages"
 )
+
+// smallCall is the size of calls that are sent whatever else is under way: among them all that end something.
+const smallCall = 4 << 10
 
 // grace is how long a caller whose context has ended waits for what became of its call.
 const grace = 5 * time.Second
@@ -27,10 +31,13 @@ type call struct {
 	run     int                          // of the engine, in which what it names was made; 0: any
 	room    int                          // sequences that it may open
 	waits   bool                         // for room
+	size    int                          // bytes of the message; 0: few
 	brief   bool                         // it concerns its connection, and is not sent over another one
 
 	submission *submission // whose call it is; nil: of no request
 
+	line    *list.List // that it waits in; nil: in none
+	at      *list.Element
 	number  uint64 // 0: it was never sent
 	dropped error  // why nobody waits for it any more; nil: somebody does
 	left    bool   // it was answered
@@ -70,7 +77,7 @@ func (c *Client) ask(ctx context.Context, k *call) (*messages.Reply, error) {
 		}
 		answers <- answer{r, err}
 	}
-	if err := sendable(k.message); err != nil {
+	if err := k.sendable(); err != nil {
 		return nil, err
 	}
 	c.link.tell(k)
@@ -92,9 +99,10 @@ func (c *Client) ask(ctx context.Context, k *call) (*messages.Reply, error) {
 
 // sendable refuses a call that is too large, has too many parts, or a text that no message can
 // have: it would end the connection.
-func sendable(m *messages.Call) error {
-	if n := proto.Size(m); n > largest {
-		return fmt.Errorf("%w: it takes %d bytes, there may be %d in a message", engine.ErrParams, n, largest)
+func (k *call) sendable() error {
+	m := k.message
+	if k.size = proto.Size(m); k.size > largest {
+		return fmt.Errorf("%w: it takes %d bytes, there may be %d in a message", engine.ErrParams, k.size, largest)
 	}
 	var texts []string
 	switch what := m.GetWhat().(type) {
@@ -126,7 +134,7 @@ func (c *Client) do(ctx context.Context, m *messages.Call) error {
 // pour sends a call with much data when there is room for one, without waiting for its
 // answer.
 func (c *Client) pour(ctx context.Context, k *call) error {
-	if err := sendable(k.message); err != nil {
+	if err := k.sendable(); err != nil {
 		return err
 	}
 	select {
@@ -137,6 +145,7 @@ func (c *Client) pour(ctx context.Context, k *call) error {
 		return engine.ErrClosed
 	}
 	then := k.answer
+	k.size = 0 // its room is c.flow's
 	k.answer = func(r *messages.Reply, err error) {
 		<-c.flow
 		then(r, err)

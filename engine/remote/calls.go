@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"container/list"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,18 +16,31 @@ type calls struct {
 	last    uint64           // number given
 	settled uint64           // all below have been answered
 	open    map[uint64]*call // that were sent
-	unsent  []*call          // until there is a connection
-	queue   []*call          // until there is room for their sequences
+	unsent  list.List        // of calls, until there is a connection
+	queue   list.List        // of calls, until there is room for them
+	bytes   int              // of those that were sent and those that are unsent
 	arrived []uint64         // numbers of answered ones, which an older call keeps from being settled
 }
 
+// Bytes that calls may have which are not answered, beside those with data: less than the engine takes,
+// and than can be sent again at once.
+const (
+	waitBytes = 32 << 20 // before those that wait for room wait here
+	mostBytes = 48 << 20
+)
+
 // perform does what a caller asks for: sooner or later its call is answered.
 func (l *link) perform(k *call) {
+	if k.submission != nil {
+		l.submissions[k.submission.order.ID] = k.submission
+	}
 	switch {
 	case l.state == leaving:
 		k.finish(nil, engine.ErrClosed)
-	case k.waits && (len(l.queue) > 0 || !l.fits(k)):
-		l.queue = append(l.queue, k)
+	case k.waits && (l.queue.Len() > 0 || !l.fits(k)):
+		k.line, k.at = &l.queue, l.queue.PushBack(k)
+	case k.size > smallCall && l.bytes > 0 && l.bytes+k.size > mostBytes:
+		k.finish(nil, fmt.Errorf("%w: calls under way have %d bytes: wait for an answer", ErrLimit, l.bytes))
 	default:
 		l.submit(k)
 	}
@@ -34,13 +49,14 @@ func (l *link) perform(k *call) {
 // submit sends a call, now or when there is a connection.
 func (l *link) submit(k *call) {
 	l.taken += k.room
+	l.bytes += k.size
 	switch {
 	case k.run != 0 && k.run != l.run:
 		l.settle(k, nil, l.ending)
 	case l.state == ready:
 		l.send(k)
 	default:
-		l.unsent = append(l.unsent, k)
+		k.line, k.at = &l.unsent, l.unsent.PushBack(k)
 		l.connect()
 	}
 }
@@ -108,22 +124,23 @@ func (l *link) advance() {
 // taken it.
 func (l *link) settle(k *call, m *messages.Reply, err error) {
 	k.finish(m, err)
+	l.bytes -= k.size
 	if err != nil {
 		l.taken -= k.room
-		l.admit()
 	}
+	l.admit()
 }
 
 // giveUp ends the waiting for a call, as soon as may be.
 func (l *link) giveUp(k *call, cause error) {
-	switch is := func(other *call) bool { return other == k }; {
+	switch {
 	case k.left || k.dropped != nil:
-	case slices.ContainsFunc(l.queue, is):
-		l.queue = slices.DeleteFunc(l.queue, is)
+	case k.line == &l.queue:
+		k.leaveLine()
 		k.finish(nil, cause)
 		l.admit()
-	case k.number == 0:
-		l.unsent = slices.DeleteFunc(l.unsent, is)
+	case k.line == &l.unsent:
+		k.leaveLine()
 		l.settle(k, nil, cause)
 	case l.state != ready:
 		k.dropped = cause
@@ -136,11 +153,11 @@ func (l *link) giveUp(k *call, cause error) {
 }
 
 // unanswered are the calls that were sent, in order.
-func (l *link) unanswered() (list []*call) {
+func (l *link) unanswered() (open []*call) {
 	for _, number := range slices.Sorted(maps.Keys(l.open)) {
-		list = append(list, l.open[number])
+		open = append(open, l.open[number])
 	}
-	return list
+	return open
 }
 
 // resend sends all calls that are not answered over a new connection.
@@ -152,47 +169,57 @@ func (l *link) resend() {
 
 // flush sends the calls for which there was no connection.
 func (l *link) flush() {
-	list := l.unsent
-	l.unsent = nil
-	for _, k := range list {
-		l.send(k)
+	for l.unsent.Len() > 0 {
+		l.send(first(&l.unsent))
 	}
+}
+
+// first takes the first call of a line.
+func first(line *list.List) *call {
+	k := line.Front().Value.(*call)
+	k.leaveLine()
+	return k
+}
+
+// leaveLine takes a call from the line that it waits in.
+func (k *call) leaveLine() {
+	k.line.Remove(k.at)
+	k.line, k.at = nil, nil
 }
 
 // failCalls answers all calls that were sent, or name what is no more, and with all the
 // others too.
 func (l *link) failCalls(err error, all bool) {
-	list := l.unanswered()
+	failed := l.unanswered()
 	clear(l.open)
-	for _, k := range l.unsent {
-		if all || k.run != 0 {
-			list = append(list, k)
+	var next *list.Element
+	for at := l.unsent.Front(); at != nil; at = next {
+		next = at.Next()
+		if k := at.Value.(*call); all || k.run != 0 {
+			k.leaveLine()
+			failed = append(failed, k)
 		}
 	}
-	l.unsent = slices.DeleteFunc(l.unsent, func(k *call) bool { return all || k.run != 0 })
-	for _, k := range list {
+	for _, k := range failed {
 		l.taken -= k.room
+		l.bytes -= k.size
 		k.finish(nil, err)
 	}
-	if all {
-		queue := l.queue
-		l.queue = nil
-		for _, k := range queue {
-			k.finish(nil, err)
-		}
+	for all && l.queue.Len() > 0 {
+		first(&l.queue).finish(nil, err)
 	}
 	l.admit()
 }
 
-// fits tells whether the engine lets the sequences of a call be open. One that has more
-// than it ever does is sent nevertheless, and refused there.
-func (l *link) fits(k *call) bool { return l.taken == 0 || l.taken+k.room <= l.most }
+// fits tells whether the engine lets the sequences of a call be open, and has room for its bytes. A
+// call that takes more than it ever has is sent nevertheless, and refused there.
+func (l *link) fits(k *call) bool {
+	return (l.taken == 0 || l.taken+k.room <= l.most) && (l.bytes == 0 || l.bytes+k.size <= waitBytes)
+}
 
-// admit sends calls for whose sequences there is room by now.
+// admit sends calls for which there is room by now.
 func (l *link) admit() {
-	for len(l.queue) > 0 && l.fits(l.queue[0]) {
-		k := l.queue[0]
-		l.queue = l.queue[1:]
-		l.submit(k)
+	for l.queue.Len() > 0 && l.fits(l.queue.Front().Value.(*call)) {
+		l.submit(first(&l.queue))
 	}
 }

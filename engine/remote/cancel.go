@@ -1,8 +1,6 @@
 package remote
 
 import (
-	"slices"
-
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/messages"
 )
@@ -23,9 +21,13 @@ func (l *link) cancel(sub *submission, place int) {
 		}
 		return // the others are cancelled when it is accepted
 	}
+	ended := sub.sequences
+	if place != 0 {
+		ended = ended[place : place+1]
+	}
 	open := false
-	for _, s := range l.streams {
-		if s.submission != sub || place != 0 && s.place != place {
+	for _, s := range ended {
+		if l.streams[s.stream] != s {
 			continue
 		}
 		open, s.cancelled = true, true
@@ -38,20 +40,16 @@ func (l *link) cancel(sub *submission, place int) {
 	}
 }
 
+// cancelID ends what has an id: a request, or the sequence of one that is called after it.
 func (l *link) cancelID(id string) {
+	if sub := l.submissions[id]; sub != nil {
+		l.cancel(sub, 0)
+		return
+	}
 	for _, s := range l.streams {
-		switch id {
-		case s.submission.order.ID:
-			l.cancel(s.submission, 0)
-			return
-		case s.to.ID():
+		if s.place > 0 && s.to.ID() == id {
 			l.cancel(s.submission, s.place)
 			return
-		}
-	}
-	for _, k := range slices.Concat(l.queue, l.unsent, l.unanswered()) {
-		if k.submission != nil && k.submission.order.ID == id {
-			l.giveUp(k, engine.ErrCancelled)
 		}
 	}
 }

@@ -17,6 +17,7 @@ const (
 	goodbyeTime = 2 * time.Second         // until goodbye is answered
 	firstDelay  = 50 * time.Millisecond   // before another try, doubled each time
 	lastDelay   = 1000 * time.Millisecond // at most
+	lastHeard   = 200 * time.Millisecond  // at most, where something came over the one before
 	lasting     = time.Second             // a connection that ends sooner is followed by another one after a delay
 )
 
@@ -151,7 +152,7 @@ func (l *link) closed(m *wire.Closed) {
 // connection by what is sent again over the next is no reason to hurry.
 func (l *link) redial(err error) {
 	if l.heard {
-		l.lost = time.Now()
+		l.lost, l.delay = time.Now(), min(l.delay, lastHeard)
 	}
 	if time.Since(l.begun) < lasting || final(err) {
 		l.failed(err)

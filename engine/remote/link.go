@@ -46,7 +46,7 @@ func newLink(o Options) *link {
 			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
 		ended:     make(chan struct{}),
 		calls:     calls{settled: 1, open: map[uint64]*call{}},
-		sequences: sequences{streams: map[uint64]*sequence{}},
+		sequences: sequences{streams: map[uint64]*sequence{}, submissions: map[string]*submission{}},
 		holds:     map[uint64]*hold{},
 		run:       1,
 	}

@@ -83,15 +83,17 @@ type submission struct {
 	reply    chan error
 	sent     atomic.Bool // anybody's: the link will have heard of it
 
-	call     *call
-	accepted bool
+	call      *call
+	accepted  bool
+	left      int         // sequences that are open
+	sequences []*sequence // those that were accepted, by their places
 }
 
 // Submit implements engine.Submission.
 func (s *submission) Submit(wait context.Context) (<-chan error, <-chan struct{}, error) {
 	s.generate.Request.Wait = wait != nil
 	k := &call{message: &messages.Call{What: &messages.Call_Generate{Generate: s.generate}}, room: len(s.order.Sequences), waits: wait != nil, submission: s}
-	if err := sendable(k.message); err != nil {
+	if err := k.sendable(); err != nil {
 		return nil, nil, err
 	}
 	l := s.client.link
@@ -119,17 +121,19 @@ func (l *link) accepted(s *submission, r *messages.Reply, err error) {
 		if s.call.dropped != nil {
 			err = engine.ErrCancelled
 		}
+		l.disown(s)
 		s.reply <- err
 		return
 	}
 	list := r.GetAccepted().GetSequences()
 	if len(list) != len(s.order.Sequences) {
 		l.taken -= s.call.room
+		l.disown(s)
 		l.ask(cancelling(s.order.ID))
 		s.reply <- fmt.Errorf("%w: %d sequences are accepted, there were to be %d", ErrMalformed, len(list), len(s.order.Sequences))
 		return
 	}
-	s.accepted = true
+	s.accepted, s.left = true, len(list)
 	for i, m := range list {
 		q := &sequence{submission: s, place: i, to: s.order.Sequences[i], stream: m.GetStream(), live: true}
 		if s.texts != nil {
@@ -139,6 +143,7 @@ func (l *link) accepted(s *submission, r *messages.Reply, err error) {
 			q.to.Prompt(ids.GetIds())
 		}
 		l.streams[q.stream] = q
+		s.sequences = append(s.sequences, q)
 	}
 	s.reply <- nil
 }

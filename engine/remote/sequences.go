@@ -22,10 +22,11 @@ const (
 // sequences are those that the engine has open, or of which it has not heard that their
 // end was taken.
 type sequences struct {
-	streams map[uint64]*sequence
-	taken   int      // places for sequences that are used, or asked for
-	most    int      // that there are
-	ends    []ending // of which the engine may not have heard
+	streams     map[uint64]*sequence
+	submissions map[string]*submission // by the ids of their requests, those that are not accepted yet, too
+	taken       int                    // places for sequences that are used, or asked for
+	most        int                    // that there are
+	ends        []ending               // of which the engine may not have heard
 }
 
 // ending is the end of a sequence, taken before the call of a number: when that is
@@ -130,9 +131,24 @@ func (l *link) done(s *sequence) {
 	taken.Done = true
 	l.ends = append(l.ends, ending{taken, l.last + 1})
 	l.write(&messages.Ack{Taken: []*messages.Taken{taken}})
+	l.forget(s)
+	l.admit()
+}
+
+// forget gives back the place of a sequence.
+func (l *link) forget(s *sequence) {
 	delete(l.streams, s.stream)
 	l.taken--
-	l.admit()
+	if s.submission.left--; s.submission.left <= 0 {
+		l.disown(s.submission)
+	}
+}
+
+// disown forgets a request of which nothing is open. Another one may have its id by now.
+func (l *link) disown(s *submission) {
+	if l.submissions[s.order.ID] == s {
+		delete(l.submissions, s.order.ID)
+	}
 }
 
 // known takes note that the engine has answered a call.
@@ -171,9 +187,8 @@ func (l *link) spoilt(s *sequence, err error) {
 func (l *link) failSequences(err error) {
 	for _, s := range l.streams {
 		s.fail(engine.FinishFailed, err)
+		l.forget(s)
 	}
-	l.taken -= len(l.streams)
-	clear(l.streams)
 	l.ends = nil
 	l.admit()
 }

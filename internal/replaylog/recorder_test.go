@@ -117,25 +117,30 @@ func TestWhatIsLostIsALine(t *testing.T) {
 
 // Requests that come from many goroutines stand in the order of their numbers.
 func TestNumbersAscend(t *testing.T) {
-	f := &file{}
-	r := NewRecorder(f, header, func(err error) { t.Error(err) })
-	r.Add(Line{Weights: first})
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for range 500 {
-				r.addPair()
-			}
-		})
-	}
-	all.Wait()
-	r.Finish()
-	<-r.Done()
-	in, err := NewReader(&f.Buffer)
-	for err == nil {
-		_, err = in.Next()
-	}
-	if err != io.EOF || in.Lost() > 0 || in.Open() > 0 {
-		t.Errorf("%v, %d lost, %d open", err, in.Lost(), in.Open())
+	for range 5 {
+		f := &file{}
+		r := NewRecorder(f, header, func(err error) { t.Error(err) })
+		r.Add(Line{Weights: first})
+		begin, all := make(chan struct{}), sync.WaitGroup{}
+		for range 100 {
+			all.Go(func() {
+				<-begin
+				for range 50 {
+					q, _ := pair(0)
+					r.AddRequest(q.Request)
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
+		r.Finish()
+		<-r.Done()
+		in, err := NewReader(&f.Buffer)
+		for err == nil {
+			_, err = in.Next()
+		}
+		if !errors.Is(err, io.EOF) || in.Lost() > 0 || in.Open() != 5000 {
+			t.Fatalf("%v, %d lost, %d open", err, in.Lost(), in.Open())
+		}
 	}
 }
