@@ -15,7 +15,7 @@ import (
 // load makes weights of an epoch ready.
 func (r *rig) load(epoch uint32) {
 	r.t.Helper()
-	if err := r.ex.(executor.Loader).Load(&weights.Set{Epoch: epoch}); err != nil {
+	if err := r.ex.(executor.Loader).Load(context.Background(), &weights.Set{Epoch: epoch}); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
@@ -27,11 +28,11 @@ func TestTraceOfACommit(t *testing.T) {
 	r.settle()
 	close(r.release)
 	<-reached
-	if err := r.ex.(executor.Loader).Load(&weights.Set{Epoch: 2}); err != nil {
+	if err := r.ex.(executor.Loader).Load(context.Background(), &weights.Set{Epoch: 2}); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- r.Commit(t.Context(), sched.Commit{Epoch: 2, Version: 1}) }()
+	done := make(chan error, 1)
+	r.sys.Root.Send(r.scheduler, &commit{sched.Commit{Epoch: 2, Version: 1}, done}) // ahead of the step's end
 	r.settle()
 	close(goOn)
 	if err := <-done; err != nil {

@@ -56,7 +56,7 @@ func (c *Config) lowWidth(d *dims) int {
 }
 
 // fill packs a, which was checked.
-func (p *adapter) fill(a *model.Adapter, d *dims) {
+func (p *adapter) fill(a *model.Adapter, d *dims, between func()) {
 	by := map[string]*model.AdapterPart{}
 	for i := range a.Parts {
 		by[a.Parts[i].Module] = &a.Parts[i]
@@ -68,6 +68,7 @@ func (p *adapter) fill(a *model.Adapter, d *dims) {
 		for i := range all {
 			p.layers[l][i] = p.joint(&all[i], all[i].parts(l, by))
 		}
+		between()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
@@ -48,7 +49,8 @@ func (l *adapters) rename(p *adapter, name string) {
 }
 
 // LoadAdapter implements executor.Adapters. It packs on the caller's goroutine, into
-// memory that New has taken.
+// memory that New has taken. Between two layers it rests for as long as one took while
+// there are steps, whose threads want the processor.
 func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	if err := a.Check(e.config.Model, e.config.MaxAdapterRank); err != nil {
 		return err
@@ -58,7 +60,13 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 		return err
 	}
 	d := dimsOf(e.config.Model)
-	p.fill(a, &d)
+	began := time.Now()
+	p.fill(a, &d, func() {
+		if worked := time.Since(began); e.busy() {
+			time.Sleep(worked)
+		}
+		began = time.Now()
+	})
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,6 +76,13 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	}
 	e.adapters.rename(p, name)
 	return nil
+}
+
+// busy tells that a step runs, or waits to.
+func (e *Executor) busy() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.running || len(e.queue) > 0
 }
 
 // place takes one. The executor frees no memory until it is filled.

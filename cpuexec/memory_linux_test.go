@@ -47,11 +47,11 @@ func TestPlaceKeepsMemory(t *testing.T) {
 	second, third := altered(t, "tiny", 2), altered(t, "tiny", 3)
 	debug.FreeOSMemory() // so that nothing else shrinks meanwhile
 	before := resident(t)
-	if err := e.Load(second); err != nil {
+	if err := e.Load(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
 	with := resident(t)
-	if err := errors.Join(e.Drop(2), e.Load(third)); err != nil {
+	if err := errors.Join(e.Drop(2), e.Load(t.Context(), third)); err != nil {
 		t.Fatal(err)
 	}
 	again, size := resident(t), int(e.Memory().Weights)

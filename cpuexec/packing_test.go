@@ -24,7 +24,7 @@ func TestPackedBySteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			loaded := make(chan error)
-			go func() { loaded <- e.Load(set) }()
+			go func() { loaded <- e.Load(t.Context(), set) }()
 			for e.beside.Load() == nil {
 				time.Sleep(time.Millisecond)
 			}

@@ -29,7 +29,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			e := start(t, cfg)
 			if cfg.WeightSets == 2 {
 				again := loaded(t, path, 2)
-				if err := e.Load(again); err != nil {
+				if err := e.Load(t.Context(), again); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,8 +33,8 @@ type place struct {
 
 // Load implements executor.Loader. The set is packed between steps, by the threads that
 // compute them, and while there is none by the caller. While weights sleep, that is left
-// to Wake. Errors wrap ErrConfig for a set that is not the model's, and ErrMemory.
-func (e *Executor) Load(set *weights.Set) error {
+// to Wake. ctx is looked at between panels. Errors wrap ErrConfig for a set that is not the model's, and ErrMemory.
+func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
 	if err := checkSet(e.config.Model, set); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (e *Executor) Load(set *weights.Set) error {
 	}
 	w := p.packed
 	if p.set == nil && !e.unpacked {
-		if w, err = e.packBeside(p.area, set); err != nil {
+		if w, err = e.packBeside(ctx, p.area, set); err != nil {
 			return err
 		}
 	}
@@ -83,14 +84,14 @@ func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
 }
 
 // packBeside packs a set while steps may run. No memory is freed meanwhile. It ends
-// early when the executor is closed.
-func (e *Executor) packBeside(a *area, set *weights.Set) (*packed, error) {
+// early when ctx ends or the executor is closed.
+func (e *Executor) packBeside(ctx context.Context, a *area, set *weights.Set) (*packed, error) {
 	e.mu.Lock()
 	e.packing++
 	e.mu.Unlock()
 	w, panels, err := e.layOut(a, set)
 	if err == nil {
-		err = e.fillBeside(panels)
+		err = e.fillBeside(ctx, panels)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +101,7 @@ func (e *Executor) packBeside(a *area, set *weights.Set) (*packed, error) {
 
 // fillBeside has the threads of steps fill panels, and does it itself while there is no
 // step, or none that gets on: whoever takes results may wait for what is loaded.
-func (e *Executor) fillBeside(p *packing) error {
+func (e *Executor) fillBeside(ctx context.Context, p *packing) error {
 	defer p.stop()
 	e.beside.Store(p)
 	defer e.beside.Store(nil)
@@ -115,6 +116,8 @@ func (e *Executor) fillBeside(p *packing) error {
 		switch {
 		case closed:
 			return executor.ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case busy && time.Since(moved) < besidePatience:
 			time.Sleep(besideRest)
 		default:

@@ -2,6 +2,7 @@ package cpuexec
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -37,7 +38,7 @@ func TestSetsByEpoch(t *testing.T) {
 	second := altered(t, "tiny", 2)
 	d := newDriver(t, Config{Model: m, Weights: first, Threads: 2, MaxContext: 64, WeightSets: 2}, 64, true)
 	fresh := newDriver(t, Config{Model: m, Weights: altered(t, "tiny", 1), Threads: 1, MaxContext: 64}, 64, true)
-	if err := d.e.Load(second); err != nil {
+	if err := d.e.Load(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := d.e.weightsOf(2), fresh.e.weightsOf(1); !bytes.Equal(got.area.mem, want.area.mem) {
@@ -76,10 +77,10 @@ func TestPlaces(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"another model's", e.Load(foreign), ErrConfig},
-		{"no set", e.Load(nil), ErrConfig},
-		{"the second", e.Load(second), nil},
-		{"the first again", e.Load(&again), nil},
+		{"another model's", e.Load(t.Context(), foreign), ErrConfig},
+		{"no set", e.Load(t.Context(), nil), ErrConfig},
+		{"the second", e.Load(t.Context(), second), nil},
+		{"the first again", e.Load(t.Context(), &again), nil},
 		{"the first epoch", e.Drop(1), nil},
 	} {
 		if !errors.Is(c.err, c.want) || c.want == nil && c.err != nil {
@@ -94,6 +95,32 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestLoadEndsWithItsContext gives a set up while it is being packed: the next one finds
+// the place as it was.
+func TestLoadEndsWithItsContext(t *testing.T) {
+	m, first := loadModel(t, "tiny")
+	e := start(t, Config{Model: m, Weights: first, Threads: 1, MaxContext: 64, WeightSets: 2})
+	if err := e.Start(&executor.Batch{Step: 1, Epoch: 1}); err != nil { // so that the load waits
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	loaded := make(chan error)
+	go func() { loaded <- e.Load(ctx, altered(t, "tiny", 2)) }()
+	for e.beside.Load() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-loaded; !errors.Is(err, context.Canceled) {
+		t.Errorf("packed: %v", err)
+	}
+	if err := e.Finish(&executor.Result{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Load(t.Context(), altered(t, "tiny", 2)); err != nil {
+		t.Errorf("loaded again: %v", err)
+	}
+}
+
 // TestLoadEndsWithTheExecutor closes it while a set is being packed.
 func TestLoadEndsWithTheExecutor(t *testing.T) {
 	m, first := loadModel(t, "tiny")
@@ -102,7 +129,7 @@ func TestLoadEndsWithTheExecutor(t *testing.T) {
 		t.Fatal(err)
 	}
 	loaded := make(chan error)
-	go func() { loaded <- e.Load(altered(t, "tiny", 2)) }()
+	go func() { loaded <- e.Load(t.Context(), altered(t, "tiny", 2)) }()
 	for e.beside.Load() == nil {
 		time.Sleep(time.Millisecond)
 	}
@@ -112,7 +139,7 @@ func TestLoadEndsWithTheExecutor(t *testing.T) {
 	if err := <-loaded; !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("packed: %v", err)
 	}
-	if err := e.Load(altered(t, "tiny", 2)); !errors.Is(err, executor.ErrClosed) {
+	if err := e.Load(t.Context(), altered(t, "tiny", 2)); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("loaded: %v", err)
 	}
 	if err := e.Drop(1); !errors.Is(err, executor.ErrClosed) {

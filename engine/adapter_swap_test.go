@@ -11,7 +11,7 @@ import (
 // spawnWithAdapter is an engine of the adapters' model with one of them, and a gate.
 func spawnWithAdapter(t *testing.T, set *weights.Set) (*Engine, *gated) {
 	t.Helper()
-	e, err := Spawn(t.Context(), Config{Checkpoint: openLlama(t), MaxAdapters: 1, WeightSets: 2, Threads: 1, UseAsyncBatching: new(false)})
+	e, err := Spawn(t.Context(), Config{Checkpoint: openLlama(t), MaxAdapters: 1, WeightSets: 2, Threads: 1, UseAsyncBatching: new(false), Trace: new(serving)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,9 @@ type Hold interface {
 	// Release leaves the pause: if nobody else holds it, generation goes on. If anything was
 	// written to Weights it is committed before, as an update of that version with the policy
 	// KVKeep; an error of that leaves the weights as they were before, and what was written
-	// is lost. So it is if the hold had ended before, which is an ErrHoldLost. Once it was
-	// released, Release does nothing.
+	// is lost, but for ErrCommitted. So it is if the hold ends before that is in force, by its
+	// lease or its context, which bound the wait for others who change the weights: an
+	// ErrHoldLost. Once it was released, Release does nothing.
 	Release(version string) error
 	// Renew lets the lease begin again. The error is an ErrHoldLost, or says that the
 	// engine has ended.
@@ -68,6 +69,7 @@ type Hold interface {
 	// Logits computes the logits behind the last of ids, one for each id of the
 	// vocabulary, while the pause is held. It goes before all requests: if the cache has no
 	// room for it, those are given up that would be in any other case, and computed again.
+	// All of it is by the same weights: those that serve when the last of it is computed.
 	// Prompts that are refused to others are so here; while the engine sleeps, or when it
 	// falls asleep before they are computed, the error is ErrAsleep.
 	Logits(ctx context.Context, ids []int32) ([]float32, error)
@@ -83,7 +85,8 @@ type HeldWeights interface {
 	// Names are the tensors' Hugging Face names, in order.
 	Names() []string
 	// Tensor is a tensor by its name: the first call copies it, all give the same bytes,
-	// which are the holder's to read and to write until Release. They are little-endian, in
+	// which are the holder's to read and to write until Release, and beside the engine's
+	// plan of memory. They are little-endian, in
 	// the type that is stored; a quantised tensor is F32 here, and becomes so if it is
 	// written. weights.ErrUnknown means that there is none, ErrHoldLost that the hold has ended.
 	Tensor(name string) (weights.Tensor, error)
@@ -93,8 +96,8 @@ type HeldWeights interface {
 // generation, which nothing of it touches before Commit. Its methods may be called
 // from any goroutine.
 type Update interface {
-	// Dropped is the version that had to give up its place for the update, so that there
-	// is no way back to it; "": none.
+	// Dropped is the version that had to give up its memory for the update, so that there
+	// is no way back to it, whatever becomes of the update; "": none.
 	Dropped() string
 	// Put takes bytes of a tensor of the manifest, as weights.Update.Put does: in any
 	// order, any number of times. Only an error that says that bytes are wrong ends the
@@ -104,13 +107,15 @@ type Update interface {
 	Missing(ctx context.Context) ([]weights.Gap, error)
 	// Commit checks what was sent, makes it ready beside the steps that run, and lets the
 	// next plan compute with it. It returns when no step computes with the weights before,
-	// which are kept for Rollback until the next Update. No step waits for it.
+	// which are kept for Rollback, in the place of those kept so far, until the next Commit
+	// or an Update that needs their memory. No step waits for it.
 	//
-	// Any error leaves the weights that serve as they are, to the bit. After an ErrMissing
-	// the rest may be sent; after weights.ErrVersion, or one that says that bytes are
-	// wrong, only Abort is left. ctx is looked at until the weights are exchanged.
+	// Any error leaves the weights that serve as they are, to the bit, but for ErrCommitted:
+	// the new ones are in force, and sleep. After an ErrMissing the rest may be sent; after
+	// most others, such as weights.ErrVersion or that bytes are wrong, only Abort is left. ctx is looked at until the weights are ready.
 	Commit(ctx context.Context) error
-	// Abort gives up an update and its memory. After Commit it does nothing.
+	// Abort gives up an update and its memory. After Commit it does nothing. It waits for
+	// others who change the weights for 10 s at most: then the memory is given up behind them.
 	Abort()
 }
 

@@ -24,10 +24,10 @@ func (e *Engine) borrow(ctx context.Context) (*weights.Set, error) {
 
 // giveBack ends what borrow began.
 func (e *Engine) giveBack(set *weights.Set) {
-	e.life <- struct{}{}
-	defer e.others()
-	e.borrowed--
-	if store := e.store; store != nil { // Close gives it up
-		e.log(store.Done(set.Epoch))
-	}
+	e.later(func() {
+		e.borrowed--
+		if store := e.store; store != nil { // Close gives it up
+			e.log(store.Done(set.Epoch))
+		}
+	})
 }

@@ -73,7 +73,7 @@ func TestBrokenWeights(t *testing.T) {
 // panicsInTheMiddle sends all tensors, but the given time it panics behind the first one.
 func panicsInTheMiddle(w *trained, last int) weights.Send {
 	time := 0
-	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	return func(put weights.Put) error {
 		time++
 		for tensor := range w.set.All() {
 			if err := put(tensor.Name, tensor.DType.String(), tensor.Shape, 0, tensor.Data); err != nil {

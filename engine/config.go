@@ -63,7 +63,8 @@ type Config struct {
 	MaxAdapterRank int // of a module
 
 	// Weights.
-	WeightSets int // that can be computed with at a time, 1 or 2
+	WeightSets  int    // that can be computed with at a time, 1 or 2
+	UpdateDType string // that updates are stored in: "sent", "f32", "f16" or "bf16"
 
 	// Computing.
 	Compute           string // "f32" or "auto"

@@ -63,6 +63,7 @@
 // requests, then that of a record, and apart from these that of adapters. All but life
 // are held for no longer than a look takes; life for as long as a session begins or the
 // engine closes, so that calls that begin or end sessions wait for each other, by who
-// changes weights, who waits for steps that run, and by Sleep and Wake. Stop and Close
+// changes weights, who waits for steps that run, and by Sleep and Wake. Who gives weights
+// back, as Update.Abort does, leaves that to a goroutine if it takes long. Stop and Close
 // tell the actors to stop before they wait for it.
 package engine

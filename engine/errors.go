@@ -77,6 +77,10 @@ var ErrNoWeights = errors.New("the engine has no weights of its own")
 // what is open waits, until a complete update has come.
 var ErrBroken = fmt.Errorf("%w: the weights are not whole", ErrUnavailable)
 
+// ErrCommitted means that weights are committed, but could not be made ready, as where
+// there is no memory for it: nothing computes, and what is open waits, until Wake succeeds.
+var ErrCommitted = fmt.Errorf("%w: the weights are committed, but sleep on: wake them", ErrUnavailable)
+
 // ErrMemory means that the model and a cache do not fit the memory that the engine
 // may use.
 var ErrMemory = cpuexec.ErrMemory

@@ -46,7 +46,8 @@ func salted(n, salt int) []int32 {
 // Whenever weights change, in whatever situation and by whatever policy: no token is
 // lost or comes twice, spans cover tokens and cache and ascend, what comes of a cache of
 // one version is what a new engine with those weights brings behind the same tokens, and
-// what comes of the same mixture is the same. At last all that is derived from either
+// what comes of a mixture is what an executor brings that computes it alone. Each change
+// meets somebody. At last all that is derived from either
 // set is as in a new engine, to the bit.
 func TestSwapAtEveryStep(t *testing.T) {
 	w := newSwaps(t)
@@ -65,7 +66,7 @@ func TestSwapAtEveryStep(t *testing.T) {
 			}
 			for _, r.kv = range []KVPolicy{KVKeep, KVRecompute, KVAbort} {
 				for step := 1 + rand.IntN(stride); step <= steps; step += stride {
-					r.swapped(t, int64(step))
+					r.swapped(t, int64(step), int64(steps))
 				}
 			}
 			if n := g.fromHost.Load(); s.host != (n > 0) {

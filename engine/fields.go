@@ -52,6 +52,8 @@ var fields = []Field{
 
 	{Name: "weight_sets", Help: "weight sets that can be computed with at a time: with 2 an update takes effect without a pause and there is a way back, with 1 less memory is taken", Derived: "2 where memory holds another one", Max: 2, Acts: OnCPU,
 		at: func(c *Config) value { return whole(&c.WeightSets) }},
+	{Name: "update_dtype", Help: "type that updates are cast to and stored in; sent: as they come. In place they become what is there", Default: "sent", Choices: []string{"sent", "f32", "f16", "bf16"}, Acts: OnCPU,
+		at: func(c *Config) value { return word(&c.UpdateDType) }},
 
 	{Name: "compute", Help: "type to compute in", Derived: "f32, the only type that exists yet", Choices: []string{"auto", "f32"}, Acts: OnCPU,
 		at: func(c *Config) value { return word(&c.Compute) }},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
@@ -23,6 +22,8 @@ type gated struct {
 	started, finished atomic.Int64 // steps
 	toHost, fromHost  atomic.Int64 // blocks that went to the host pool, and came back
 	firstOut          atomic.Int64 // the first step that some went with, counted from 1
+
+	serving *serving
 }
 
 // Start implements executor.Executor.
@@ -54,11 +55,12 @@ func (g *gated) Finish(r *executor.Result) error {
 // spawnGated is an engine of the tiny model with a gate.
 func spawnGated(t *testing.T, cfg Config, set *weights.Set) (*Engine, *gated) {
 	t.Helper()
+	cfg.Trace = new(serving)
 	e := spawnTiny(t, cfg)
 	return e, e.gate(t, set)
 }
 
-// gate gives an engine that has done nothing another executor, with a gate. Its first
+// gate gives an engine that has done nothing, and whose Trace is a serving, another executor, with a gate. Its first
 // weights are the set; nil: those that it has.
 func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
 	t.Helper()
@@ -72,20 +74,22 @@ func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gated{Executor: ex, reached: make(chan struct{}), open: make(chan struct{})}
+	g := &gated{Executor: ex, reached: make(chan struct{}), open: make(chan struct{}), serving: e.options.Trace.(*serving)}
 	e.begin(g, e.session.Load())
 	return g
 }
 
-// changed goes back to a version while a step waits at the gate, and tells how that
-// ended once the step is let through.
+// changed goes back to a version while a step waits at the gate. The step is let through
+// when the next plan has that version, or where memory holds one set when there is none
+// before that has been put in its place. It tells how that ended.
 func (g *gated) changed(t *testing.T, e *Engine, version string, kv KVPolicy) <-chan error {
 	t.Helper()
-	before, done := named(e), make(chan error, 1)
+	before, done := e.cpu.Weights.Epoch, make(chan error, 1)
 	go func() { done <- e.Rollback(t.Context(), version, kv) }()
-	until(t, "the weights are on their way", func() bool { return named(e) > before || len(done) > 0 })
-	time.Sleep(200 * time.Microsecond) // and with the scheduler, almost always
-	g.open <- struct{}{}
+	defer func() { g.open <- struct{}{} }()
+	until(t, "other weights serve", func() bool {
+		return g.serving.epoch.Load() > before || e.Status().Mode == "pausing" || len(done) > 0
+	})
 	return done
 }
 

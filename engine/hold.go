@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -22,15 +23,24 @@ type hold struct {
 
 // Release implements Hold.
 func (h *hold) Release(version string) error {
-	committed, err := h.commit(version)
-	if err != nil {
-		err = fmt.Errorf("release: %w", err)
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-h.held.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	committed, err := h.commit(ctx, version)
 	left := h.held.Release()
-	if committed { // if the hold has ended meanwhile, the weights are whole nevertheless
+	switch {
+	case err == nil && committed: // if the hold has ended meanwhile, the weights are whole nevertheless
 		return nil
+	case err == nil, left != nil && errors.Is(err, context.Canceled):
+		return left
 	}
-	return cmp.Or(err, left)
+	return fmt.Errorf("release: %w", err)
 }
 
 // lost says why the pause is not held any more; nil: it is.
@@ -55,13 +65,14 @@ func (h *hold) Err() error { return h.held.Err() }
 // holding names the requests of holders.
 const holding = "hold-"
 
-// Logits implements Hold.
+// Logits implements Hold. A commit meanwhile neither ends the request nor mixes weights:
+// its cache is computed again.
 func (h *hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
 	if err := h.lost(); err != nil {
 		return nil, fmt.Errorf("logits: %w", err)
 	}
 	keep := new(keeper)
-	n, err := h.engine.enter(Order{urgent: true, Request: Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, Sampling: sampling.Params{Processor: keep}}}, holding)
+	n, err := h.engine.enter(Order{urgent: true, Request: Request{PromptIDs: ids, MaxNewTokens: 1, IgnoreEOS: true, Private: true, KV: KVRecompute, Sampling: sampling.Params{Processor: keep}}}, holding)
 	if err == nil {
 		err = h.engine.admit(ctx, n, false)
 	}
@@ -72,8 +83,10 @@ func (h *hold) Logits(ctx context.Context, ids []int32) ([]float32, error) {
 	switch {
 	case out.Err != nil:
 		return nil, fmt.Errorf("logits: %w", out.Err)
-	case len(out.TokenIDs) == 0: // it was cancelled
+	case out.FinishReason == FinishCancelled:
 		return nil, fmt.Errorf("logits: %w", cmp.Or(context.Cause(ctx), context.Canceled))
+	case out.FinishReason != FinishLength:
+		return nil, fmt.Errorf("logits: %w: it ended %s", ErrFailed, out.FinishReason)
 	}
 	return keep.logits, nil
 }

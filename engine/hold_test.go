@@ -221,3 +221,42 @@ func TestStopFromInsideAPause(t *testing.T) {
 		<-h.Done()
 	}
 }
+
+// Logits are of one version, also where another one is committed in their middle, whatever
+// that does to requests.
+func TestLogitsOverACommit(t *testing.T) {
+	for _, kv := range []KVPolicy{KVKeep, KVAbort} {
+		e, g := spawnGated(t, Config{Threads: 1, WeightSets: 2, MaxBatchTokens: 8, PageSize: 8}, nil)
+		newTrained(t, 1).update(t, e, "v2", KVKeep)
+		logits := func() []float32 {
+			h := pause(t, e, PauseOptions{})
+			defer release(t, h)
+			l, err := h.Logits(t.Context(), text(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		want := logits()
+		changeTo(t, e, FirstVersion)
+		h := pause(t, e, PauseOptions{})
+		g.left.Store(5)
+		got := make(chan []float32)
+		go func() {
+			l, err := h.Logits(t.Context(), text(100))
+			if err != nil {
+				t.Error(err)
+			}
+			got <- l
+		}()
+		<-g.reached
+		committed := g.changed(t, e, "v2", kv)
+		if !slices.Equal(<-got, want) {
+			t.Errorf("policy %d: the logits are not those of the version that was committed", kv)
+		}
+		if err := <-committed; err != nil {
+			t.Error(err)
+		}
+		release(t, h)
+	}
+}

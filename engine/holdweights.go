@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -88,21 +89,54 @@ func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 // floats is a copy of a tensor in a type of plain floating-point numbers.
 func floats(t weights.Tensor) weights.Tensor {
 	out := weights.Tensor{Tensor: t.Tensor}
-	switch t.DType {
-	case model.F32, model.F16, model.BF16:
+	if plain(t) {
 		out.Data = bytes.Clone(t.Data)
 		return out
 	}
-	row := make([]float32, t.Shape[len(t.Shape)-1])
 	out.DType = model.F32
 	out.Data = make([]byte, 0, out.Bytes())
-	for r := range out.Bytes() / (4 * len(row)) {
-		t.Row(row, r)
-		for _, v := range row {
-			out.Data = binary.LittleEndian.AppendUint32(out.Data, math.Float32bits(v))
-		}
+	for row := range rows(t) {
+		out.Data = append(out.Data, row...)
 	}
 	return out
+}
+
+// plain tells that a tensor is stored as plain floating-point numbers.
+func plain(t weights.Tensor) bool {
+	return t.DType == model.F32 || t.DType == model.F16 || t.DType == model.BF16
+}
+
+// rows are the rows of a tensor as F32, one after the other in the same memory.
+func rows(t weights.Tensor) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		width := t.Shape[len(t.Shape)-1]
+		row, data := make([]float32, width), make([]byte, 0, 4*width)
+		for r := range t.Elements() / width {
+			t.Row(row, r)
+			data = data[:0]
+			for _, v := range row {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+			}
+			if !yield(data) {
+				return
+			}
+		}
+	}
+}
+
+// changed tells that a copy is not what floats made of a tensor.
+func changed(t, copied weights.Tensor) bool {
+	if plain(t) {
+		return !bytes.Equal(t.Data, copied.Data)
+	}
+	rest := copied.Data
+	for row := range rows(t) {
+		if !bytes.Equal(row, rest[:len(row)]) {
+			return true
+		}
+		rest = rest[len(row):]
+	}
+	return false
 }
 
 // written are the copies that differ from what they are copies of, by name.
@@ -114,7 +148,7 @@ func (w *heldWeights) written() (list []weights.Tensor) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
 		base, _ := w.base.Tensor(name)
-		if t := w.taken[name]; !bytes.Equal(t.Data, floats(base).Data) {
+		if t := w.taken[name]; changed(base, t) {
 			list = append(list, t)
 		}
 	}
@@ -122,7 +156,7 @@ func (w *heldWeights) written() (list []weights.Tensor) {
 }
 
 // commit makes a version of what was written, if anything was.
-func (h *hold) commit(version string) (committed bool, err error) {
+func (h *hold) commit(ctx context.Context, version string) (committed bool, err error) {
 	h.mu.Lock()
 	w := h.weights
 	h.weights = nil
@@ -138,17 +172,17 @@ func (h *hold) commit(version string) (committed bool, err error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	err = h.engine.amend(w.base.Version, version, list)
-	return err == nil, err
+	err = h.engine.amend(ctx, w.base.Version, version, list)
+	return err == nil || errors.Is(err, ErrCommitted), err
 }
 
 // amend makes a version that has some tensors in the place of those of its base.
-func (e *Engine) amend(base, version string, list []weights.Tensor) error {
-	ctx, o := context.Background(), UpdateOptions{Base: base, Version: version, Manifest: weights.Manifest{Partial: true}}
+func (e *Engine) amend(ctx context.Context, base, version string, list []weights.Tensor) error {
+	o := UpdateOptions{Base: base, Version: version, Manifest: weights.Manifest{Partial: true}}
 	for _, t := range list {
 		o.Manifest.Tensors = append(o.Manifest.Tensors, weights.Entry{Name: t.Name, DType: t.DType.String(), Shape: t.Shape})
 	}
-	send := func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	send := func(put weights.Put) error {
 		for _, t := range list {
 			if err := put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {
 				return err

@@ -20,7 +20,7 @@ import (
 // nor a digest of the result can be sent.
 //
 // An error leaves the weights that serve as they are, to the bit, whatever it is, but
-// for ErrBroken: the second time send has failed or panicked in the middle, or has brought
+// for ErrCommitted, as of Commit, and for ErrBroken: the second time send has failed or panicked in the middle, or has brought
 // other bytes than at first. Then no version serves (Version is ""). What is open waits, and new
 // requests, Start and Wake are refused with ErrBroken, until an Update or UpdateInPlace of
 // all tensors has succeeded, behind which everything goes on. weights.ErrBusy means that
@@ -28,7 +28,9 @@ import (
 // or Checksum reads them.
 //
 // ctx is looked at until copying begins. A send that may hang has to end by itself, with
-// an error: others who change weights, and Close, wait for it.
+// an error: others who change weights, and Close, wait for it. So the second time it must
+// not call what waits for them: Update, Commit, Rollback, Checksum, Hold.Weights, Sleep,
+// Wake, Start and Stop.
 func (e *Engine) UpdateInPlace(ctx context.Context, o UpdateOptions, send weights.Send) error {
 	if err := e.updateInPlace(ctx, o, send); err != nil {
 		return fmt.Errorf("update in place: %w", e.closedOr(err))
@@ -51,41 +53,40 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	if err != nil {
 		return err
 	}
-	err = over.Check(e.paced(send).Guarded(ctx.Err))
-	e.life <- struct{}{} // however long it takes: the store must hear of the end
+	if err = over.Check(e.paced(send).Guarded(ctx.Err)); err == nil {
+		err = e.changeWeights(ctx)
+	}
+	if err != nil {
+		e.later(over.Abort) // the store must hear of the end
+		return err
+	}
 	defer e.others()
 	defer over.Abort()
-	switch {
-	case err != nil:
-		return err
-	case e.closed.Load():
-		return ErrClosed
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := e.openStore(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if e.borrowed > 0 {
 		return fmt.Errorf("%w: %d read it, by Hold.Weights or Checksum: wait for their end", weights.ErrInUse, e.borrowed)
 	}
-	defer e.wake()
 	s := e.session.Load()
 	if s.ended() {
-		return e.overwrite(s, over, o.KV, send)
+		return e.awake(e.overwrite(s, over, o.KV, send))
 	}
-	return e.exchange(s, func() error { return e.overwrite(s, over, o.KV, send) })
+	ctx, cancel := e.untilClosed(ctx)
+	defer cancel()
+	return e.awake(e.exchange(ctx, s, func() error { return e.overwrite(s, over, o.KV, send) }))
 }
 
-// paced is send that gives way to steps after each tensor.
+// paced is send that gives way to steps.
 func (e *Engine) paced(send weights.Send) weights.Send {
 	return func(put weights.Put) error {
 		p := pace{engine: e}
 		return send(func(name, dtype string, shape []int, offset int, data []byte) error {
-			began := time.Now()
-			err := put(name, dtype, shape, offset, data)
-			time.Sleep(p.rest(time.Since(began)))
-			return err
+			return inPieces(offset, data, func(offset int, data []byte) (time.Duration, error) {
+				began := time.Now()
+				err := put(name, dtype, shape, offset, data)
+				return p.rest(time.Since(began)), err
+			})
 		})
 	}
 }
@@ -98,11 +99,11 @@ func (e *Engine) overwrite(s *session, over *weights.Overwrite, kv KVPolicy, sen
 		e.breaks()
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	case err != nil:
-		return errors.Join(err, e.loadAgain(s))
+		return err
 	}
 	c := e.commitOf(set, kv)
 	if !s.ended() {
-		if err = e.load(s, set); err == nil {
+		if err = e.load(e.closing, s, set); err == nil {
 			err = e.commit(s, c)
 		}
 		if err != nil && !errors.Is(err, executor.ErrClosed) { // closed: as in install

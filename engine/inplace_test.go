@@ -36,7 +36,7 @@ func spawnForOne(t *testing.T, cfg Config) *Engine {
 // sender sends all tensors in pieces. Before each time it calls change.
 func (w *trained) sender(change func(time int)) weights.Send {
 	time := 0
-	return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	return func(put weights.Put) error {
 		time++
 		change(time)
 		for tensor := range w.set.All() {
@@ -134,7 +134,7 @@ func TestARefusedUpdateInPlaceChangesNothing(t *testing.T) {
 	const name = "model.norm.weight"
 	norm, _ := good.set.Tensor(name)
 	one := func(name, dtype string, shape []int, data []byte) weights.Send {
-		return func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		return func(put weights.Put) error {
 			return put(name, dtype, shape, 0, data)
 		}
 	}
@@ -155,7 +155,7 @@ func TestARefusedUpdateInPlaceChangesNothing(t *testing.T) {
 		{"another type", t.Context(), one(name, "I8", norm.Shape, norm.Data), weights.ErrDType},
 		{"another shape", t.Context(), one(name, norm.DType.String(), []int{1}, norm.Data), weights.ErrShape},
 		{"unknown", t.Context(), one("model.norm.bias", norm.DType.String(), norm.Shape, norm.Data), weights.ErrUnknown},
-		{"twice", t.Context(), func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		{"twice", t.Context(), func(put weights.Put) error {
 			return errors.Join(put(name, norm.DType.String(), norm.Shape, 0, norm.Data), put(name, norm.DType.String(), norm.Shape, 0, norm.Data))
 		}, weights.ErrChunk},
 		{"wrong digest", t.Context(), newTrained(t, 2).sender(func(int) {}), weights.ErrDigest},
@@ -191,7 +191,7 @@ func TestUpdateInPlaceThatCannotBeWritten(t *testing.T) {
 		want error
 	}{
 		{w.sender(func(int) {}), weights.ErrInUse},
-		{func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+		{func(put weights.Put) error {
 			if times++; times > 1 {
 				return gaveUp
 			}

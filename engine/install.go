@@ -63,15 +63,26 @@ func (e *Engine) dropAll() {
 }
 
 // install lets a set compute that the store has made current. An error means that
-// nothing computes with it.
-func (e *Engine) install(set *weights.Set, kv KVPolicy) error {
-	defer e.wake()
+// nothing computes with it, unless it is ErrCommitted. ctx is looked at until the set is
+// ready and the scheduler is told.
+func (e *Engine) install(ctx context.Context, set *weights.Set, kv KVPolicy) error {
+	return e.awake(e.exchangeFor(ctx, set, kv))
+}
+
+// exchangeFor is install without what ends its exchange.
+func (e *Engine) exchangeFor(ctx context.Context, set *weights.Set, kv KVPolicy) error {
+	ctx, cancel := e.untilClosed(ctx)
+	defer cancel()
 	c, s := e.commitOf(set, kv), e.session.Load()
 	if !s.ended() {
-		err := e.load(s, set)
+		err := e.load(ctx, s, set)
+		if errors.Is(err, executor.ErrFull) { // of one that is kept no more
+			e.dropOld()
+			err = e.load(ctx, s, set)
+		}
 		switch {
 		case errors.Is(err, executor.ErrFull):
-			err = e.exchange(s, func() error { return e.replace(s, set, c) })
+			err = e.exchange(ctx, s, func() error { return e.replace(ctx, s, set, c) })
 		case err == nil:
 			err = e.commit(s, c)
 		}
@@ -93,6 +104,7 @@ func (e *Engine) commitOf(set *weights.Set, kv KVPolicy) sched.Commit {
 func (e *Engine) installed(set *weights.Set, c sched.Commit) {
 	e.broken.Store(false)
 	e.begins(set, c.Version)
+	e.store.Confirm()
 	e.dropOld()
 	e.versions.serve(c.Version, set.Version, e.store.Retained())
 }
@@ -113,8 +125,18 @@ func (e *Engine) commit(s *session, c sched.Commit) error {
 	return nil
 }
 
+// untilClosed is ctx until Close.
+func (e *Engine) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(e.closing, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // load makes a set ready in the session's executor.
-func (e *Engine) load(s *session, set *weights.Set) error {
+func (e *Engine) load(ctx context.Context, s *session, set *weights.Set) error {
 	loader, ok := s.ex.(executor.Loader)
 	if !ok {
 		return fmt.Errorf("%w: %w: %s takes no other weights", ErrNoWeights, executor.ErrUnsupported, s.ex.Info().Name)
@@ -122,7 +144,7 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 	if err := e.use(set.Epoch); err != nil {
 		return err
 	}
-	if err := loader.Load(set); err != nil {
+	if err := loader.Load(ctx, set); err != nil {
 		e.unuse(set.Epoch)
 		return err
 	}
@@ -130,18 +152,21 @@ func (e *Engine) load(s *session, set *weights.Set) error {
 }
 
 // exchange runs fn while nothing computes and the executor has no set. Weights sleep
-// meanwhile, until wake: requests keep their places and their cache. At rest nothing
-// computes anyway.
-func (e *Engine) exchange(s *session, fn func() error) error {
-	wake, err := s.system.SleepWeights(e.closing)
+// meanwhile, until awake: requests keep their places and their cache. At rest nothing
+// computes anyway. ctx is looked at until then.
+func (e *Engine) exchange(ctx context.Context, s *session, fn func() error) error {
+	wake, err := s.system.SleepWeights(ctx)
 	switch {
 	case err == nil:
 		e.naps = append(e.naps, wake)
 	case errors.Is(err, ErrNotRunning), errors.Is(err, ErrStopping):
-		if err := s.wait(e.closing, s.system.AtRest()); err != nil && !s.ended() {
+		if err := s.wait(ctx, s.system.AtRest()); err != nil && !s.ended() {
 			return err
 		}
 	default:
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, epoch := range slices.Clone(e.loaded) {
@@ -150,34 +175,57 @@ func (e *Engine) exchange(s *session, fn func() error) error {
 	return fn()
 }
 
-// wake ends the sleeps of exchange, unless there is nothing whole to compute with. What
-// is committed stays so if that fails: Status tells that it sleeps, and Wake tries again.
-func (e *Engine) wake() {
-	if e.broken.Load() {
-		return
+// awake ends what exchange has begun, and adds to err, which says what came of it, where
+// nothing computes from then on.
+func (e *Engine) awake(err error) error {
+	asleep := e.wake()
+	switch {
+	case asleep == nil:
+		return err
+	case err == nil:
+		return fmt.Errorf("%w: %w", ErrCommitted, asleep)
 	}
+	return fmt.Errorf("%w; weights sleep on: %w", err, asleep)
+}
+
+// wake makes ready what serves and ends the sleeps of exchange, unless there is nothing
+// whole to compute with. An error means that they sleep on, until Wake succeeds.
+func (e *Engine) wake() error {
+	if e.broken.Load() {
+		return nil
+	}
+	if err := e.ready(); err != nil {
+		return err
+	}
+	var all error
 	for _, wake := range e.naps {
-		if err := wake(e.closing); !errors.Is(err, ErrNotRunning) { // of a session that has ended
-			e.log(err)
+		if err := wake(e.closing); !errors.Is(err, ErrNotRunning) && e.closing.Err() == nil { // else the session has ended
+			all = errors.Join(all, err)
 		}
 	}
 	e.naps = nil
+	return all
+}
+
+// ready gives the executor the set that serves, if exchange has left it without. It needs
+// life.
+func (e *Engine) ready() error {
+	s := e.session.Load()
+	if e.store == nil || s.ended() || e.broken.Load() || slices.Contains(e.loaded, e.cpu.Weights.Epoch) {
+		return nil
+	}
+	if err := e.load(e.closing, s, e.cpu.Weights); !errors.Is(err, executor.ErrClosed) { // closed: it ends
+		return err
+	}
+	return nil
 }
 
 // replace is load and commit where memory holds one set, within exchange.
-func (e *Engine) replace(s *session, set *weights.Set, c sched.Commit) error {
-	if err := e.load(s, set); err != nil {
-		return errors.Join(err, e.loadAgain(s))
+func (e *Engine) replace(ctx context.Context, s *session, set *weights.Set, c sched.Commit) error {
+	if err := e.load(ctx, s, set); err != nil {
+		return err
 	}
 	return e.commit(s, c)
-}
-
-// loadAgain makes ready what was before exchange, if it is whole.
-func (e *Engine) loadAgain(s *session) error {
-	if s.ended() || e.broken.Load() {
-		return nil
-	}
-	return e.load(s, e.cpu.Weights)
 }
 
 // dropOld drops the sets that nobody computes with and that are not kept.
@@ -188,6 +236,18 @@ func (e *Engine) dropOld() {
 			e.drop(epoch)
 		}
 	}
+}
+
+// unloadKept has the executor give up the kept set, so that the store can, and tells
+// whether it had it. A way back to it packs it again.
+func (e *Engine) unloadKept() (had bool) {
+	for _, epoch := range slices.Clone(e.loaded) {
+		if epoch != e.cpu.Weights.Epoch {
+			e.drop(epoch)
+			had = true
+		}
+	}
+	return had
 }
 
 // drop gives up a set of the executor's that no step names any more. One that the
@@ -219,20 +279,18 @@ func (e *Engine) log(err error) {
 	}
 }
 
-// forget gives up the kept version.
-func (e *Engine) forget() {
-	e.store.Forget()
-	e.versions.forget()
-	e.dropOld()
-}
-
-// back makes a version current again in the store, whose successor could not compute. It
-// says what serves.
-func (e *Engine) back(version string) (serves string) {
-	if e.broken.Load() {
-		return "no version serves"
+// back is the error of an install that is err, behind taking back what the store has made
+// current, unless it computes. It says what serves.
+func (e *Engine) back(err error) error {
+	switch {
+	case e.closed.Load():
+		return ErrClosed
+	case errors.Is(err, ErrCommitted):
+		return err
 	}
-	_, err := e.store.Rollback(version)
-	e.log(err)
-	return fmt.Sprintf("version %q serves on", version)
+	e.log(e.store.Undo())
+	if e.broken.Load() {
+		return fmt.Errorf("%w: no version serves", err)
+	}
+	return fmt.Errorf("%w: version %q serves on", err, e.store.Current().Version)
 }

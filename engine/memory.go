@@ -15,7 +15,7 @@ type Memory struct {
 	Usable   int64 // for the engine: max_memory_percent of Limit - Resident; 0: not known
 
 	WeightSet int64          // the weights as they are stored
-	NextSet   int64          // others as they are stored, that are made ready beside them or kept; 0: only under a pause
+	NextSet   int64          // others as they are stored, that are made ready beside them or kept, and what waits to be cast; 0: only under a pause
 	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
 }
 
@@ -55,7 +55,7 @@ func (r *Resolved) sizeForCPU(has memory) error {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
 	if c.WeightSets == 2 {
-		m.NextSet = m.WeightSet
+		m.NextSet = r.nextSet()
 	}
 	r.cpu = cpuexec.Config{WeightSets: max(1, c.WeightSets), Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
 		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
@@ -82,19 +82,11 @@ func (r *Resolved) sizeSets() {
 		return
 	}
 	c.WeightSets, r.from["weight_sets"] = 1, "memory holds no other set"
-	if next := m.WeightSet + m.Executor.Weights; m.Limit == 0 || m.Total()+next <= m.Usable {
+	if next := r.nextSet() + m.Executor.Weights; m.Limit == 0 || m.Total()+next <= m.Usable {
 		c.WeightSets, r.from["weight_sets"] = 2, "memory holds another set"
-		m.NextSet, m.Executor.NextSet = m.WeightSet, m.Executor.Weights
+		m.NextSet, m.Executor.NextSet = r.nextSet(), m.Executor.Weights
 	}
 	r.cpu.WeightSets = c.WeightSets
-}
-
-// updates are the bounds of the store of weight sets: what the executor leaves.
-func (r *Resolved) updates() (o weights.Options) {
-	if m := &r.Memory; m.Limit > 0 {
-		o.Limit = int(max(m.WeightSet, m.Usable-m.Executor.Total()))
-	}
-	return o
 }
 
 // fitContext decides how long a request may be.

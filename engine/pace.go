@@ -22,3 +22,18 @@ func (p *pace) rest(worked time.Duration) time.Duration {
 	}
 	return worked
 }
+
+// piece is how many bytes are put between two rests: whole numbers of each type.
+const piece = 1 << 20
+
+// inPieces puts a chunk piece by piece, and rests as long as put says behind each.
+func inPieces(offset int, data []byte, put func(offset int, data []byte) (rest time.Duration, err error)) error {
+	for {
+		n := min(piece, len(data))
+		rest, err := put(offset, data[:n])
+		time.Sleep(rest)
+		if offset, data = offset+n, data[n:]; err != nil || len(data) == 0 {
+			return err
+		}
+	}
+}

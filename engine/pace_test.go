@@ -1,40 +1,39 @@
 package engine
 
 import (
+	"bytes"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// TestPace has who sends rest as long as they work, from a millisecond of
-// work on, while a request is open and steps run; else it does not.
-func TestPace(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, WeightSets: 2})
-	p := pace{engine: e}
-	rests := func(when string, work, want time.Duration) {
-		t.Helper()
-		if got := p.rest(work); got != want {
-			t.Errorf("%s: rests %s after %s, want %s", when, got, work, want)
+// A large chunk is put in pieces, with a rest behind each, and ends with the first error.
+func TestAChunkIsPutInPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		data := make([]byte, 2*piece+5)
+		for i := range data {
+			data[i] = byte(i / 1000)
 		}
-	}
-	rests("nobody generates", 5*time.Millisecond, 0)
-
-	s, err := e.AddRequest(t.Context(), Request{PromptIDs: []int32{0, 327, 329}, MaxNewTokens: 400, IgnoreEOS: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Recv(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	rests("little work", 600*time.Microsecond, 0)
-	rests("enough work", 600*time.Microsecond, 1200*time.Microsecond)
-	rests("little again", 600*time.Microsecond, 0)
-
-	hold, err := e.Pause(t.Context(), PauseOptions{Lease: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rests("under a pause", 5*time.Millisecond, 0)
-	if err := hold.Release(""); err != nil {
-		t.Fatal(err)
-	}
+		var got []byte
+		began := time.Now()
+		put := func(offset int, part []byte) (time.Duration, error) {
+			if offset != 7+len(got) || len(part) > piece {
+				t.Errorf("%d bytes at %d behind %d", len(part), offset, len(got))
+			}
+			got = append(got, part...)
+			return time.Second, nil
+		}
+		if err := inPieces(7, data, put); err != nil || !bytes.Equal(got, data) || time.Since(began) != 3*time.Second {
+			t.Errorf("%d bytes after %v: %v", len(got), time.Since(began), err)
+		}
+		calls, wrong := 0, errors.New("wrong")
+		err := inPieces(0, data, func(int, []byte) (time.Duration, error) { calls++; return 0, wrong })
+		if calls != 1 || !errors.Is(err, wrong) {
+			t.Errorf("%d calls: %v", calls, err)
+		}
+		if err := inPieces(0, nil, func(int, []byte) (time.Duration, error) { calls++; return 0, wrong }); calls != 2 || !errors.Is(err, wrong) {
+			t.Errorf("nothing to put is not put: %v", err)
+		}
+	})
 }

@@ -97,6 +97,9 @@ func (e *Engine) Wake(ctx context.Context) error {
 	if e.broken.Load() {
 		return fmt.Errorf("wake: %w", errSendWeights)
 	}
+	if err := e.ready(); err != nil {
+		return fmt.Errorf("wake: %w", err)
+	}
 	if err := e.session.Load().system.Wake(ctx); err != nil {
 		return fmt.Errorf("wake: %w", e.closedOr(err))
 	}

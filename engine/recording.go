@@ -96,10 +96,7 @@ func (l *logged) begun() {
 		return
 	}
 	q := l.request
-	q.once.Do(func() {
-		q.line.Number = q.rec.Number()
-		q.rec.Add(replaylog.Line{Request: &q.line})
-	})
+	q.once.Do(func() { q.rec.AddRequest(&q.line) })
 }
 
 // sampled notes what the token in place at, and those behind it, came from.

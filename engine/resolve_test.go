@@ -81,6 +81,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"max_adapters":                       {"0", "default", false, []given{given1("3"), {text: "0", want: "0", from: "--it"}}},
 		"max_adapter_rank":                   {"32", "default", true, []given{noEffect("8", "8")}},
 		"weight_sets":                        {"2", "memory holds another set", false, []given{given1("1"), given1("2"), {text: "0", want: "2", from: "memory holds another set"}}},
+		"update_dtype":                       {"sent", "default", false, []given{given1("sent"), given1("f32"), given1("f16"), given1("bf16")}},
 		"compute": {"f32", "the only type that exists yet", false, []given{given1("f32"),
 			{text: "auto", want: "f32", from: "the only type that exists yet", notice: "compute auto (--it) means f32"}}},
 		"attention":                 {"tiled", "the fused kernel", false, []given{given1("tiled"), given1("plain"), {text: "auto", want: "tiled", from: "the fused kernel"}}},

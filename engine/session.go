@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
@@ -134,6 +135,10 @@ func (e *Engine) Start(ctx context.Context) error {
 			e.others()
 			return fmt.Errorf("start: %w", errSendWeights)
 		}
+		if err := e.ready(); err != nil {
+			e.others()
+			return fmt.Errorf("start: %w", err)
+		}
 		s := e.session.Load()
 		running, ending := s.system.Resume()
 		rest := s.system.AtRest()
@@ -166,12 +171,7 @@ func (e *Engine) again(ctx context.Context, before *session) error {
 	}
 	if e.store != nil {
 		e.dropAll()
-		set := e.store.Current() // of a later epoch than what served, if an update has failed
-		if set.Epoch != e.cpu.Weights.Epoch {
-			e.recording.weights(set, "")
-		}
-		e.begins(set, e.versions.name(set.Epoch, set.Version))
-		if err := e.use(set.Epoch); err != nil {
+		if err := e.use(e.cpu.Weights.Epoch); err != nil {
 			return err
 		}
 	}
@@ -202,6 +202,24 @@ func (e *Engine) alone(ctx context.Context) error {
 }
 
 func (e *Engine) others() { <-e.life }
+
+// patience is how long who gives something back waits for those who have life.
+var patience = 10 * time.Second
+
+// later does fn alone as soon as it may, and waits for that for some time.
+func (e *Engine) later(fn func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.life <- struct{}{}
+		defer e.others()
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
 
 // ended says why requests are not taken, once the actors of a session are gone.
 func (e *Engine) ended(s *session) error {

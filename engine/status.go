@@ -39,6 +39,7 @@ var answers = []struct {
 	{ErrHoldLost, http.StatusConflict, "hold_lost"},
 	{ErrPaused, http.StatusServiceUnavailable, "engine_paused"},
 	{ErrAsleep, http.StatusServiceUnavailable, "engine_asleep"},
+	{ErrCommitted, http.StatusServiceUnavailable, "weights_asleep"},
 	{ErrBroken, http.StatusServiceUnavailable, "weights_broken"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
 	{ErrAdapters, http.StatusServiceUnavailable, "adapters_full"},

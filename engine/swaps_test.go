@@ -16,7 +16,8 @@ type swaps struct {
 	second *trained
 	fresh  map[string]*Engine
 	rests  map[string][]int32 // what fresh engines brought, by what they were asked
-	mixed  map[string][]int32 // what came of a mixture of versions, by all that it may depend on
+	mixer  *mixer
+	mixed  map[string][]int32 // what came of it, by all that it depends on
 }
 
 func newSwaps(t *testing.T) *swaps {
@@ -24,6 +25,7 @@ func newSwaps(t *testing.T) *swaps {
 	cfg := Config{Threads: 1, PageSize: swapPage}
 	w.fresh[FirstVersion] = spawnTiny(t, cfg)
 	w.fresh[secondVersion], _ = spawnGated(t, cfg, w.second.set)
+	w.mixer = newMixer(t, w.fresh[FirstVersion], w.fresh[secondVersion])
 	return w
 }
 
@@ -57,6 +59,17 @@ func (w *swaps) rest(t *testing.T, version string, r Request, child int, begin [
 		}
 	}
 	return w.rests[key]
+}
+
+// mix is what a cache of both versions brings as a sequence of a request, behind the
+// tokens that the first version sampled.
+func (w *swaps) mix(t *testing.T, r Request, child int, out Output) []int32 {
+	t.Helper()
+	key := fmt.Sprint(r.PromptIDs, r.MaxNewTokens, child, out.WeightVersions, out.KVVersions)
+	if w.mixed[key] == nil {
+		w.mixed[key] = w.mixer.tail(t, r, child, out)
+	}
+	return w.mixed[key]
 }
 
 // derivedAlike holds the logits of both versions against those of new engines, and ends
@@ -99,8 +112,9 @@ func (r *swapRun) plain(t *testing.T) int {
 	return int(-r.gate.left.Load())
 }
 
-// swapped runs with a change behind that step.
-func (r *swapRun) swapped(t *testing.T, step int64) {
+// swapped runs with a change behind that step of about so many: their number differs by
+// when each request comes, and by who gives way to whom.
+func (r *swapRun) swapped(t *testing.T, step, steps int64) {
 	r.gate.left.Store(step)
 	ended := r.begin(t)
 	var outs []Output
@@ -110,6 +124,9 @@ func (r *swapRun) swapped(t *testing.T, step int64) {
 		outs = <-ended
 		if err := <-done; err != nil {
 			t.Fatal(err)
+		}
+		if step <= steps/2 && !r.met(outs) {
+			t.Errorf("policy %d, changed behind step %d of %d: nobody met it", r.kv, step, steps)
 		}
 	case outs = <-ended: // it has taken fewer steps than another time
 		if r.gate.left.Swap(0) <= 0 {
@@ -158,12 +175,22 @@ func (r *swapRun) judge(t *testing.T, step int64, outs []Output) {
 	}
 }
 
+// met tells that the change met somebody, and that its policy was followed.
+func (r *swapRun) met(outs []Output) bool {
+	return slices.ContainsFunc(outs, func(out Output) bool {
+		switch r.kv {
+		case KVKeep:
+			return len(out.KVVersions) == 2
+		case KVRecompute:
+			return out.Preemptions > 0 && len(out.KVVersions) == 1 && out.KVVersions[0].Version == secondVersion
+		}
+		return out.FinishReason == FinishAborted
+	})
+}
+
 // right says what is wrong with a sequence's output.
 func (r *swapRun) right(t *testing.T, q Request, child int, out Output) error {
-	n, old := len(out.TokenIDs), 0
-	if len(out.WeightVersions) > 0 && out.WeightVersions[0].Version == FirstVersion {
-		old = out.WeightVersions[0].End
-	}
+	n, old := len(out.TokenIDs), byFirst(out)
 	positions := len(q.PromptIDs) + n - 1
 	if n == 0 && len(out.KVVersions) > 0 {
 		positions = out.KVVersions[len(out.KVVersions)-1].End
@@ -184,21 +211,27 @@ func (r *swapRun) right(t *testing.T, q Request, child int, out Output) error {
 	if old == n {
 		return nil
 	}
-	key := fmt.Sprint(q.PromptIDs, q.MaxNewTokens, child, out.WeightVersions, out.KVVersions)
-	if same, ok := r.mixed[key]; ok && !slices.Equal(out.TokenIDs, same) {
-		return fmt.Errorf("%v by %v of a cache of %v, another time %v", out.TokenIDs, out.WeightVersions, out.KVVersions, same)
+	var want []int32
+	switch mixed := out.KVVersions[0].Version == FirstVersion; {
+	case mixed && r.kv == KVRecompute:
+		return fmt.Errorf("has a cache of %v", out.KVVersions)
+	case mixed:
+		want = r.mix(t, q, child, out)
+	default:
+		want = r.rest(t, secondVersion, q, child, out.TokenIDs[:old])
 	}
-	r.mixed[key] = out.TokenIDs
-	if out.KVVersions[0].Version == FirstVersion {
-		if r.kv == KVRecompute {
-			return fmt.Errorf("has a cache of %v", out.KVVersions)
-		}
-		return nil
-	}
-	if want := r.rest(t, secondVersion, q, child, out.TokenIDs[:old]); !slices.Equal(out.TokenIDs[old:], want) {
-		return fmt.Errorf("brings %v behind %d tokens, want %v", out.TokenIDs[old:], old, want)
+	if !slices.Equal(out.TokenIDs[old:], want) {
+		return fmt.Errorf("brings %v by a cache of %v behind %d tokens, want %v", out.TokenIDs[old:], out.KVVersions, old, want)
 	}
 	return nil
+}
+
+// byFirst is how many tokens the first version sampled.
+func byFirst(out Output) int {
+	if len(out.WeightVersions) == 0 || out.WeightVersions[0].Version != FirstVersion {
+		return 0
+	}
+	return out.WeightVersions[0].End
 }
 
 // ascend wants the second version never before the first, and each once.

@@ -45,8 +45,8 @@ type update struct {
 }
 
 // Update opens an update of the weights; there is one at a time. The whole manifest is
-// checked before memory is taken. The version to which Rollback could go back gives up
-// its place: see Update.Dropped. It is aborted when ctx ends before it is committed, so
+// checked before memory is taken. The version to which Rollback could go back is given up
+// where memory does not hold the update beside it: see Update.Dropped. It is aborted when ctx ends before it is committed, so
 // that a sender who is gone does not keep others from theirs.
 //
 // Errors are those of weights.Store.Begin, or ErrNoWeights. A name of a version that has
@@ -57,13 +57,9 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 		return nil, fmt.Errorf("update: %w", err)
 	}
 	defer e.others()
-	dropped := e.store.Retained() // Begin may give it up already
 	part, err := e.store.Begin(o.Base, o.Version, o.Manifest)
-	if dropped != "" && (err == nil || errors.Is(err, weights.ErrMemory)) {
-		e.forget()
-		if err != nil {
-			part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
-		}
+	if errors.Is(err, weights.ErrMemory) && e.unloadKept() {
+		part, err = e.store.Begin(o.Base, o.Version, o.Manifest)
 	}
 	if errors.Is(err, weights.ErrMemory) {
 		err = fmt.Errorf("%w; UpdateInPlace needs none", err)
@@ -71,8 +67,9 @@ func (e *Engine) Update(ctx context.Context, o UpdateOptions) (Update, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	u := &update{engine: e, kv: o.KV, dropped: dropped, part: part, pace: pace{engine: e}}
-	u.unbind = context.AfterFunc(ctx, u.abort)
+	e.versions.keep(e.store.Retained())
+	u := &update{engine: e, kv: o.KV, dropped: part.Dropped(), part: part, pace: pace{engine: e}}
+	u.unbind = context.AfterFunc(ctx, u.giveUp)
 	return u, nil
 }
 
@@ -82,15 +79,7 @@ func (u *update) Dropped() string { return u.dropped }
 // mayUpdate refuses what no update may ask for, else lets the caller alone change the
 // weights, until others.
 func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
-	switch {
-	case o.KV > KVAbort:
-		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, o.KV, KVAsUpdate, KVAbort)
-	case ctx == nil:
-		return errNoContext
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, o.KV); err != nil {
 		return err
 	}
 	err := e.versions.free(o.Version)
@@ -100,15 +89,34 @@ func (e *Engine) mayUpdate(ctx context.Context, o UpdateOptions) error {
 	return err
 }
 
+// mayChange is mayUpdate of what has no options.
+func (e *Engine) mayChange(ctx context.Context, kv KVPolicy) error {
+	switch {
+	case kv > KVAbort:
+		return fmt.Errorf("%w: KV policy %d, must be from %d to %d", ErrParams, kv, KVAsUpdate, KVAbort)
+	case ctx == nil:
+		return errNoContext
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return e.changeWeights(ctx)
+}
+
 // Put implements Update.
 func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) error {
 	u.mu.Lock()
-	began := time.Now()
-	err := u.part.Put(name, dtype, shape, offset, data)
-	rest := u.pace.rest(time.Since(began))
+	err := u.part.Accepts(name, dtype, shape, offset, len(data))
 	u.mu.Unlock()
-	time.Sleep(rest)
-	return err
+	if err != nil {
+		return err
+	}
+	return inPieces(offset, data, func(offset int, data []byte) (rest time.Duration, err error) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		began := time.Now()
+		err = u.part.Put(name, dtype, shape, offset, data)
+		return u.pace.rest(time.Since(began)), err
+	})
 }
 
 // Missing implements Update.
@@ -134,16 +142,13 @@ func (u *update) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	before := e.store.Current().Version
 	set, err := u.become()
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	u.unbind()
-	if err := e.install(set, u.kv); err != nil {
-		serves := e.back(before)
-		e.store.Forget()
-		return fmt.Errorf("commit: %w: %s", e.closedOr(err), serves)
+	if err := e.install(ctx, set, u.kv); err != nil {
+		return fmt.Errorf("commit: %w", e.back(err))
 	}
 	return nil
 }
@@ -165,32 +170,32 @@ func (u *update) become() (*weights.Set, error) {
 // Abort implements Update.
 func (u *update) Abort() {
 	u.unbind()
-	u.abort()
+	u.giveUp()
 }
 
-func (u *update) abort() {
-	u.engine.life <- struct{}{}
-	defer u.engine.others()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.part.Abort()
+// giveUp is Abort of an update whose context may have ended.
+func (u *update) giveUp() {
+	u.engine.later(func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.part.Abort()
+	})
 }
 
 // Rollback lets the version compute again that served before the one that does, as a
-// commit with the policy kv would. The one that served is kept in its place. An error
-// wraps weights.ErrVersion where version is not kept.
+// commit with the policy kv would. The one that served is kept in its place. Errors are
+// those of Commit; weights.ErrVersion means that version is not kept.
 func (e *Engine) Rollback(ctx context.Context, version string, kv KVPolicy) error {
-	if err := e.changeWeights(ctx); err != nil {
+	if err := e.mayChange(ctx, kv); err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	defer e.others()
-	before := e.store.Current().Version
 	set, err := e.store.Rollback(version)
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	if err := e.install(set, kv); err != nil {
-		return fmt.Errorf("rollback: %w: %s", e.closedOr(err), e.back(before))
+	if err := e.install(ctx, set, kv); err != nil {
+		return fmt.Errorf("rollback: %w", e.back(err))
 	}
 	return nil
 }

@@ -197,19 +197,7 @@ var errUnable = errors.New("no more sets")
 // unable is an executor that takes no other sets.
 type unable struct{ executor.Loader }
 
-func (unable) Load(*weights.Set) error { return errUnable }
-
-// What an update drops is named, also where the store gives it up for memory itself.
-func TestWhatIsDroppedForMemoryIsNamed(t *testing.T) {
-	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1})
-	e.updates.Limit = 2*e.cpu.Weights.Bytes() + 1<<16
-	newTrained(t, 1).update(t, e, "v2", KVKeep)
-	u := newTrained(t, 2).begin(t, e, "v3", KVKeep)
-	defer u.Abort()
-	if u.Dropped() != FirstVersion || e.Kept() != "" {
-		t.Errorf("dropped is %q, kept %q", u.Dropped(), e.Kept())
-	}
-}
+func (unable) Load(context.Context, *weights.Set) error { return errUnable }
 
 // An update whose context has ended does not keep others from theirs.
 func TestAnUpdateEndsWithItsContext(t *testing.T) {
@@ -305,6 +293,28 @@ func TestCloseEndsAnUpdate(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Close beside a change of weights whose commit waits for a step ends it as closed, not as
+// one that has failed: it may be in force.
+func TestCloseBesideACommit(t *testing.T) {
+	e, g := spawnGated(t, Config{Threads: 1, WeightSets: 2, PageSize: 8}, nil)
+	newTrained(t, 1).update(t, e, "v2", KVKeep)
+	g.left.Store(3)
+	mustAdd(t, e, Request{PromptIDs: text(9), MaxNewTokens: 20, IgnoreEOS: true})
+	<-g.reached
+	before, ended := named(e), make(chan error, 1)
+	go func() { ended <- e.Rollback(t.Context(), FirstVersion, KVKeep) }()
+	until(t, "it waits for the step", func() bool { return named(e) > before })
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	if err := <-ended; !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "serves on") {
+		t.Errorf("ended: %v", err)
+	}
+	g.open <- struct{}{}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -304,8 +304,10 @@ func TestARefusedUpdateChangesNothing(t *testing.T) {
 	if got := greedy(t, e, text(20), 8); !slices.Equal(got.TokenIDs, before) {
 		t.Errorf("back: %v, want %v", got.TokenIDs, before)
 	}
-	u := good.begin(t, e, "v4", KVKeep)
-	if u.Dropped() != "v2" || e.Kept() != "" {
+	if err := e.Rollback(t.Context(), "v2", KVAbort+1); !errors.Is(err, ErrParams) || e.Version() != FirstVersion {
+		t.Errorf("back by no policy: %v, %q serves", err, e.Version())
+	}
+	if u := good.begin(t, e, "v4", KVKeep); u.Dropped() != "" || e.Kept() != "v2" {
 		t.Errorf("dropped is %q, kept %q", u.Dropped(), e.Kept())
 	}
 }

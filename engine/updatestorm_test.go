@@ -114,13 +114,15 @@ func (p *pauseStorm) update(ctx context.Context, r *rand.Rand) {
 	}
 	o := UpdateOptions{Base: p.engine.Version(), Version: p.name(), Manifest: manifest, KV: kv(r)}
 	if r.IntN(4) == 0 {
-		p.call("update in place", p.engine.UpdateInPlace(ctx, o, func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
-			return put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data)
-		}))
+		p.call("update in place", func() error {
+			return p.engine.UpdateInPlace(ctx, o, func(put weights.Put) error {
+				return put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data)
+			})
+		})
 		return
 	}
-	u, err := p.engine.Update(ctx, o)
-	if !p.call("update", err) {
+	var u Update
+	if !p.call("update", func() (err error) { u, err = p.engine.Update(ctx, o); return err }) {
 		return
 	}
 	defer u.Abort()
@@ -128,24 +130,26 @@ func (p *pauseStorm) update(ctx context.Context, r *rand.Rand) {
 	if r.IntN(8) == 0 {
 		return
 	}
-	if p.call("put", u.Put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data)) {
-		p.call("commit", u.Commit(ctx))
+	put := func() error { return u.Put(p.norm.Name, p.norm.DType.String(), p.norm.Shape, 0, data) }
+	if p.call("put", put) {
+		p.call("commit", func() error { return u.Commit(ctx) })
 	}
 }
 
 // rollback goes back to what is kept, if anything is.
 func (p *pauseStorm) rollback(ctx context.Context, r *rand.Rand) {
-	p.call("rollback", p.engine.Rollback(ctx, p.engine.Kept(), kv(r)))
+	policy := kv(r)
+	p.call("rollback", func() error { return p.engine.Rollback(ctx, p.engine.Kept(), policy) })
 }
 
 // write changes weights under a hold.
 func (p *pauseStorm) write(ctx context.Context, h Hold, r *rand.Rand) (version string) {
-	w, err := h.Weights(ctx)
-	if !p.call("weights", err) {
+	var w HeldWeights
+	if !p.call("weights", func() (err error) { w, err = h.Weights(ctx); return err }) {
 		return ""
 	}
-	t, err := w.Tensor(p.norm.Name)
-	if !p.call("tensor", err) {
+	var t weights.Tensor
+	if !p.call("tensor", func() (err error) { t, err = w.Tensor(p.norm.Name); return err }) {
 		return ""
 	}
 	_, data := amended(t, r)

@@ -86,11 +86,11 @@ func (v *versions) broken() {
 	v.serves, v.kept = "", ""
 }
 
-// forget notes that nothing is kept.
-func (v *versions) forget() {
+// keep notes what is kept; "": nothing.
+func (v *versions) keep(version string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.kept = ""
+	v.kept = version
 }
 
 // Version is the version of the weights that serve; "": they are broken, see ErrBroken.

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -99,7 +100,7 @@ func TestEchoEqualsRef(t *testing.T) {
 func TestEchoRemembersEpochs(t *testing.T) {
 	e := newEchoRun(t)
 	e.first()
-	if err := e.echo.Load(&weights.Set{Epoch: 2}); err != nil {
+	if err := e.echo.Load(context.Background(), &weights.Set{Epoch: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.do(executor.Batch{Epoch: 2, Rows: []executor.Row{row(0, 5, 1, true)}}); err != nil {

@@ -1,13 +1,15 @@
 package executor
 
 import (
+	"context"
 	"slices"
 
 	"github.com/cbactor/cbactor/weights"
 )
 
-// Load implements Loader. Of a set Echo needs no more than its epoch.
-func (e *Echo) Load(set *weights.Set) error {
+// Load implements Loader. Of a set Echo needs no more than its epoch, which
+// takes no time that ctx could bound.
+func (e *Echo) Load(_ context.Context, set *weights.Set) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
 	if err := e.alive(); err != nil {

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -57,7 +58,7 @@ func TestEchoSleepConforms(t *testing.T) {
 // An adapter adds to the epoch; what it wrote is of no use to others.
 func TestEchoAdapterFormula(t *testing.T) {
 	e := executor.NewEcho(executor.EchoConfig{Adapters: 1})
-	if err := errors.Join(e.LoadAdapter("x", &model.Adapter{Parts: make([]model.AdapterPart, 1)}), e.Load(&weights.Set{Epoch: 3})); err != nil {
+	if err := errors.Join(e.LoadAdapter("x", &model.Adapter{Parts: make([]model.AdapterPart, 1)}), e.Load(context.Background(), &weights.Set{Epoch: 3})); err != nil {
 		t.Fatal(err)
 	}
 	ids := []int32{7, 8, 9, 10, 11}

@@ -1335,7 +1335,8 @@ type Request struct {
 	MinVersion    string          `protobuf:"bytes,23,opt,name=min_version,json=minVersion,proto3" json:"min_version,omitempty"`
 	MaxStaleness  *uint32         `protobuf:"varint,24,opt,name=max_staleness,json=maxStaleness,proto3,oneof" json:"max_staleness,omitempty"`
 	Private       bool            `protobuf:"varint,25,opt,name=private,proto3" json:"private,omitempty"`
-	Wait          bool            `protobuf:"varint,26,opt,name=wait,proto3" json:"wait,omitempty"` // for room in the queue: the call is answered when there is
+	Wait          bool            `protobuf:"varint,26,opt,name=wait,proto3" json:"wait,omitempty"`      // for room in the queue: the call is answered when there is
+	Grammar       *Grammar        `protobuf:"bytes,28,opt,name=grammar,proto3" json:"grammar,omitempty"` // what the text must match
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1574,6 +1575,13 @@ func (x *Request) GetWait() bool {
 	return false
 }
 
+func (x *Request) GetGrammar() *Grammar {
+	if x != nil {
+		return x.Grammar
+	}
+	return nil
+}
+
 type isRequest_Input interface {
 	isRequest_Input()
 }
@@ -1602,6 +1610,91 @@ func (*Request_Messages) isRequest_Input() {}
 
 func (*Request_Raw) isRequest_Input() {}
 
+// Grammar is one of these; see package text/grammar for what is known of each.
+type Grammar struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Regex         string                 `protobuf:"bytes,1,opt,name=regex,proto3" json:"regex,omitempty"`
+	Json          bool                   `protobuf:"varint,2,opt,name=json,proto3" json:"json,omitempty"`
+	Schema        *string                `protobuf:"bytes,3,opt,name=schema,proto3,oneof" json:"schema,omitempty"`
+	Choices       []string               `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
+	Before        string                 `protobuf:"bytes,5,opt,name=before,proto3" json:"before,omitempty"` // stands before it
+	After         string                 `protobuf:"bytes,6,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grammar) Reset() {
+	*x = Grammar{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grammar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grammar) ProtoMessage() {}
+
+func (x *Grammar) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grammar.ProtoReflect.Descriptor instead.
+func (*Grammar) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Grammar) GetRegex() string {
+	if x != nil {
+		return x.Regex
+	}
+	return ""
+}
+
+func (x *Grammar) GetJson() bool {
+	if x != nil {
+		return x.Json
+	}
+	return false
+}
+
+func (x *Grammar) GetSchema() string {
+	if x != nil && x.Schema != nil {
+		return *x.Schema
+	}
+	return ""
+}
+
+func (x *Grammar) GetChoices() []string {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+func (x *Grammar) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *Grammar) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
 type IdList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []int32                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
@@ -1611,7 +1704,7 @@ type IdList struct {
 
 func (x *IdList) Reset() {
 	*x = IdList{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1716,7 @@ func (x *IdList) String() string {
 func (*IdList) ProtoMessage() {}
 
 func (x *IdList) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[9]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1729,7 @@ func (x *IdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdList.ProtoReflect.Descriptor instead.
 func (*IdList) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{9}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *IdList) GetIds() []int32 {
@@ -1649,13 +1742,14 @@ func (x *IdList) GetIds() []int32 {
 type Chat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Messages      []*ChatMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	Tools         []string               `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"` // each as JSON
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Chat) Reset() {
 	*x = Chat{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1761,7 @@ func (x *Chat) String() string {
 func (*Chat) ProtoMessage() {}
 
 func (x *Chat) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[10]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1774,7 @@ func (x *Chat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Chat.ProtoReflect.Descriptor instead.
 func (*Chat) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{10}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Chat) GetMessages() []*ChatMessage {
@@ -1690,17 +1784,27 @@ func (x *Chat) GetMessages() []*ChatMessage {
 	return nil
 }
 
+func (x *Chat) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
 type ChatMessage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
 	Content       string                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	ToolCalls     []*ToolCall            `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`      // that an assistant asked for
+	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"` // of a tool: the call that this answers
+	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1816,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[11]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1829,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{11}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ChatMessage) GetRole() string {
@@ -1738,6 +1842,87 @@ func (x *ChatMessage) GetRole() string {
 func (x *ChatMessage) GetContent() string {
 	if x != nil {
 		return x.Content
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetToolCalls() []*ToolCall {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return nil
+}
+
+func (x *ChatMessage) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type ToolCall struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Arguments     string                 `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"` // as JSON
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCall) Reset() {
+	*x = ToolCall{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCall) ProtoMessage() {}
+
+func (x *ToolCall) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
+func (*ToolCall) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ToolCall) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ToolCall) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ToolCall) GetArguments() string {
+	if x != nil {
+		return x.Arguments
 	}
 	return ""
 }
@@ -1766,7 +1951,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1963,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[12]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1976,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{12}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Sampling) GetBias() []*Bias {
@@ -1909,7 +2094,7 @@ type Bias struct {
 
 func (x *Bias) Reset() {
 	*x = Bias{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2106,7 @@ func (x *Bias) String() string {
 func (*Bias) ProtoMessage() {}
 
 func (x *Bias) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2119,7 @@ func (x *Bias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bias.ProtoReflect.Descriptor instead.
 func (*Bias) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Bias) GetId() int32 {
@@ -1964,7 +2149,7 @@ type Tell struct {
 
 func (x *Tell) Reset() {
 	*x = Tell{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1976,7 +2161,7 @@ func (x *Tell) String() string {
 func (*Tell) ProtoMessage() {}
 
 func (x *Tell) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1989,7 +2174,7 @@ func (x *Tell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tell.ProtoReflect.Descriptor instead.
 func (*Tell) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tell) GetLogprobs() bool {
@@ -2031,7 +2216,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2228,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2241,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Accepted) GetSequences() []*Sequence {
@@ -2084,7 +2269,7 @@ type Sequence struct {
 
 func (x *Sequence) Reset() {
 	*x = Sequence{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2096,7 +2281,7 @@ func (x *Sequence) String() string {
 func (*Sequence) ProtoMessage() {}
 
 func (x *Sequence) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2109,7 +2294,7 @@ func (x *Sequence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sequence.ProtoReflect.Descriptor instead.
 func (*Sequence) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Sequence) GetStream() uint64 {
@@ -2145,7 +2330,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2157,7 +2342,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2355,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *News) GetStream() uint64 {
@@ -2259,7 +2444,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2456,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2469,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *End) GetReason() string {
@@ -2400,7 +2585,7 @@ type Drawn struct {
 
 func (x *Drawn) Reset() {
 	*x = Drawn{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2597,7 @@ func (x *Drawn) String() string {
 func (*Drawn) ProtoMessage() {}
 
 func (x *Drawn) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2610,7 @@ func (x *Drawn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drawn.ProtoReflect.Descriptor instead.
 func (*Drawn) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Drawn) GetId() int32 {
@@ -2482,7 +2667,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2494,7 +2679,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2507,7 +2692,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Span) GetVersion() string {
@@ -2531,11 +2716,8 @@ func (x *Span) GetEnd() uint32 {
 	return 0
 }
 
-// Ack says that tokens before offset have been taken, and prompt of what is told of the
-// prompt's ids; done, that the end was, too: nothing of the sequence is kept then.
-//
-// It also names calls whose answers have arrived: these need not be kept, even where an older
-// call that waits for long keeps settled back.
+// Ack says what has been taken of sequences. It also names calls whose answers have arrived: these
+// need not be kept, even where an older call that waits for long keeps settled back.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Taken         []*Taken               `protobuf:"bytes,1,rep,name=taken,proto3" json:"taken,omitempty"`
@@ -2546,7 +2728,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2740,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2753,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Ack) GetTaken() []*Taken {
@@ -2588,19 +2770,27 @@ func (x *Ack) GetAnswers() []uint64 {
 	return nil
 }
 
+// Taken says that tokens before offset have been taken, prompt of what is told of the prompt's ids,
+// and text bytes of the text. Tokens and text that were taken are never told again. done says that
+// the end was taken, too: nothing of the sequence is kept then.
+//
+// Of a sequence no more is under way than window tokens and 1 MiB, of text and of what is told of
+// tokens and prompt: a Drawn counts as 34 bytes, 24 for each of its top and 5 for each of kept.
+// Whoever says what was taken when half a window or 256 KiB has come, at the latest, never waits.
 type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stream        uint64                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Prompt        uint32                 `protobuf:"varint,3,opt,name=prompt,proto3" json:"prompt,omitempty"`
 	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	Text          uint64                 `protobuf:"varint,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Taken) Reset() {
 	*x = Taken{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2612,7 +2802,7 @@ func (x *Taken) String() string {
 func (*Taken) ProtoMessage() {}
 
 func (x *Taken) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2625,7 +2815,7 @@ func (x *Taken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Taken.ProtoReflect.Descriptor instead.
 func (*Taken) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Taken) GetStream() uint64 {
@@ -2656,22 +2846,30 @@ func (x *Taken) GetDone() bool {
 	return false
 }
 
-// Attach asks for the News of a sequence again, from an offset on: over a new connection
-// there are none before. Accepted answers it, with this sequence alone. What is told of
-// the prompt is told from its beginning on.
+func (x *Taken) GetText() uint64 {
+	if x != nil {
+		return x.Text
+	}
+	return 0
+}
+
+// Attach asks for the News of a sequence again, over a new connection, where there are none before:
+// of tokens from offset on, of text from a byte on. Neither may lie before what was taken. Accepted
+// answers it, with this sequence alone. What is told of the prompt is told from its beginning on.
 type Attach struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	Window        uint32                 `protobuf:"varint,3,opt,name=window,proto3" json:"window,omitempty"`
-	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"` // told from the first token on, whatever offset is
+	Text          bool                   `protobuf:"varint,4,opt,name=text,proto3" json:"text,omitempty"`
+	TextOffset    uint64                 `protobuf:"varint,5,opt,name=text_offset,json=textOffset,proto3" json:"text_offset,omitempty"` // bytes of text that have come
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Attach) Reset() {
 	*x = Attach{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2881,7 @@ func (x *Attach) String() string {
 func (*Attach) ProtoMessage() {}
 
 func (x *Attach) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2894,7 @@ func (x *Attach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attach.ProtoReflect.Descriptor instead.
 func (*Attach) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Attach) GetId() string {
@@ -2727,6 +2925,13 @@ func (x *Attach) GetText() bool {
 	return false
 }
 
+func (x *Attach) GetTextOffset() uint64 {
+	if x != nil {
+		return x.TextOffset
+	}
+	return 0
+}
+
 // Cancel ends a request, as engine.Cancel does: one of this guest.
 type Cancel struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2737,7 +2942,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +2954,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +2967,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cancel) GetId() string {
@@ -2787,7 +2992,7 @@ type Encode struct {
 
 func (x *Encode) Reset() {
 	*x = Encode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2799,7 +3004,7 @@ func (x *Encode) String() string {
 func (*Encode) ProtoMessage() {}
 
 func (x *Encode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2812,7 +3017,7 @@ func (x *Encode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Encode.ProtoReflect.Descriptor instead.
 func (*Encode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Encode) GetInput() isEncode_Input {
@@ -2880,7 +3085,7 @@ type Ids struct {
 
 func (x *Ids) Reset() {
 	*x = Ids{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +3097,7 @@ func (x *Ids) String() string {
 func (*Ids) ProtoMessage() {}
 
 func (x *Ids) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +3110,7 @@ func (x *Ids) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ids.ProtoReflect.Descriptor instead.
 func (*Ids) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ids) GetIds() []int32 {
@@ -2925,7 +3130,7 @@ type Decode struct {
 
 func (x *Decode) Reset() {
 	*x = Decode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2937,7 +3142,7 @@ func (x *Decode) String() string {
 func (*Decode) ProtoMessage() {}
 
 func (x *Decode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2950,7 +3155,7 @@ func (x *Decode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decode.ProtoReflect.Descriptor instead.
 func (*Decode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Decode) GetIds() []int32 {
@@ -2969,7 +3174,7 @@ type Words struct {
 
 func (x *Words) Reset() {
 	*x = Words{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2981,7 +3186,7 @@ func (x *Words) String() string {
 func (*Words) ProtoMessage() {}
 
 func (x *Words) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3199,7 @@ func (x *Words) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Words.ProtoReflect.Descriptor instead.
 func (*Words) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Words) GetText() string {
@@ -3014,7 +3219,7 @@ type AskStatus struct {
 
 func (x *AskStatus) Reset() {
 	*x = AskStatus{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3026,7 +3231,7 @@ func (x *AskStatus) String() string {
 func (*AskStatus) ProtoMessage() {}
 
 func (x *AskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3039,7 +3244,7 @@ func (x *AskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStatus.ProtoReflect.Descriptor instead.
 func (*AskStatus) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AskStatus) GetMetrics() bool {
@@ -3064,7 +3269,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3076,7 +3281,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3089,7 +3294,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Status) GetMode() string {
@@ -3152,7 +3357,7 @@ type AdapterInfo struct {
 
 func (x *AdapterInfo) Reset() {
 	*x = AdapterInfo{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3369,7 @@ func (x *AdapterInfo) String() string {
 func (*AdapterInfo) ProtoMessage() {}
 
 func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3382,7 @@ func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterInfo.ProtoReflect.Descriptor instead.
 func (*AdapterInfo) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AdapterInfo) GetName() string {
@@ -3213,7 +3418,7 @@ type StopSession struct {
 
 func (x *StopSession) Reset() {
 	*x = StopSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3225,7 +3430,7 @@ func (x *StopSession) String() string {
 func (*StopSession) ProtoMessage() {}
 
 func (x *StopSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3238,7 +3443,7 @@ func (x *StopSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSession.ProtoReflect.Descriptor instead.
 func (*StopSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StopSession) GetHard() bool {
@@ -3270,7 +3475,7 @@ type StartSession struct {
 
 func (x *StartSession) Reset() {
 	*x = StartSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3282,7 +3487,7 @@ func (x *StartSession) String() string {
 func (*StartSession) ProtoMessage() {}
 
 func (x *StartSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3295,7 +3500,7 @@ func (x *StartSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartSession.ProtoReflect.Descriptor instead.
 func (*StartSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
 }
 
 // JoinSession is answered when no session is under way.
@@ -3307,7 +3512,7 @@ type JoinSession struct {
 
 func (x *JoinSession) Reset() {
 	*x = JoinSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3319,7 +3524,7 @@ func (x *JoinSession) String() string {
 func (*JoinSession) ProtoMessage() {}
 
 func (x *JoinSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3332,7 +3537,7 @@ func (x *JoinSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinSession.ProtoReflect.Descriptor instead.
 func (*JoinSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
 }
 
 type Warmup struct {
@@ -3343,7 +3548,7 @@ type Warmup struct {
 
 func (x *Warmup) Reset() {
 	*x = Warmup{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3355,7 +3560,7 @@ func (x *Warmup) String() string {
 func (*Warmup) ProtoMessage() {}
 
 func (x *Warmup) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3368,7 +3573,7 @@ func (x *Warmup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warmup.ProtoReflect.Descriptor instead.
 func (*Warmup) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
 }
 
 // Pause is engine.Pause. Held answers it when no step runs and all News of the last one
@@ -3384,7 +3589,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3396,7 +3601,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3409,7 +3614,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Pause) GetMode() uint32 {
@@ -3442,7 +3647,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3454,7 +3659,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3467,7 +3672,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Held) GetHold() uint64 {
@@ -3489,7 +3694,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3706,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3719,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Lost) GetHold() uint64 {
@@ -3540,7 +3745,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3552,7 +3757,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3565,7 +3770,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Renew) GetHold() uint64 {
@@ -3587,7 +3792,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3599,7 +3804,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3612,7 +3817,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Release) GetHold() uint64 {
@@ -3640,7 +3845,7 @@ type Logits struct {
 
 func (x *Logits) Reset() {
 	*x = Logits{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3652,7 +3857,7 @@ func (x *Logits) String() string {
 func (*Logits) ProtoMessage() {}
 
 func (x *Logits) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3665,7 +3870,7 @@ func (x *Logits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Logits.ProtoReflect.Descriptor instead.
 func (*Logits) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Logits) GetHold() uint64 {
@@ -3691,7 +3896,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3703,7 +3908,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3716,7 +3921,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Numbers) GetValues() []float32 {
@@ -3736,7 +3941,7 @@ type HeldNames struct {
 
 func (x *HeldNames) Reset() {
 	*x = HeldNames{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3748,7 +3953,7 @@ func (x *HeldNames) String() string {
 func (*HeldNames) ProtoMessage() {}
 
 func (x *HeldNames) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3761,7 +3966,7 @@ func (x *HeldNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldNames.ProtoReflect.Descriptor instead.
 func (*HeldNames) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *HeldNames) GetHold() uint64 {
@@ -3780,7 +3985,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3792,7 +3997,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3805,7 +4010,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Names) GetNames() []string {
@@ -3829,7 +4034,7 @@ type ReadTensor struct {
 
 func (x *ReadTensor) Reset() {
 	*x = ReadTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3841,7 +4046,7 @@ func (x *ReadTensor) String() string {
 func (*ReadTensor) ProtoMessage() {}
 
 func (x *ReadTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3854,7 +4059,7 @@ func (x *ReadTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTensor.ProtoReflect.Descriptor instead.
 func (*ReadTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReadTensor) GetHold() uint64 {
@@ -3896,7 +4101,7 @@ type TensorPart struct {
 
 func (x *TensorPart) Reset() {
 	*x = TensorPart{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3908,7 +4113,7 @@ func (x *TensorPart) String() string {
 func (*TensorPart) ProtoMessage() {}
 
 func (x *TensorPart) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3921,7 +4126,7 @@ func (x *TensorPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorPart.ProtoReflect.Descriptor instead.
 func (*TensorPart) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *TensorPart) GetDtype() string {
@@ -3958,7 +4163,7 @@ type WriteTensor struct {
 
 func (x *WriteTensor) Reset() {
 	*x = WriteTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3970,7 +4175,7 @@ func (x *WriteTensor) String() string {
 func (*WriteTensor) ProtoMessage() {}
 
 func (x *WriteTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3983,7 +4188,7 @@ func (x *WriteTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteTensor.ProtoReflect.Descriptor instead.
 func (*WriteTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WriteTensor) GetHold() uint64 {
@@ -4024,7 +4229,7 @@ type SleepParts struct {
 
 func (x *SleepParts) Reset() {
 	*x = SleepParts{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4241,7 @@ func (x *SleepParts) String() string {
 func (*SleepParts) ProtoMessage() {}
 
 func (x *SleepParts) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4254,7 @@ func (x *SleepParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepParts.ProtoReflect.Descriptor instead.
 func (*SleepParts) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SleepParts) GetParts() uint32 {
@@ -4068,7 +4273,7 @@ type WakeUp struct {
 
 func (x *WakeUp) Reset() {
 	*x = WakeUp{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +4285,7 @@ func (x *WakeUp) String() string {
 func (*WakeUp) ProtoMessage() {}
 
 func (x *WakeUp) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4093,7 +4298,7 @@ func (x *WakeUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WakeUp.ProtoReflect.Descriptor instead.
 func (*WakeUp) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
 }
 
 // BeginUpdate is engine.Update, or engine.UpdateInPlace. Update answers it. It is aborted when
@@ -4111,7 +4316,7 @@ type BeginUpdate struct {
 
 func (x *BeginUpdate) Reset() {
 	*x = BeginUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4123,7 +4328,7 @@ func (x *BeginUpdate) String() string {
 func (*BeginUpdate) ProtoMessage() {}
 
 func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4136,7 +4341,7 @@ func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginUpdate.ProtoReflect.Descriptor instead.
 func (*BeginUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BeginUpdate) GetBase() string {
@@ -4175,7 +4380,8 @@ func (x *BeginUpdate) GetInPlace() bool {
 }
 
 // Manifest is weights.Manifest. Large ones are sent in parts: the same BeginUpdate with more of
-// the tensors, in calls one after the other, all but the last with more set.
+// the tensors, in calls one after the other, all but the last with more set. Part 0 begins anew:
+// parts of another update that did not come to its end are forgotten.
 type Manifest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tensors       []*Entry               `protobuf:"bytes,1,rep,name=tensors,proto3" json:"tensors,omitempty"`
@@ -4183,13 +4389,14 @@ type Manifest struct {
 	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"` // as weights.ParseDigest reads it; "": none
 	Result        string                 `protobuf:"bytes,4,opt,name=result,proto3" json:"result,omitempty"`
 	More          bool                   `protobuf:"varint,5,opt,name=more,proto3" json:"more,omitempty"`
+	Part          uint32                 `protobuf:"varint,6,opt,name=part,proto3" json:"part,omitempty"` // from 0 on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4201,7 +4408,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4214,7 +4421,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Manifest) GetTensors() []*Entry {
@@ -4252,6 +4459,13 @@ func (x *Manifest) GetMore() bool {
 	return false
 }
 
+func (x *Manifest) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
 type Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -4264,7 +4478,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4276,7 +4490,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4289,7 +4503,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Entry) GetName() string {
@@ -4330,7 +4544,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4342,7 +4556,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4355,7 +4569,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Update) GetUpdate() uint64 {
@@ -4389,7 +4603,7 @@ type SendAgain struct {
 
 func (x *SendAgain) Reset() {
 	*x = SendAgain{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4401,7 +4615,7 @@ func (x *SendAgain) String() string {
 func (*SendAgain) ProtoMessage() {}
 
 func (x *SendAgain) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4414,7 +4628,7 @@ func (x *SendAgain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendAgain.ProtoReflect.Descriptor instead.
 func (*SendAgain) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SendAgain) GetUpdate() uint64 {
@@ -4439,7 +4653,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4451,7 +4665,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4464,7 +4678,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4519,7 +4733,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4531,7 +4745,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4544,7 +4758,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4564,7 +4778,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4576,7 +4790,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4589,7 +4803,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4617,7 +4831,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4629,7 +4843,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4642,7 +4856,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Gap) GetName() string {
@@ -4675,7 +4889,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4687,7 +4901,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4700,7 +4914,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4719,7 +4933,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4731,7 +4945,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4744,7 +4958,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4764,7 +4978,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4776,7 +4990,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4789,7 +5003,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -4817,7 +5031,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4829,7 +5043,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4842,7 +5056,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Checksum) GetKind() string {
@@ -4862,7 +5076,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4874,7 +5088,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4887,7 +5101,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Digest) GetVersion() string {
@@ -4914,7 +5128,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4926,7 +5140,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4939,7 +5153,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -4963,7 +5177,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4975,7 +5189,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4988,7 +5202,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -5035,7 +5249,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5047,7 +5261,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5060,7 +5274,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -5159,7 +5373,7 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\bGenerate\x12-\n" +
 	"\arequest\x18\x01 \x01(\v2\x13.cbactor.v1.RequestR\arequest\x12\x16\n" +
 	"\x06window\x18\x02 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\bR\x04text\"\xdd\x06\n" +
+	"\x04text\x18\x03 \x01(\bR\x04text\"\x8c\a\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x123\n" +
 	"\n" +
@@ -5194,17 +5408,36 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"minVersion\x12(\n" +
 	"\rmax_staleness\x18\x18 \x01(\rH\x02R\fmaxStaleness\x88\x01\x01\x12\x18\n" +
 	"\aprivate\x18\x19 \x01(\bR\aprivate\x12\x12\n" +
-	"\x04wait\x18\x1a \x01(\bR\x04waitB\a\n" +
+	"\x04wait\x18\x1a \x01(\bR\x04wait\x12-\n" +
+	"\agrammar\x18\x1c \x01(\v2\x13.cbactor.v1.GrammarR\agrammarB\a\n" +
 	"\x05inputB\a\n" +
 	"\x05_seedB\x10\n" +
-	"\x0e_max_staleness\"\x1a\n" +
+	"\x0e_max_staleness\"\xa3\x01\n" +
+	"\aGrammar\x12\x14\n" +
+	"\x05regex\x18\x01 \x01(\tR\x05regex\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\bR\x04json\x12\x1b\n" +
+	"\x06schema\x18\x03 \x01(\tH\x00R\x06schema\x88\x01\x01\x12\x18\n" +
+	"\achoices\x18\x04 \x03(\tR\achoices\x12\x16\n" +
+	"\x06before\x18\x05 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x06 \x01(\tR\x05afterB\t\n" +
+	"\a_schema\"\x1a\n" +
 	"\x06IdList\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x05R\x03ids\";\n" +
+	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +
 	"\x04Chat\x123\n" +
-	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\";\n" +
+	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\x12\x14\n" +
+	"\x05tools\x18\x02 \x03(\tR\x05tools\"\xa6\x01\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\xfb\x03\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\x123\n" +
+	"\n" +
+	"tool_calls\x18\x03 \x03(\v2\x14.cbactor.v1.ToolCallR\ttoolCalls\x12 \n" +
+	"\ftool_call_id\x18\x04 \x01(\tR\n" +
+	"toolCallId\x12\x12\n" +
+	"\x04name\x18\x05 \x01(\tR\x04name\"L\n" +
+	"\bToolCall\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xfb\x03\n" +
 	"\bSampling\x12$\n" +
 	"\x04bias\x18\x01 \x03(\v2\x10.cbactor.v1.BiasR\x04bias\x12-\n" +
 	"\x12repetition_penalty\x18\x02 \x01(\x02R\x11repetitionPenalty\x12)\n" +
@@ -5280,17 +5513,20 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\rR\x03end\"H\n" +
 	"\x03Ack\x12'\n" +
 	"\x05taken\x18\x01 \x03(\v2\x11.cbactor.v1.TakenR\x05taken\x12\x18\n" +
-	"\aanswers\x18\x02 \x03(\x04R\aanswers\"c\n" +
+	"\aanswers\x18\x02 \x03(\x04R\aanswers\"w\n" +
 	"\x05Taken\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\x04R\x06stream\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06prompt\x18\x03 \x01(\rR\x06prompt\x12\x12\n" +
-	"\x04done\x18\x04 \x01(\bR\x04done\"\\\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\x04R\x04text\"}\n" +
 	"\x06Attach\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x16\n" +
 	"\x06window\x18\x03 \x01(\rR\x06window\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\bR\x04text\"\x18\n" +
+	"\x04text\x18\x04 \x01(\bR\x04text\x12\x1f\n" +
+	"\vtext_offset\x18\x05 \x01(\x04R\n" +
+	"textOffset\"\x18\n" +
 	"\x06Cancel\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"k\n" +
 	"\x06Encode\x12\x14\n" +
@@ -5373,13 +5609,14 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1e\n" +
 	"\x02kv\x18\x03 \x01(\x0e2\x0e.cbactor.v1.KVR\x02kv\x120\n" +
 	"\bmanifest\x18\x04 \x01(\v2\x14.cbactor.v1.ManifestR\bmanifest\x12\x19\n" +
-	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\x95\x01\n" +
+	"\bin_place\x18\x05 \x01(\bR\ainPlace\"\xa9\x01\n" +
 	"\bManifest\x12+\n" +
 	"\atensors\x18\x01 \x03(\v2\x11.cbactor.v1.EntryR\atensors\x12\x18\n" +
 	"\apartial\x18\x02 \x01(\bR\apartial\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06result\x18\x04 \x01(\tR\x06result\x12\x12\n" +
-	"\x04more\x18\x05 \x01(\bR\x04more\"_\n" +
+	"\x04more\x18\x05 \x01(\bR\x04more\x12\x12\n" +
+	"\x04part\x18\x06 \x01(\rR\x04part\"_\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05dtype\x18\x02 \x01(\tR\x05dtype\x12\x14\n" +
@@ -5447,7 +5684,7 @@ func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
 }
 
 var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
 var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
@@ -5459,146 +5696,150 @@ var file_cbactor_v1_remote_proto_goTypes = []any{
 	(*Goodbye)(nil),       // 7: cbactor.v1.Goodbye
 	(*Generate)(nil),      // 8: cbactor.v1.Generate
 	(*Request)(nil),       // 9: cbactor.v1.Request
-	(*IdList)(nil),        // 10: cbactor.v1.IdList
-	(*Chat)(nil),          // 11: cbactor.v1.Chat
-	(*ChatMessage)(nil),   // 12: cbactor.v1.ChatMessage
-	(*Sampling)(nil),      // 13: cbactor.v1.Sampling
-	(*Bias)(nil),          // 14: cbactor.v1.Bias
-	(*Tell)(nil),          // 15: cbactor.v1.Tell
-	(*Accepted)(nil),      // 16: cbactor.v1.Accepted
-	(*Sequence)(nil),      // 17: cbactor.v1.Sequence
-	(*News)(nil),          // 18: cbactor.v1.News
-	(*End)(nil),           // 19: cbactor.v1.End
-	(*Drawn)(nil),         // 20: cbactor.v1.Drawn
-	(*Span)(nil),          // 21: cbactor.v1.Span
-	(*Ack)(nil),           // 22: cbactor.v1.Ack
-	(*Taken)(nil),         // 23: cbactor.v1.Taken
-	(*Attach)(nil),        // 24: cbactor.v1.Attach
-	(*Cancel)(nil),        // 25: cbactor.v1.Cancel
-	(*Encode)(nil),        // 26: cbactor.v1.Encode
-	(*Ids)(nil),           // 27: cbactor.v1.Ids
-	(*Decode)(nil),        // 28: cbactor.v1.Decode
-	(*Words)(nil),         // 29: cbactor.v1.Words
-	(*AskStatus)(nil),     // 30: cbactor.v1.AskStatus
-	(*Status)(nil),        // 31: cbactor.v1.Status
-	(*AdapterInfo)(nil),   // 32: cbactor.v1.AdapterInfo
-	(*StopSession)(nil),   // 33: cbactor.v1.StopSession
-	(*StartSession)(nil),  // 34: cbactor.v1.StartSession
-	(*JoinSession)(nil),   // 35: cbactor.v1.JoinSession
-	(*Warmup)(nil),        // 36: cbactor.v1.Warmup
-	(*Pause)(nil),         // 37: cbactor.v1.Pause
-	(*Held)(nil),          // 38: cbactor.v1.Held
-	(*Lost)(nil),          // 39: cbactor.v1.Lost
-	(*Renew)(nil),         // 40: cbactor.v1.Renew
-	(*Release)(nil),       // 41: cbactor.v1.Release
-	(*Logits)(nil),        // 42: cbactor.v1.Logits
-	(*Numbers)(nil),       // 43: cbactor.v1.Numbers
-	(*HeldNames)(nil),     // 44: cbactor.v1.HeldNames
-	(*Names)(nil),         // 45: cbactor.v1.Names
-	(*ReadTensor)(nil),    // 46: cbactor.v1.ReadTensor
-	(*TensorPart)(nil),    // 47: cbactor.v1.TensorPart
-	(*WriteTensor)(nil),   // 48: cbactor.v1.WriteTensor
-	(*SleepParts)(nil),    // 49: cbactor.v1.SleepParts
-	(*WakeUp)(nil),        // 50: cbactor.v1.WakeUp
-	(*BeginUpdate)(nil),   // 51: cbactor.v1.BeginUpdate
-	(*Manifest)(nil),      // 52: cbactor.v1.Manifest
-	(*Entry)(nil),         // 53: cbactor.v1.Entry
-	(*Update)(nil),        // 54: cbactor.v1.Update
-	(*SendAgain)(nil),     // 55: cbactor.v1.SendAgain
-	(*PutChunk)(nil),      // 56: cbactor.v1.PutChunk
-	(*Missing)(nil),       // 57: cbactor.v1.Missing
-	(*Gaps)(nil),          // 58: cbactor.v1.Gaps
-	(*Gap)(nil),           // 59: cbactor.v1.Gap
-	(*Commit)(nil),        // 60: cbactor.v1.Commit
-	(*AbortUpdate)(nil),   // 61: cbactor.v1.AbortUpdate
-	(*Rollback)(nil),      // 62: cbactor.v1.Rollback
-	(*Checksum)(nil),      // 63: cbactor.v1.Checksum
-	(*Digest)(nil),        // 64: cbactor.v1.Digest
-	(*LoadAdapter)(nil),   // 65: cbactor.v1.LoadAdapter
-	(*AdapterFile)(nil),   // 66: cbactor.v1.AdapterFile
-	(*UnloadAdapter)(nil), // 67: cbactor.v1.UnloadAdapter
+	(*Grammar)(nil),       // 10: cbactor.v1.Grammar
+	(*IdList)(nil),        // 11: cbactor.v1.IdList
+	(*Chat)(nil),          // 12: cbactor.v1.Chat
+	(*ChatMessage)(nil),   // 13: cbactor.v1.ChatMessage
+	(*ToolCall)(nil),      // 14: cbactor.v1.ToolCall
+	(*Sampling)(nil),      // 15: cbactor.v1.Sampling
+	(*Bias)(nil),          // 16: cbactor.v1.Bias
+	(*Tell)(nil),          // 17: cbactor.v1.Tell
+	(*Accepted)(nil),      // 18: cbactor.v1.Accepted
+	(*Sequence)(nil),      // 19: cbactor.v1.Sequence
+	(*News)(nil),          // 20: cbactor.v1.News
+	(*End)(nil),           // 21: cbactor.v1.End
+	(*Drawn)(nil),         // 22: cbactor.v1.Drawn
+	(*Span)(nil),          // 23: cbactor.v1.Span
+	(*Ack)(nil),           // 24: cbactor.v1.Ack
+	(*Taken)(nil),         // 25: cbactor.v1.Taken
+	(*Attach)(nil),        // 26: cbactor.v1.Attach
+	(*Cancel)(nil),        // 27: cbactor.v1.Cancel
+	(*Encode)(nil),        // 28: cbactor.v1.Encode
+	(*Ids)(nil),           // 29: cbactor.v1.Ids
+	(*Decode)(nil),        // 30: cbactor.v1.Decode
+	(*Words)(nil),         // 31: cbactor.v1.Words
+	(*AskStatus)(nil),     // 32: cbactor.v1.AskStatus
+	(*Status)(nil),        // 33: cbactor.v1.Status
+	(*AdapterInfo)(nil),   // 34: cbactor.v1.AdapterInfo
+	(*StopSession)(nil),   // 35: cbactor.v1.StopSession
+	(*StartSession)(nil),  // 36: cbactor.v1.StartSession
+	(*JoinSession)(nil),   // 37: cbactor.v1.JoinSession
+	(*Warmup)(nil),        // 38: cbactor.v1.Warmup
+	(*Pause)(nil),         // 39: cbactor.v1.Pause
+	(*Held)(nil),          // 40: cbactor.v1.Held
+	(*Lost)(nil),          // 41: cbactor.v1.Lost
+	(*Renew)(nil),         // 42: cbactor.v1.Renew
+	(*Release)(nil),       // 43: cbactor.v1.Release
+	(*Logits)(nil),        // 44: cbactor.v1.Logits
+	(*Numbers)(nil),       // 45: cbactor.v1.Numbers
+	(*HeldNames)(nil),     // 46: cbactor.v1.HeldNames
+	(*Names)(nil),         // 47: cbactor.v1.Names
+	(*ReadTensor)(nil),    // 48: cbactor.v1.ReadTensor
+	(*TensorPart)(nil),    // 49: cbactor.v1.TensorPart
+	(*WriteTensor)(nil),   // 50: cbactor.v1.WriteTensor
+	(*SleepParts)(nil),    // 51: cbactor.v1.SleepParts
+	(*WakeUp)(nil),        // 52: cbactor.v1.WakeUp
+	(*BeginUpdate)(nil),   // 53: cbactor.v1.BeginUpdate
+	(*Manifest)(nil),      // 54: cbactor.v1.Manifest
+	(*Entry)(nil),         // 55: cbactor.v1.Entry
+	(*Update)(nil),        // 56: cbactor.v1.Update
+	(*SendAgain)(nil),     // 57: cbactor.v1.SendAgain
+	(*PutChunk)(nil),      // 58: cbactor.v1.PutChunk
+	(*Missing)(nil),       // 59: cbactor.v1.Missing
+	(*Gaps)(nil),          // 60: cbactor.v1.Gaps
+	(*Gap)(nil),           // 61: cbactor.v1.Gap
+	(*Commit)(nil),        // 62: cbactor.v1.Commit
+	(*AbortUpdate)(nil),   // 63: cbactor.v1.AbortUpdate
+	(*Rollback)(nil),      // 64: cbactor.v1.Rollback
+	(*Checksum)(nil),      // 65: cbactor.v1.Checksum
+	(*Digest)(nil),        // 66: cbactor.v1.Digest
+	(*LoadAdapter)(nil),   // 67: cbactor.v1.LoadAdapter
+	(*AdapterFile)(nil),   // 68: cbactor.v1.AdapterFile
+	(*UnloadAdapter)(nil), // 69: cbactor.v1.UnloadAdapter
 }
 var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
 	7,  // 1: cbactor.v1.Call.goodbye:type_name -> cbactor.v1.Goodbye
 	8,  // 2: cbactor.v1.Call.generate:type_name -> cbactor.v1.Generate
-	24, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
-	25, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
-	26, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
-	28, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
-	30, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
-	33, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
-	34, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
-	35, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
-	36, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
-	37, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
-	40, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
-	41, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
-	42, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
-	44, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
-	46, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
-	48, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
-	49, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
-	50, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
-	51, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
-	56, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
-	57, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
-	60, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
-	61, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
-	62, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
-	63, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
-	55, // 28: cbactor.v1.Call.send_again:type_name -> cbactor.v1.SendAgain
-	65, // 29: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
-	66, // 30: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
-	67, // 31: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
+	26, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
+	27, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
+	28, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
+	30, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
+	32, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
+	35, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
+	36, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
+	37, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
+	38, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
+	39, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
+	42, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
+	43, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
+	44, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
+	46, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
+	48, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
+	50, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
+	51, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
+	52, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
+	53, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
+	58, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
+	59, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
+	62, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
+	63, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
+	64, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
+	65, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
+	57, // 28: cbactor.v1.Call.send_again:type_name -> cbactor.v1.SendAgain
+	67, // 29: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
+	68, // 30: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
+	69, // 31: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
 	4,  // 32: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
 	6,  // 33: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
-	16, // 34: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
-	27, // 35: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
-	29, // 36: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
-	31, // 37: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
-	38, // 38: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
-	43, // 39: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
-	45, // 40: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
-	47, // 41: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
-	54, // 42: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
-	58, // 43: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
-	64, // 44: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
+	18, // 34: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
+	29, // 35: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
+	31, // 36: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
+	33, // 37: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
+	40, // 38: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
+	45, // 39: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
+	47, // 40: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
+	49, // 41: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
+	56, // 42: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
+	60, // 43: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
+	66, // 44: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
 	9,  // 45: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
-	10, // 46: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
-	11, // 47: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
-	13, // 48: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
-	10, // 49: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
+	11, // 46: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
+	12, // 47: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
+	15, // 48: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
+	11, // 49: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
 	0,  // 50: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
-	12, // 51: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
-	14, // 52: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
-	10, // 53: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
-	15, // 54: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
-	17, // 55: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
-	10, // 56: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
-	20, // 57: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
-	21, // 58: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
-	21, // 59: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	20, // 60: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
-	19, // 61: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 62: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	21, // 63: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
-	21, // 64: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
-	20, // 65: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
-	23, // 66: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
-	11, // 67: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
-	32, // 68: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
-	4,  // 69: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
-	0,  // 70: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
-	52, // 71: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
-	53, // 72: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
-	59, // 73: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
-	0,  // 74: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
-	75, // [75:75] is the sub-list for method output_type
-	75, // [75:75] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	10, // 51: cbactor.v1.Request.grammar:type_name -> cbactor.v1.Grammar
+	13, // 52: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
+	14, // 53: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
+	16, // 54: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
+	11, // 55: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
+	17, // 56: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
+	19, // 57: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
+	11, // 58: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
+	22, // 59: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
+	23, // 60: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
+	23, // 61: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
+	22, // 62: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	21, // 63: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 64: cbactor.v1.End.error:type_name -> cbactor.v1.Error
+	23, // 65: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
+	23, // 66: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
+	22, // 67: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
+	25, // 68: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
+	12, // 69: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
+	34, // 70: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
+	4,  // 71: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
+	0,  // 72: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
+	54, // 73: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
+	55, // 74: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
+	61, // 75: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
+	0,  // 76: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
+	77, // [77:77] is the sub-list for method output_type
+	77, // [77:77] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_cbactor_v1_remote_proto_init() }
@@ -5660,7 +5901,8 @@ func file_cbactor_v1_remote_proto_init() {
 		(*Request_Messages)(nil),
 		(*Request_Raw)(nil),
 	}
-	file_cbactor_v1_remote_proto_msgTypes[25].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[9].OneofWrappers = []any{}
+	file_cbactor_v1_remote_proto_msgTypes[27].OneofWrappers = []any{
 		(*Encode_Text)(nil),
 		(*Encode_Messages)(nil),
 		(*Encode_Raw)(nil),
@@ -5671,7 +5913,7 @@ func file_cbactor_v1_remote_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   67,
+			NumMessages:   69,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"context"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -11,7 +12,7 @@ func (s *sim) commit(kv KV, back bool) {
 	if back {
 		c.Version = 0
 	}
-	if err := s.echo.Load(&weights.Set{Epoch: c.Epoch}); err != nil {
+	if err := s.echo.Load(context.Background(), &weights.Set{Epoch: c.Epoch}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.serving, s.news = c, true

@@ -44,6 +44,7 @@ var layers = map[string][]string{
 	"examples":           {"checkpoint", "text", "engine", "weights"},
 	"test":               {"*"},
 
+	"internal/wire/wiretest":  {"google.golang.org/grpc", "messages"},
 	"engine/gateway":          {"engine", "internal", "messages", "sampling", "weights", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"engine/internal/convert": {"engine", "messages", "sampling", "text", "weights"},
 }

@@ -1,6 +1,8 @@
 package test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -19,4 +21,22 @@ func checkMemory(t *testing.T, cmd *exec.Cmd, limit int64) {
 	if used := usage.Maxrss << 10; used > limit {
 		t.Errorf("the command took %d MiB of memory, at most %d are wanted", used>>20, limit>>20)
 	}
+}
+
+// resident is how much memory of a process is resident, in bytes; 0: it is not of interest,
+// as the race detector takes many times as much.
+func resident(t *testing.T, cmd *exec.Cmd) int64 {
+	t.Helper()
+	if len(buildFlags) > 0 {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
 }

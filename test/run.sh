@@ -31,7 +31,7 @@ cross() {
 
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test ./...
+	CGO_ENABLED=0 go test -timeout 20m ./...
 }
 
 loads() {
@@ -42,7 +42,7 @@ loads() {
 instruction_sets() {
 	for set in avx2 generic; do
 		echo "--- CBACTOR_CPU=$set"
-		CBACTOR_CPU=$set go test ./cpuexec/... ./engine
+		CBACTOR_CPU=$set go test -timeout 20m ./cpuexec/... ./engine
 	done
 }
 
@@ -70,7 +70,7 @@ goldens() { # the comparisons, in words
 case $size in
 test)
 	part "vet" go vet ./...
-	part "tests, race detector on" go test -race ./...
+	part "tests, race detector on" go test -race -timeout 20m ./...
 	part "goldens" goldens
 	;;
 full)
@@ -79,8 +79,9 @@ full)
 	part "build" make --no-print-directory build
 	part "other systems" cross
 	part "assets" make --no-print-directory assets
+	part "Python of the example" ./test/python.sh
 	export CBACTOR_REQUIRE_ASSETS=1
-	part "tests, race detector on" go test -race ./...
+	part "tests, race detector on" go test -race -timeout 20m ./...
 	part "goldens" goldens
 	part "loads on a real model" loads
 	part "without cgo" without_cgo

@@ -215,6 +215,46 @@ pauses() {
 	echo '```'
 }
 
+# Clients over the network: processes that fail, and what the network costs.
+remote() {
+	export CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1
+	echo '# Clients over the network'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 2,000 requests of processes that are cut off, slowed, stopped and killed, beside updates of the weights; a server that is killed'
+	echo
+	echo 'Each request ends once, and each token is what the weights give that it names, computed again.'
+	echo
+	echo '```'
+	go test -count=1 -timeout 10m -v -run 'TestRemoteFaults|TestRemoteRestart' ./test -remote.requests 2000 2>&1 | grep -E 'of them of a client|requests before|resident|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## A request alone to its first token, and tokens of 16 streams over one connection, on ECHO (aims: 1 ms more than local at p99, 10,000 tokens/s)'
+	echo
+	echo '```'
+	own go test -run '^$' -bench 'Streams|FirstToken' -benchtime 2s -count=3 ./engine/remote | grep -E '^Bench|FAIL'
+	echo '```'
+	echo
+	echo '## A pause behind 100,000 queued requests: of another client, and of the one that has queued them, behind its news'
+	echo
+	echo '```'
+	own go test -count=3 -v -run 'TestPauseOvertakesABacklog' ./engine/gateway | grep -E 'held after|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## SmolLM2 in bf16 into an update, beside 16 requests that decode and use all cores as well (aim: 40 % of a plain stream)'
+	echo
+	echo '```'
+	own go test -count=1 -v -run 'TestRemoteWeightsSpeed' ./test | grep -E 'median|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## The connections alone: messages that are answered one by one, and streams of them beside plain ones of gRPC'
+	echo
+	echo '```'
+	own go test -run '^$' -bench 'RoundTrip|Wire|Plain' ./internal/wire | grep -E '^Bench|FAIL'
+	echo '```'
+}
+
 case $1 in
 first-light)
 	report first-light first_light
@@ -234,6 +274,9 @@ pauses)
 weights)
 	report weights weight_updates
 	;;
+remote)
+	report remote remote
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
@@ -241,9 +284,10 @@ all)
 	"$0" calls
 	"$0" pauses
 	"$0" weights
+	"$0" remote
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | all" >&2
 	exit 2
 	;;
 esac

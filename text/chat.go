@@ -17,11 +17,12 @@ const (
 )
 
 // chatTemplate renders conversations as Hugging Face's apply_chat_template
-// does: trim_blocks and lstrip_blocks on, bos_token and eos_token given, tools
-// and documents none.
+// does: trim_blocks and lstrip_blocks on, bos_token and eos_token given, documents none.
 type chatTemplate struct {
+	source   string
 	compiled *jinja.Template // nil: err says why
 	err      error
+	tools    bool // it does something with tools
 	bos, eos string
 	slots    chan struct{} // one entry per rendering that runs
 }
@@ -30,7 +31,7 @@ type chatTemplate struct {
 // that does not compile or does not end is kept with the error that render
 // gives; one that only refuses the trial is fine, as it may want other messages.
 func newChatTemplate(source, bos, eos string) *chatTemplate {
-	t := &chatTemplate{bos: bos, eos: eos, slots: make(chan struct{}, renderings)}
+	t := &chatTemplate{source: source, bos: bos, eos: eos, slots: make(chan struct{}, renderings)}
 	if len(source) > templateSize {
 		t.err = fmt.Errorf("%w: it has %d bytes, at most %d are taken", ErrTemplate, len(source), templateSize)
 		return t
@@ -39,10 +40,11 @@ func newChatTemplate(source, bos, eos string) *chatTemplate {
 		t.err = fmt.Errorf("%w: it uses the reserved name %s", ErrTemplate, stepName)
 		return t
 	}
+	t.tools = mentions(source, "tools")
 	t.compiled, t.err = bounded(t.slots, func() (*jinja.Template, error) {
 		return jinja.Compile(addSteps(likeJinja2(source)))
 	})
-	if _, err := t.render([]Message{{Role: "user", Content: "Hello"}}); errors.Is(err, errRunaway) {
+	if _, err := t.render([]Message{{Role: "user", Content: "Hello"}}, jinja.None()); errors.Is(err, errRunaway) {
 		t.err = err
 	}
 	return t
@@ -57,7 +59,7 @@ func likeJinja2(source string) string {
 
 // render is the prompt for messages, ending where the answer starts. The error
 // is ErrTemplate with the template's own words.
-func (t *chatTemplate) render(messages []Message) (string, error) {
+func (t *chatTemplate) render(messages []Message, tools jinja.Value) (string, error) {
 	if t.err != nil {
 		return "", t.err
 	}
@@ -71,7 +73,7 @@ func (t *chatTemplate) render(messages []Message) (string, error) {
 		"add_generation_prompt": jinja.NewBool(true),
 		"bos_token":             jinja.NewString(t.bos),
 		"eos_token":             jinja.NewString(t.eos),
-		"tools":                 jinja.None(),
+		"tools":                 tools,
 		"documents":             jinja.None(),
 		stepName:                jinja.NewCallable(stepName, b.step),
 		"range":                 jinja.NewCallable("range", b.rangeOf),

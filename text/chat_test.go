@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ardanlabs/jinja"
+
 	"github.com/cbactor/cbactor/checkpoint"
 )
 
@@ -20,13 +22,14 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 	var cases []struct {
 		Name, Template string
 		Messages       []Message
+		Tools          json.RawMessage
 		Out, Err       string
 	}
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages)
+		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages, toolsOf(t, c.Tools))
 		switch {
 		case c.Err != "" && (!errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), c.Err)):
 			t.Errorf("%s: error %v, want ErrTemplate with %q", c.Name, err, c.Err)
@@ -37,6 +40,19 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 		}
 	}
 	t.Logf("%d renderings", len(cases))
+}
+
+// toolsOf is a list of tools as a template sees it.
+func toolsOf(t *testing.T, source json.RawMessage) jinja.Value {
+	t.Helper()
+	if source == nil {
+		return jinja.None()
+	}
+	v, err := jsonValue(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // The template alone decides on start tokens: one when it writes one, none when
@@ -106,7 +122,7 @@ func TestHostileTemplatesAreStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}})
+			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}}, jinja.None())
 			if !errors.Is(err, ErrTemplate) {
 				t.Errorf("error %v, want ErrTemplate", err)
 			}
@@ -159,10 +175,52 @@ func TestRunawayRenderingsAreBounded(t *testing.T) {
 // The trial at load is no judgement on templates that want other messages.
 func TestTemplateMayRefuseTheTrial(t *testing.T) {
 	c := newChatTemplate("{% if messages|length < 2 %}{{ raise_exception('two, please') }}{% endif %}ok", "", "")
-	if _, err := c.render([]Message{{}}); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
+	if _, err := c.render([]Message{{}}, jinja.None()); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
 		t.Errorf("error %v", err)
 	}
-	if got, err := c.render([]Message{{}, {}}); got != "ok" || err != nil {
+	if got, err := c.render([]Message{{}, {}}, jinja.None()); got != "ok" || err != nil {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestToolsReachTheTemplate(t *testing.T) {
+	data, err := os.ReadFile("testdata/bpe_bytelevel_gpt2.tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(template string) *Codec {
+		c, err := Load(&checkpoint.Checkpoint{TokenizerJSON: data, ChatTemplate: template})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	const writes = "{% for t in tools or [] %}{{ t.function.name }};{% endfor %}{{ messages[0].content }}"
+	tool := ChatOptions{Tools: []json.RawMessage{[]byte(`{"function":{"name":"f"}}`), []byte(`{"function":{"name":"g"}}`)}}
+	user := []Message{{Role: "user", Content: "Hi"}}
+	c := with(writes)
+	ids, err := c.EncodeChatWith(user, tool)
+	if got := c.Decode(ids); err != nil || got != "f;g;Hi" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if ids, err = c.EncodeChat(user); err != nil || c.Decode(ids) != "Hi" {
+		t.Errorf("without tools: %q, %v", c.Decode(ids), err)
+	}
+	if !c.KnowsTools() || c.ChatTemplate() != writes {
+		t.Error("the codec does not tell of its template")
+	}
+	for _, bad := range []string{``, `{`, `{} {}`, `1e999`, strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
+		if _, err := c.EncodeChatWith(user, ChatOptions{Tools: []json.RawMessage{[]byte(bad)}}); !errors.Is(err, ErrTools) {
+			t.Errorf("%.20s: %v, want ErrTools", bad, err)
+		}
+	}
+	for _, template := range []string{"{{ messages[0].content }}", "tools {# tools #}{{ my_tools }}{{ toolset }}"} {
+		c := with(template)
+		if _, err := c.EncodeChatWith(user, tool); !errors.Is(err, ErrNoTools) || c.KnowsTools() {
+			t.Errorf("%s: %v, want ErrNoTools", template, err)
+		}
+	}
+	if _, err := smallCodec(t, "bpe_bytelevel_gpt2").EncodeChatWith(nil, tool); !errors.Is(err, ErrNoTemplate) {
+		t.Errorf("%v, want ErrNoTemplate", err)
 	}
 }

@@ -76,14 +76,7 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 // token is there when the template writes one. Errors: ErrNoTemplate,
 // ErrTemplate.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
-	if c.chat == nil {
-		return nil, ErrNoTemplate
-	}
-	text, err := c.chat.render(messages)
-	if err != nil {
-		return nil, err
-	}
-	return c.EncodeRaw(text), nil
+	return c.EncodeChatWith(messages, ChatOptions{})
 }
 
 // Decode is the text of ids. Special tokens, tokens that end a text, and ids
@@ -122,3 +115,10 @@ func (c *Codec) normalize(s string) string {
 	}
 	return s
 }
+
+// VocabSize is how many ids there are, with those that no token has.
+func (c *Codec) VocabSize() int { return len(c.texts.ends) }
+
+// TokenBytes is what a token adds to a text; nil for one that is not shown. The bytes
+// are read only; those of one token need not be UTF-8.
+func (c *Codec) TokenBytes(id int32) []byte { return c.texts.shown(id) }

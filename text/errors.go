@@ -22,4 +22,10 @@ var (
 	// ErrTemplate: the chat template does not compile, took too long, or
 	// refused the messages; its own words follow.
 	ErrTemplate = errors.New("the chat template failed")
+
+	// ErrNoTools: the chat template does nothing with tools.
+	ErrNoTools = errors.New("the model's chat template knows no tools: leave them out")
+
+	// ErrTools: the tools given are no JSON.
+	ErrTools = errors.New("bad tools")
 )

@@ -18,6 +18,7 @@ func (s *Store) Begin(base, version string, m Manifest) (*Update, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Confirm()
 	u := &Update{store: s, base: s.current, version: version, manifest: m, plan: p, sums: map[string]Digest{}}
 	least, most := need(p.slots)
 	if u.staging.limit = most; s.opt.Staging > 0 {

@@ -34,6 +34,7 @@ func TestBrokenIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.commit(t, store, "", "v3")
+	store.Confirm()
 	if store.Retained() != "" || len(store.sets) != 1 {
 		t.Errorf("%q is kept, there are %d sets", store.Retained(), len(store.sets))
 	}
@@ -54,7 +55,7 @@ func TestOverwriteThatDoesNotBegin(t *testing.T) {
 	if err := o.Check(s.pieces(nothing)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Write(func(putter) error { return errHalf }); !errors.Is(err, errHalf) || errors.Is(err, ErrBroken) || store.Current().Digest(SHA256) != before {
+	if _, err := o.Write(func(Put) error { return errHalf }); !errors.Is(err, errHalf) || errors.Is(err, ErrBroken) || store.Current().Digest(SHA256) != before {
 		t.Errorf("got %v", err)
 	}
 	if set, err := o.Write(s.pieces(nothing)); err != nil || set.Version != "v2" {
@@ -67,7 +68,7 @@ var errHalf = errors.New("the sender is gone")
 // half sends every tensor in order, but ends in the middle of the given time.
 func (s *sent) half(last int) Send {
 	time := 0
-	return func(put putter) error {
+	return func(put Put) error {
 		time++
 		for i, e := range s.Tensors {
 			if time == last && i == len(s.Tensors)/2 {

@@ -5,7 +5,7 @@
 // A Store keeps the set that serves and, while there is memory, the one before it.
 // Begin opens an Update against a Manifest; Put stages chunks in any order; Commit
 // makes the whole a new set under the next epoch, or changes nothing; Rollback goes
-// back. What arrives in order is hashed, inspected and cast as it comes, so that
+// back. Undo takes either back where nobody could compute with what came of it. What arrives in order is hashed, inspected and cast as it comes, so that
 // Commit itself only exchanges a pointer. Sets share the memory of the tensors in
 // which they do not differ. Where there is memory for one set, an Overwrite checks
 // what is sent and then writes it, sent again, over what serves.

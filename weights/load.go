@@ -17,8 +17,8 @@ type Source interface {
 }
 
 // Load reads every tensor of cfg once. All names, shapes and types are checked
-// before memory is taken, which is one allocation of the sum of the tensors'
-// stored sizes, each rounded up to 64 bytes. What src has beyond cfg is refused
+// before memory is taken, for each tensor by itself: a set that has another in its
+// place lets it go. They are rounded up to 64 bytes. What src has beyond cfg is refused
 // unless cfg calls it redundant. Errors wrap ErrMissing, ErrUnknown, ErrShape or
 // ErrRead and name the tensor.
 func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, error) {
@@ -26,18 +26,16 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	whole := &block{size: size(list)}
-	whole.open()
-	arena := whole.data
 	set := &Set{Epoch: epoch, Version: version, tensors: make(map[string]held, len(list))}
 	for _, t := range list {
 		n := t.Bytes()
-		data := arena[:n:n]
-		arena = arena[aligned(n):]
+		own := &block{size: aligned(n)}
+		own.open()
+		data := own.data[:n:n]
 		if err := src.ReadTensor(t.Name, data); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRead, err)
 		}
-		set.tensors[t.Name] = held{Tensor{t, data}, whole}
+		set.tensors[t.Name] = held{Tensor{t, data}, own}
 	}
 	return set, nil
 }

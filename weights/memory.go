@@ -36,26 +36,17 @@ func (p *pool) put(data []byte) {
 	p.bytes += len(data)
 }
 
-// take finds n bytes, nil when there are none: memory of just this size, else the
-// beginning of the smallest that is larger, whose rest stays.
+// take finds memory of n bytes, nil when there is none. What is larger is not cut: a
+// piece that is in use would keep all of it when the rest is given up.
 func (p *pool) take(n int) []byte {
-	best := 0
-	for size, list := range p.idle {
-		if len(list) > 0 && size >= n && (best == 0 || size < best) {
-			best = size
-		}
-	}
-	if best == 0 {
+	list := p.idle[n]
+	if len(list) == 0 {
 		return nil
 	}
-	list := p.idle[best]
 	data := list[len(list)-1]
-	p.idle[best] = slices.Delete(list, len(list)-1, len(list)) // clears the place, too
-	p.bytes -= best
-	if best > n {
-		p.put(data[n:])
-	}
-	return data[:n:n]
+	p.idle[n] = slices.Delete(list, len(list)-1, len(list)) // clears the place, too
+	p.bytes -= n
+	return data
 }
 
 func (p *pool) clear() { *p = pool{} }

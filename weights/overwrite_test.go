@@ -8,12 +8,10 @@ import (
 	"github.com/cbactor/cbactor/model"
 )
 
-type putter = func(name, dtype string, shape []int, offset int, data []byte) error
-
 // pieces sends every tensor in order, a few bytes at a time; before each time, change.
-func (s *sent) pieces(change func(time int)) func(putter) error {
+func (s *sent) pieces(change func(time int)) func(Put) error {
 	time := 0
-	return func(put putter) error {
+	return func(put Put) error {
 		time++
 		change(time)
 		for _, e := range s.Tensors {
@@ -117,7 +115,7 @@ func TestOverwriteRefuses(t *testing.T) {
 		}
 	}
 	store, s := serving(t, model.BF16, Options{}), trained(model.BF16, 1)
-	_, err := overwrite(store, "v1", "v2", s.Manifest, func(put putter) error {
+	_, err := overwrite(store, "v1", "v2", s.Manifest, func(put Put) error {
 		return put(up, "BF16", []int{32, 64}, 2, s.data[up][2:])
 	})
 	if !errors.Is(err, ErrChunk) {

@@ -58,13 +58,6 @@ func (s *Set) All() iter.Seq[Tensor] {
 	}
 }
 
-// Shares tells whether a tensor is the very memory that another set has under the
-// same name, so that what was derived from it there holds here.
-func (s *Set) Shares(name string, other *Set) bool {
-	a, b := s.tensors[name], other.tensors[name]
-	return len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0] && a.DType == b.DType
-}
-
 // Bytes is the stored size of the whole set.
 func (s *Set) Bytes() int {
 	n := 0

@@ -27,6 +27,7 @@ type Store struct {
 	sets     map[uint32]*kept
 	current  *kept
 	retained *kept      // nil: none
+	before   *served    // what Undo goes back to; nil: nothing
 	update   *Update    // that is open
 	over     *Overwrite // likewise
 	epoch    uint32     // the last that was given
@@ -35,11 +36,12 @@ type Store struct {
 // kept is a set and why it is kept.
 type kept struct {
 	*Set
-	users int
-	named bool // it is the current or the retained one
-
+	users  int
 	broken bool // it was overwritten in part
 }
+
+// served is what served at a time, and what was retained beside it.
+type served struct{ current, retained *kept }
 
 // NewStore makes a store that serves first, a set of the model cfg. It counts
 // against the limit. Errors wrap ErrMemory or ErrDType.
@@ -112,20 +114,45 @@ func (s *Store) Rollback(version string) (*Set, error) {
 
 // Forget gives up the retained set and returns its version; "": there was none.
 func (s *Store) Forget() string {
-	version := s.Retained()
-	s.retain(nil)
+	s.Confirm()
+	version, old := s.Retained(), s.retained
+	s.retained = nil
+	s.settle(old)
 	return version
+}
+
+// Undo takes back the last Commit or Rollback: what served before serves again, under
+// its own epoch, and what was retained is so again. Nobody may have computed with what it
+// takes back, whose epoch never comes again. ErrVersion means that it was confirmed, by
+// Confirm, Forget or what came after it.
+func (s *Store) Undo() error {
+	if s.before == nil {
+		return fmt.Errorf("%w: that %q serves cannot be undone any more", ErrVersion, s.current.Version)
+	}
+	undone := s.current
+	s.current, s.retained, s.before = s.before.current, s.before.retained, nil
+	s.settle(undone)
+	return nil
+}
+
+// Confirm gives up what Undo needs.
+func (s *Store) Confirm() {
+	if was := s.before; was != nil {
+		s.before = nil
+		s.settle(was.current)
+		s.settle(was.retained)
+	}
 }
 
 // serve makes a set the current one, under the next epoch.
 func (s *Store) serve(set *Set) *Set {
+	s.Confirm()
+	s.before = &served{s.current, s.retained}
 	s.epoch++
 	set.Epoch = s.epoch
-	old := s.current
-	s.current = s.adopt(set)
-	s.retain(old)
-	if old.broken {
-		s.Forget()
+	s.retained, s.current = s.current, s.adopt(set)
+	if s.retained.broken {
+		s.retained = nil
 	}
 	return set
 }
@@ -135,24 +162,20 @@ func (s *Store) adopt(set *Set) *kept {
 	for _, b := range set.blocks() {
 		b.sets++
 	}
-	k := &kept{Set: set, named: true}
+	k := &kept{Set: set}
 	s.sets[set.Epoch] = k
 	return k
 }
 
-// retain names what was current, or nothing, the retained one.
-func (s *Store) retain(k *kept) {
-	old := s.retained
-	s.retained = k
-	if old != nil {
-		old.named = false
-		s.settle(old)
-	}
+// names tells that a set serves, is retained, or does so again by Undo.
+func (s *Store) names(k *kept) bool {
+	b := s.before
+	return k == s.current || k == s.retained || b != nil && (k == b.current || k == b.retained)
 }
 
-// settle drops a set that nothing keeps.
+// settle drops a set that nothing keeps; nil is none.
 func (s *Store) settle(k *kept) {
-	if k.named || k.users > 0 {
+	if k == nil || s.names(k) || k.users > 0 {
 		return
 	}
 	delete(s.sets, k.Epoch)

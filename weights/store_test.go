@@ -50,6 +50,38 @@ func TestRollback(t *testing.T) {
 	}
 }
 
+// What could not compute is as if it had never been, but for its epoch: also what was
+// retained, and memory.
+func TestUndo(t *testing.T) {
+	store := serving(t, model.BF16, Options{})
+	trained(model.BF16, 1).commit(t, store, "v1", "v2")
+	store.Confirm()
+	was, _ := store.Memory()
+	if err := store.Undo(); !errors.Is(err, ErrVersion) {
+		t.Errorf("what was confirmed: %v", err)
+	}
+	for _, serve := range []func(){
+		func() { trained(model.BF16, 2).commit(t, store, "v2", "v3") },
+		func() {
+			if _, err := store.Rollback("v1"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		serve()
+		if err := store.Undo(); err != nil {
+			t.Fatal(err)
+		}
+		now, _ := store.Memory()
+		if set := store.Current(); set.Version != "v2" || set.Epoch != 2 || store.Retained() != "v1" || now != was || len(store.sets) != 2 {
+			t.Errorf("%q of epoch %d serves, %q is retained, %d bytes of %d sets are taken", set.Version, set.Epoch, store.Retained(), now, len(store.sets))
+		}
+	}
+	if set := trained(model.BF16, 2).commit(t, store, "v2", "v3"); set.Epoch != 5 {
+		t.Errorf("epoch %d comes again", set.Epoch)
+	}
+}
+
 // Where memory holds two sets, the retained one makes room, and Begin says so; the
 // memory is used again, and never exceeds the limit.
 func TestTwoSetsInMemory(t *testing.T) {

@@ -37,16 +37,10 @@ func (u *Update) Dropped() string { return u.dropped }
 // ErrTied, ErrNotFinite, ErrIndex, ErrDigest. After one of them every Put, Check and
 // Commit gives the same error, and only Abort is left.
 func (u *Update) Put(name, dtype string, shape []int, offset int, data []byte) error {
-	if err := u.usable(); err != nil {
+	if err := u.Accepts(name, dtype, shape, offset, len(data)); err != nil || len(data) == 0 {
 		return err
 	}
-	e, ok := u.plan.entries[name]
-	if !ok {
-		return fmt.Errorf("%w: %.80q is not in the manifest", ErrUnknown, name)
-	}
-	if err := e.accepts(dtype, shape, offset, len(data)); err != nil || len(data) == 0 {
-		return err
-	}
+	e := u.plan.entries[name]
 	lo := e.at + offset
 	for len(data) > 0 { // what is copied is checked while it is in the cache
 		if e.slot.raw == nil && e.slot.done {
@@ -62,6 +56,19 @@ func (u *Update) Put(name, dtype string, shape []int, offset int, data []byte) e
 		}
 	}
 	return nil
+}
+
+// Accepts is the error by which Put refuses a chunk of n bytes whatever they are, and
+// changes nothing. Who puts a chunk in parts asks for the whole of it before.
+func (u *Update) Accepts(name, dtype string, shape []int, offset, n int) error {
+	if err := u.usable(); err != nil {
+		return err
+	}
+	e, ok := u.plan.entries[name]
+	if !ok {
+		return fmt.Errorf("%w: %.80q is not in the manifest", ErrUnknown, name)
+	}
+	return e.accepts(dtype, shape, offset, n)
 }
 
 // write puts a chunk into the slot's memory.

@@ -16,7 +16,8 @@ import (
 
 // updateHelp is about bench with --update.
 const updateHelp = `With --update it is measured what updates of the weights cost: 16 requests decode all the time, first without
-updates, then with them, then without again. An update beforehand does not count. What is sent are the model's own weights, so it must be stored
+updates, then with them, then without again. An update beforehand does not count. Then come pauses, an update of a tenth of the tensors, after
+which caches are computed again, and updates in place. What is sent are the model's own weights, so it must be stored
 as f32, f16 or bf16, and memory must hold them four times.`
 
 // The load of --update.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -20,19 +21,11 @@ type call struct {
 	cancel context.CancelFunc
 	kept   bool // what the call has opened has ctx, and ends it
 
+	dropped bool            // nobody waits for it
 	reply   *messages.Reply // nil: it is under way
 	bytes   int             // of it
 	request *request        // that it asks for; nil: it is another one
 }
-
-// usage is what calls take that are under way.
-type usage struct{ calls, bytes, chunks int }
-
-func (u *usage) add(o usage) {
-	u.calls, u.bytes, u.chunks = u.calls+o.calls, u.bytes+o.bytes, u.chunks+o.chunks
-}
-
-func (u *usage) take(o usage) { u.add(usage{-o.calls, -o.bytes, -o.chunks}) }
 
 // call obeys a call, once.
 func (g *guest) call(m *messages.Call) {
@@ -51,7 +44,7 @@ func (g *guest) call(m *messages.Call) {
 		}
 		return
 	}
-	c := &call{number: m.GetNumber(), cost: costOf(m)}
+	c := &call{number: m.GetNumber(), cost: g.costOf(m)}
 	if err := g.admit(c.cost); err != nil {
 		g.tell(&messages.Reply{Number: c.number, Error: convert.Error(err)})
 		return
@@ -62,49 +55,6 @@ func (g *guest) call(m *messages.Call) {
 	if err := g.dispatch(c, m); err != nil {
 		g.answer(c, nil, err)
 	}
-}
-
-// costOf is what a call takes while it is under way.
-func costOf(m *messages.Call) usage {
-	u := usage{calls: 1}
-	switch data := dataOf(m); {
-	case data != nil:
-		u.chunks, u.bytes = 1, len(data)
-	default:
-		u.bytes = proto.Size(m)
-	}
-	return u
-}
-
-// dataOf are the bytes of weights or files that a call brings.
-func dataOf(m *messages.Call) []byte {
-	switch m.GetWhat().(type) {
-	case *messages.Call_PutChunk:
-		return m.GetPutChunk().GetData()
-	case *messages.Call_WriteTensor:
-		return m.GetWriteTensor().GetData()
-	case *messages.Call_AdapterFile:
-		return m.GetAdapterFile().GetData()
-	}
-	return nil
-}
-
-// admit refuses a call for which there is no room. It was not obeyed, and is not remembered.
-func (g *guest) admit(u usage) error {
-	l := g.options.Limits
-	switch {
-	case u.chunks > 0 && u.bytes > l.Chunk:
-		return fmt.Errorf("%w: %d bytes of data in a call, there may be %d", convert.ErrLimit, u.bytes, l.Chunk)
-	case g.asked.calls >= l.Calls:
-		return fmt.Errorf("%w: %d calls are under way: wait for an answer", convert.ErrLimit, g.asked.calls)
-	case g.asked.chunks+u.chunks > l.Chunks:
-		return fmt.Errorf("%w: %d calls with data are under way: wait for an answer", convert.ErrLimit, g.asked.chunks)
-	case g.asked.bytes+u.bytes > l.CallBytes:
-		return fmt.Errorf("%w: calls under way have %d bytes: wait for an answer", convert.ErrLimit, g.asked.bytes)
-	case g.answers > l.Answers, len(g.calls)-g.asked.calls > 2*l.Calls:
-		return fmt.Errorf("%w: %d answers of %d bytes are kept: say which ones have arrived", convert.ErrLimit, len(g.calls)-g.asked.calls, g.answers)
-	}
-	return nil
 }
 
 // settle forgets the answers of calls below n, which the client has.
@@ -134,10 +84,18 @@ func (g *guest) forgetAnswer(number uint64) {
 	}
 }
 
-// drop ends the wait of a call.
+// drop ends the wait of a call. What several calls wait for goes on as long as one does.
 func (g *guest) drop(m *messages.Drop) {
-	if c := g.calls[m.GetNumber()]; c != nil && c.reply == nil {
+	c := g.calls[m.GetNumber()]
+	if c == nil || c.reply != nil {
+		return
+	}
+	c.dropped = true
+	switch r := c.request; {
+	case r == nil:
 		c.cancel()
+	case !slices.ContainsFunc(r.calls, func(c *call) bool { return !c.dropped }):
+		r.cancel()
 	}
 }
 

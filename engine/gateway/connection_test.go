@@ -86,6 +86,7 @@ func TestForgottenGuests(t *testing.T) {
 func TestSequencesOutliveConnections(t *testing.T) {
 	r := echo(t, slowEcho(time.Millisecond), gateway.Options{})
 	c := join(t, r)
+	c.behind = 5
 	want := r.local(t, prompt(20, 1), 150)
 	stream := c.do(callOf(generate("a", prompt(20, 1), 150))).GetAccepted().GetSequences()[0].Stream
 	for i := 1; c.now(stream).end == nil; i++ {
@@ -94,7 +95,7 @@ func TestSequencesOutliveConnections(t *testing.T) {
 		if h := c.now(stream); h.end != nil {
 			break
 		}
-		at := len(c.now(stream).ids) - 5 // some were not taken note of
+		at := len(c.now(stream).ids) - c.behind
 		c.hello()
 		c.from(stream, at)
 		if got := c.do(attach("a", uint32(at))).GetAccepted().GetSequences(); len(got) != 1 || got[0].Stream != stream {
@@ -173,6 +174,7 @@ func TestAnswersOutliveConnections(t *testing.T) {
 func TestSecondConnectionReplacesTheFirst(t *testing.T) {
 	r := echo(t, slowEcho(time.Millisecond), gateway.Options{})
 	c := join(t, r)
+	c.manual = true
 	stream := c.do(callOf(generate("a", prompt(20, 1), 100))).GetAccepted().GetSequences()[0].Stream
 	again := newClient(t, r)
 	again.id, again.number = c.id, 1000

@@ -10,7 +10,7 @@
 //
 //	connection ─Call, Drop, Ack─▶ guest ──job──▶ a goroutine that asks the engine
 //	           ◀─Reply,News,Lost─       ◀─answer─
-//	                                    ◀─chunk─ pump: reads one stream, when it is told to
+//	                                    ◀─chunk─ pump: reads one stream, a chunk at a time
 //
 // A call that arrives twice is obeyed once: its answer is kept until the client says that it
 // has it. Calls run beside each other; those about one update, hold or adapter one after the
@@ -18,16 +18,18 @@
 //
 // Ids of requests are a client's own: the engine has others for them (names.go).
 //
-// A sequence is read from the engine only as far as its client takes what is sent: a slow one
-// slows itself. What the engine has beyond that waits there, as it does for any reader.
+// What comes of a sequence waits with its guest until its client takes it, and is told no further
+// than the client and its connection have room for: a slow client slows itself (pace.go). One that
+// takes nothing has its requests ended, when too much waits (unread.go).
 //
-// Bounds: see Limits. Who asks for more is told so, and nobody else notices.
+// Bounds: see Limits. Who asks for more is told so, and nobody else notices. Calls that free
+// something are never refused for want of room (usage.go).
 //
 // Ownership: a Gateway owns its actors, its server, and what its guests have open; engine and
 // texts stay the caller's, who closes the gateway first.
 //
 // Concurrency: a guest is an actor: its state has one writer, and its Receive never blocks.
 // Goroutines: one for each call that is obeyed, one for each open sequence, each hold and each
-// update in place; all end with their guest, as soon as the engine returns. The gateway's lock is held for no
-// longer than a look at its guests takes.
+// update in place; all end with their guest, as soon as the engine returns. The gateway's lock is
+// held for no longer than a look at its guests takes.
 package gateway

@@ -27,3 +27,6 @@ func (g *Gateway) Accept(p wire.Peer) error {
 	_, err := g.accept(p)
 	return err
 }
+
+// Slow counts connections that were cut since their clients did not read.
+func (g *Gateway) Slow() int64 { return g.server.Stats().Slow }

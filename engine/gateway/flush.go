@@ -11,7 +11,7 @@ type flush struct {
 func (g *guest) flush(then func()) {
 	f := &flush{tickets: map[*sequence]uint64{}, then: then}
 	for _, q := range g.streams {
-		if q.reading {
+		if q.pump != nil {
 			f.tickets[q] = q.pump.ask()
 		}
 	}
@@ -19,8 +19,8 @@ func (g *guest) flush(then func()) {
 	g.settleFlushes()
 }
 
-// drained notes that a sequence had nothing more when it was asked for the ticket-th time, or
-// is not read any further until its client takes something.
+// drained notes that a sequence had nothing more when it was asked for the ticket-th time, or has
+// ended.
 func (g *guest) drained(q *sequence, ticket uint64) {
 	for _, f := range g.flushes {
 		if asked, waits := f.tickets[q]; waits && ticket >= asked {

@@ -27,6 +27,8 @@ type Gateway struct {
 	texts   texts.Service
 	words   bool   // texts has a tokenizer
 	seed    uint64 // of the engine
+	vocab   int    // likewise
+	context int    // tokens of a request, likewise
 	options Options
 	welcome *messages.Welcome
 	system  *actor.ActorSystem
@@ -36,17 +38,21 @@ type Gateway struct {
 	end     context.CancelFunc
 	running sync.WaitGroup // goroutines of guests
 
-	mu     sync.Mutex
-	guests map[string]*entry
-	graves graves
-	count  uint64 // guests so far
-	closed bool
+	all account // of all guests
+
+	mu       sync.Mutex
+	guests   map[string]*entry
+	accounts map[string]*account // by identity, of those with guests
+	graves   graves
+	count    uint64 // guests so far
+	closed   bool
 }
 
 // entry is a guest as connections find it.
 type entry struct {
 	pid      *actor.PID
 	identity string
+	account  *account
 	prefix   string // of the names that the engine has for its requests
 	coming   int    // connections that it has not heard of yet
 }
@@ -71,7 +77,7 @@ func New(e engine.API, service texts.Service, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{engine: e, texts: service, words: service != nil, seed: configuration.Seed, options: o, guests: map[string]*entry{},
+	g := &Gateway{engine: e, texts: service, words: service != nil, seed: configuration.Seed, vocab: configuration.Vocab, context: configuration.MaxContext, options: o, guests: map[string]*entry{}, accounts: map[string]*account{},
 		welcome: &messages.Welcome{Protocol: protocol, Engine: o.Name, Info: info, Text: service != nil, KeptMs: uint64(o.Kept.Milliseconds()),
 			MaxOpen: uint32(o.Limits.Sequences), MaxChunk: uint32(o.Limits.Chunk), MaxInFlight: uint32(o.Limits.Chunks),
 			RecommendedEnds: o.Ends, Recommended: o.Recommended},
@@ -143,11 +149,14 @@ func (g *Gateway) accept(p wire.Peer) (*actor.PID, error) {
 		return nil, errIdentity
 	case e == nil && len(g.guests) >= g.options.Limits.Guests:
 		return nil, fmt.Errorf("%w: %d clients are here: try again later", convert.ErrLimit, len(g.guests))
+	case e == nil && p.Identity != "" && g.account(p.Identity).guests >= g.options.Limits.IdentityGuests:
+		return nil, fmt.Errorf("%w: %d clients with this certificate are here: try again later", convert.ErrLimit, g.account(p.Identity).guests)
 	case e == nil:
 		g.count++
-		e = &entry{identity: p.Identity, prefix: fmt.Sprintf("client%d:", g.count)}
+		e = &entry{identity: p.Identity, account: g.account(p.Identity), prefix: fmt.Sprintf("client%d:", g.count)}
+		e.account.guests++
 		guest := newGuest(g, e, p.ID)
-		guest.heir = g.graves.visit(p.ID)
+		guest.heir = g.graves.visit(grave{p.Identity, p.ID})
 		e.pid = g.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return guest }, actor.WithGuardian(ended)), "guest")
 		g.guests[p.ID] = e
 	}
@@ -190,7 +199,10 @@ func (g *Gateway) forget(id string, e *entry, poor bool) {
 		return
 	}
 	delete(g.guests, id)
+	if e.account.guests--; e.account.guests == 0 {
+		delete(g.accounts, e.identity)
+	}
 	if !poor {
-		g.graves.add(id)
+		g.graves.add(grave{e.identity, id})
 	}
 }

@@ -1,9 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,7 +18,7 @@ import (
 type request struct {
 	id        string // for the client
 	name      string // for the engine
-	sum       [sha256.Size]byte
+	asked     *messages.Request
 	window    int
 	text      bool
 	calls     []*call // that wait for it
@@ -35,13 +36,12 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if err != nil {
 		return err
 	}
-	sum, err := sumOf(m)
-	if err != nil {
-		return err
-	}
-	if r := g.requests[ask.ID]; r != nil && r.sum == sum {
+	if r := g.requests[ask.ID]; r != nil && proto.Equal(r.asked, m.GetRequest()) {
 		g.again(c, r)
 		return nil
+	}
+	if n := min(cmp.Or(ask.MaxNewTokens, g.context), g.context); ask.Timestamps && n > maxMoments {
+		return fmt.Errorf("%w: timestamps of %d tokens, there may be %d", engine.ErrParams, n, maxMoments)
 	}
 	n := min(max(ask.N, 1), maxSequences)
 	if id, is := g.occupied(ask.ID, n); is {
@@ -50,7 +50,10 @@ func (g *guest) generate(c *call, m *messages.Generate) error {
 	if have := len(g.streams) + g.pending; have+n > g.options.Limits.Sequences {
 		return fmt.Errorf("%w: %d sequences are open or not read to their end, there may be %d", convert.ErrLimit, have, g.options.Limits.Sequences)
 	}
-	r := &request{id: ask.ID, sum: sum, window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
+	if limit := g.options.Limits.Unread; g.unread > limit {
+		return fmt.Errorf("%w: %d bytes of sequences were not taken, there may be %d", convert.ErrLimit, g.unread, limit)
+	}
+	r := &request{id: ask.ID, asked: m.GetRequest(), window: windowOf(m.GetWindow()), text: m.GetText(), calls: []*call{c}, cancel: c.cancel}
 	g.name(r, &ask)
 	c.request = r
 	g.submit(c, r, ask, n)
@@ -67,6 +70,9 @@ func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
 			if ask.PromptIDs == nil {
 				if prompt, err = g.texts.Encode(ctx, ask.Prompt); err != nil {
 					return nil, err
+				}
+				if len(prompt) > maxPrompt {
+					return nil, fmt.Errorf("%w: a prompt of %d tokens, there may be %d where it is text", engine.ErrTooLong, len(prompt), maxPrompt)
 				}
 				ask.PromptIDs, ask.Prompt = prompt, texts.Prompt{}
 			}
@@ -85,17 +91,12 @@ func (g *guest) submit(c *call, r *request, ask texts.Request, n int) {
 	})
 }
 
-// maxSequences is how many sequences a request may have: more are the engine's to refuse.
-const maxSequences = 128
-
-// sumOf tells requests apart.
-func sumOf(m *messages.Generate) (sum [sha256.Size]byte, err error) {
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.GetRequest())
-	if err != nil {
-		return sum, fmt.Errorf("%w: %w", engine.ErrParams, err)
-	}
-	return sha256.Sum256(data), nil
-}
+// Bounds of a request.
+const (
+	maxSequences = 128     // more are the engine's to refuse
+	maxPrompt    = 400_000 // ids, where they are told: what answers has room for them
+	maxMoments   = 300_000 // tokens with timestamps: an end has room for them
+)
 
 // again answers a call for a request that is there already.
 func (g *guest) again(c *call, r *request) {
@@ -166,21 +167,26 @@ func (g *guest) attach(c *call, m *messages.Attach) error {
 	if q == nil {
 		return fmt.Errorf("%w: %.80q", engine.ErrUnknownID, m.GetId())
 	}
-	if int64(m.GetOffset()) > int64(len(q.ids)) {
-		return fmt.Errorf("%w: offset %d of %q, which has told of %d tokens", engine.ErrParams, m.GetOffset(), q.id, len(q.ids))
+	from := progress{ids: int(m.GetOffset()), text: int(min(m.GetTextOffset(), math.MaxInt))}
+	if read := q.read(); from.ids > read.ids || from.text > read.text {
+		return fmt.Errorf("%w: from token %d and byte %d of %q on, which has told of %d and %d", engine.ErrParams, from.ids, from.text, q.id, read.ids, read.text)
+	}
+	if from.ids < q.gone.ids || m.GetText() && from.text < q.gone.text {
+		return fmt.Errorf("%w: from token %d and byte %d of %q on: it was taken before %d and %d", engine.ErrParams, from.ids, from.text, q.id, q.gone.ids, q.gone.text)
 	}
 	g.answer(c, acceptedReply(&messages.Accepted{Sequences: []*messages.Sequence{{Stream: q.number, Id: q.id}}}), nil)
-	q.attach(int(m.GetOffset()), windowOf(m.GetWindow()), m.GetText())
+	from.text = max(from.text, q.gone.text)
+	q.attach(from, windowOf(m.GetWindow()), m.GetText())
 	g.advance(q)
 	return nil
 }
 
-// attachAll attaches all sequences of a request that the client does not hear yet, from their
-// beginnings on.
+// attachAll attaches all sequences of a request that the client does not hear yet, from what was not
+// taken on.
 func (g *guest) attachAll(r *request) {
 	for _, q := range r.sequences {
 		if g.streams[q.number] == q && !q.attached && g.client != nil {
-			q.attach(0, r.window, r.text)
+			q.attach(q.gone, r.window, r.text)
 			g.advance(q)
 		}
 	}

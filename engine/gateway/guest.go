@@ -17,6 +17,7 @@ type guest struct {
 	*Gateway
 	entry *entry
 	id    string
+	told  int64 // bytes that accounts know of
 	log   zerolog.Logger
 	self  *actor.PID
 	life  context.Context // ends with the guest: all that it has open does, too
@@ -36,6 +37,8 @@ type guest struct {
 	answers int    // bytes of answers that are kept
 
 	streams   map[uint64]*sequence
+	unread    int // bytes of what is here of them
+	pace      pace
 	names     map[string]*sequence // by the ids of requests and their sequences
 	requests  map[string]*request  // by id, those that are not accepted yet, too
 	unnamed   uint64               // requests without an id so far
@@ -44,15 +47,18 @@ type guest struct {
 	flushes   []*flush
 	drains    []*actor.PID // who waits until all is read
 	holds     map[uint64]*hold
+	pausing   int      // pauses under way
 	lostHolds []uint64 // of holds, those that were lost, the oldest first
 	updates   map[uint64]*update
+	updating  int       // parts of manifests that are read, and updates that are opened
 	manifest  *manifest // of an update that begins, in part; nil: none
+	manifests lane      // of calls with parts
 	adapters  map[string]*folder
 	fileBytes int64 // of all of them
 }
 
 func newGuest(g *Gateway, e *entry, id string) *guest {
-	return &guest{Gateway: g, entry: e, id: id, log: g.options.Log.With().Str("client", id).Logger(),
+	return &guest{Gateway: g, entry: e, id: id, log: g.options.Log.With().Str("client", wire.Short(id)).Logger(),
 		calls: map[uint64]*call{}, streams: map[uint64]*sequence{}, names: map[string]*sequence{}, requests: map[string]*request{},
 		holds: map[uint64]*hold{}, updates: map[uint64]*update{}, adapters: map[string]*folder{}}
 }
@@ -67,6 +73,7 @@ func (g *guest) Receive(c actor.Context) {
 		g.self = c.Self()
 		g.life, g.end = context.WithCancel(g.Gateway.life)
 	case *actor.Stopping:
+		g.tellBytes(-g.told)
 		g.left(g.id, g.entry, g.poor())
 		g.end()
 		g.stopTimer()
@@ -82,6 +89,8 @@ func (g *guest) Receive(c actor.Context) {
 		g.answered(m)
 	case *arrived:
 		g.arrived(m)
+	case *wire.Written:
+		g.written(m)
 	case *drained:
 		g.drained(m.sequence, m.ticket)
 	case *drain:
@@ -148,6 +157,7 @@ func (g *guest) detach() {
 	for _, s := range g.streams {
 		s.attached = false
 	}
+	g.unblock()
 	g.settleDrains()
 }
 

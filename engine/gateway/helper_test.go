@@ -109,6 +109,7 @@ type client struct {
 	rig    *rig
 	system *actor.ActorSystem
 	manual bool // acknowledges nothing by itself
+	behind int  // tokens that it acknowledges later than it hears them
 
 	mu      sync.Mutex
 	came    sync.Cond
@@ -130,6 +131,12 @@ type heard struct {
 	caches   []*messages.Span
 	end      *messages.End
 	news     int
+	acked    int
+}
+
+// taken is the acknowledgement of what was heard, and tokens of it.
+func (h *heard) taken(stream uint64, tokens int) *messages.Taken {
+	return &messages.Taken{Stream: stream, Offset: uint32(tokens), Prompt: uint32(len(h.prompt)), Text: uint64(len(h.text)), Done: h.end != nil}
 }
 
 var clients atomic.Int64
@@ -220,7 +227,8 @@ func (c *client) receive(a actor.Context) {
 	case *messages.News:
 		c.hear(m)
 		if h := c.streams[m.Stream]; !c.manual {
-			a.Send(a.Sender(), &messages.Ack{Taken: []*messages.Taken{{Stream: m.Stream, Offset: uint32(len(h.ids)), Prompt: uint32(len(h.prompt)), Done: h.end != nil}}})
+			h.acked = max(h.acked, len(h.ids)-c.behind)
+			a.Send(a.Sender(), &messages.Ack{Taken: []*messages.Taken{h.taken(m.Stream, h.acked)}})
 		}
 	case *messages.Lost:
 		c.lost = append(c.lost, m)
@@ -266,7 +274,7 @@ func (c *client) from(stream uint64, offset int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.stream(stream)
-	*h = heard{ids: h.ids[:offset]}
+	*h = heard{ids: h.ids[:offset], acked: h.acked}
 }
 
 // send sends a call and tells its number.
@@ -362,7 +370,7 @@ func (c *client) now(stream uint64) heard {
 // take acknowledges what was heard.
 func (c *client) take(stream uint64) {
 	h := c.now(stream)
-	c.tell(&messages.Ack{Taken: []*messages.Taken{{Stream: stream, Offset: uint32(len(h.ids)), Prompt: uint32(len(h.prompt)), Done: h.end != nil}}})
+	c.tell(&messages.Ack{Taken: []*messages.Taken{h.taken(stream, len(h.ids))}})
 }
 
 func prompt(n, salt int) []int32 {

@@ -66,7 +66,7 @@ func TestCallLimits(t *testing.T) {
 // Answers are kept until the client has them, and as many as there may be: also where an old
 // call is under way, as long as the client says which ones it has.
 func TestAnswerLimits(t *testing.T) {
-	r := serveBlocked(t, gateway.Limits{Answers: 500})
+	r := serveBlocked(t, gateway.Limits{Answers: 22_000})
 	c := join(t, r)
 	c.send(joinSession)
 	last := c.send(askStatus)

@@ -10,10 +10,11 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// manifest is an update of which a part has come.
+// manifest is an update of which parts have come.
 type manifest struct {
 	options engine.UpdateOptions
 	bytes   int
+	parts   uint32
 }
 
 // Bounds of a manifest that comes in parts.
@@ -22,31 +23,38 @@ const (
 	maxManifestBytes = 64 << 20
 )
 
-// collect adds a part to the manifest of an update, and gives the whole with the last. A part
-// of another update than the one before begins anew.
-func (g *guest) collect(m *messages.BeginUpdate) (o engine.UpdateOptions, more bool, err error) {
-	before := g.manifest
-	g.manifest = nil // an error ends it
+// readUpdate reads a part of an update. It may be used on any goroutine.
+func readUpdate(m *messages.BeginUpdate) (*manifest, error) {
 	part, err := convert.ManifestOf(m.GetManifest())
 	if err != nil {
-		return o, false, err
+		return nil, err
 	}
 	kv, err := convert.KVOf(m.GetKv())
 	if err != nil {
-		return o, false, err
+		return nil, err
 	}
-	o = engine.UpdateOptions{Base: m.GetBase(), Version: m.GetVersion(), KV: kv, Manifest: part}
-	now := &manifest{options: o, bytes: proto.Size(m)}
-	if before != nil && before.options.Base == o.Base && before.options.Version == o.Version {
+	o := engine.UpdateOptions{Base: m.GetBase(), Version: m.GetVersion(), KV: kv, Manifest: part}
+	return &manifest{options: o, bytes: proto.Size(m), parts: m.GetManifest().GetPart() + 1}, nil
+}
+
+// collect adds a part to the manifest of an update, and gives the whole with the last one. Any
+// error ends it.
+func (g *guest) collect(now *manifest, more bool) (whole *engine.UpdateOptions, err error) {
+	before := g.manifest
+	g.manifest = nil
+	if now.parts > 1 {
+		if before == nil || before.parts != now.parts-1 || before.options.Base != now.options.Base || before.options.Version != now.options.Version {
+			return nil, fmt.Errorf("%w: part %d of a manifest of which part %d did not come before", engine.ErrParams, now.parts-1, now.parts-2)
+		}
 		now.bytes += before.bytes
-		now.options.Manifest.Tensors = append(before.options.Manifest.Tensors, part.Tensors...)
+		now.options.Manifest.Tensors = append(before.options.Manifest.Tensors, now.options.Manifest.Tensors...)
 	}
 	if n := len(now.options.Manifest.Tensors); n > maxEntries || now.bytes > maxManifestBytes {
-		return o, false, fmt.Errorf("%w: a manifest of %d tensors and %d bytes, there may be %d and %d", convert.ErrLimit, n, now.bytes, maxEntries, maxManifestBytes)
+		return nil, fmt.Errorf("%w: a manifest of %d tensors and %d bytes, there may be %d and %d", convert.ErrLimit, n, now.bytes, maxEntries, maxManifestBytes)
 	}
-	if m.GetManifest().GetMore() {
+	if more {
 		g.manifest = now
-		return o, true, nil
+		return nil, nil
 	}
-	return now.options, false, nil
+	return &now.options, nil
 }

@@ -15,7 +15,7 @@ const (
 	maxWindow     = 1 << 20
 	maxNewsIDs    = 1 << 14
 	maxNewsBytes  = 256 << 10 // of a News: of what it tells of ids, and of text, each; one id may have more
-	maxFlying     = 1 << 20   // bytes of what is told of ids and was not taken, before there is more
+	maxFlying     = 1 << 20   // bytes of what is told and was not taken, but for the ids
 )
 
 // windowOf reads how many tokens may be told that were not taken.
@@ -36,35 +36,39 @@ func (q *sequence) room() int {
 
 // bytes are those of what is told of a token beside its id.
 func (q *sequence) bytes(at int) int {
-	if at < len(q.drawn) {
+	if at -= q.gone.ids; at >= 0 && at < len(q.drawn) {
 		return convert.DrawnBytes(q.drawn[at])
 	}
 	return 0
 }
 
-// news is the next message about the sequence; nil: there is nothing to tell, or the client
-// has to take some first.
-func (q *sequence) news() *messages.News {
+// news is the next message about the sequence, with about its size; nil: there is nothing to tell,
+// or the client has to take some first.
+func (q *sequence) news() (*messages.News, int) {
 	var c texts.Chunk
 	c.Offset = q.told.ids
 	some := q.tellIDs(&c)
 	var prompt []sampling.Drawn
-	if q.told.ids == len(q.ids) { // what is certain of all of them goes with the last
+	if q.told.ids == q.read().ids { // what is certain of all of them goes with the last
 		prompt = q.tellPrompt()
 		words, caches := q.tellText(&c), q.tellCaches(&c)
 		some = q.tellEnd(&c) || some || words || caches || len(prompt) > 0
 	}
 	if !some {
-		return nil
+		return nil, 0
 	}
 	m := convert.News(c)
 	m.Stream, m.Prompt = q.number, convert.Drawn(prompt)
-	return m
+	bytes := newsBytes + idBytes*len(c.TokenIDs) + len(c.Text) + drawnBytes(c.Logprobs) + drawnBytes(prompt)
+	if c.Final != nil {
+		bytes += momentBytes * len(c.Final.Timing.Tokens)
+	}
+	return m, bytes
 }
 
 // tellIDs tells of as many tokens as there is room for.
 func (q *sequence) tellIDs(c *texts.Chunk) bool {
-	from, end := q.told.ids, min(len(q.ids), q.told.ids+min(q.room(), maxNewsIDs))
+	from, end := q.told.ids, min(q.read().ids, q.told.ids+min(q.room(), maxNewsIDs))
 	to, bytes := from, 0
 	for to < end && bytes < maxNewsBytes && q.flying < maxFlying {
 		n := q.bytes(to)
@@ -73,9 +77,9 @@ func (q *sequence) tellIDs(c *texts.Chunk) bool {
 	if to == from {
 		return false
 	}
-	c.TokenIDs = q.ids[from:to:to]
+	c.TokenIDs = q.ids[from-q.gone.ids : to-q.gone.ids]
 	if len(q.drawn) == len(q.ids) {
-		c.Logprobs = q.drawn[from:to:to]
+		c.Logprobs = q.drawn[from-q.gone.ids : to-q.gone.ids]
 	}
 	if spans := cut(q.weights, from, to); len(spans) > 1 || spans[0].Version != q.version || from == q.first {
 		c.WeightVersions = spans
@@ -87,15 +91,16 @@ func (q *sequence) tellIDs(c *texts.Chunk) bool {
 
 // tellText tells what the client does not know of the text, some at a time.
 func (q *sequence) tellText(c *texts.Chunk) bool {
-	if !q.words || q.told.text == len(q.text) {
+	from := q.told.text - q.gone.text
+	if !q.words || from == len(q.text) || q.flying >= maxFlying {
 		return false
 	}
-	end := min(len(q.text), q.told.text+maxNewsBytes)
+	end := min(len(q.text), from+maxNewsBytes)
 	for end < len(q.text) && !utf8.RuneStart(q.text[end]) {
 		end--
 	}
-	c.Text = string(q.text[q.told.text:end])
-	q.told.text = end
+	c.Text = string(q.text[from:end])
+	q.told.text, q.flying = q.told.text+end-from, q.flying+end-from
 	return true
 }
 
@@ -123,7 +128,7 @@ func (q *sequence) tellPrompt() []sampling.Drawn {
 
 // tellEnd tells the end, once, behind everything else.
 func (q *sequence) tellEnd(c *texts.Chunk) bool {
-	if q.final == nil || q.toldEnd || q.told.prompt < len(q.final.PromptLogprobs) || q.words && q.told.text < len(q.text) {
+	if q.final == nil || q.toldEnd || q.told.prompt < len(q.final.PromptLogprobs) || q.words && q.told.text < q.read().text {
 		return false
 	}
 	c.Final, q.toldEnd, q.ended = q.final, true, true

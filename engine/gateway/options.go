@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options say whom a Gateway serves. What is zero is as Defaults and DefaultLimits have it.
+// Options say whom a Gateway serves. What is zero is as DefaultKept and DefaultLimits have it.
 type Options struct {
 	Listen string      // host:port; port 0: a free one
 	TLS    *tls.Config // nil: on loopback alone
@@ -25,8 +25,13 @@ type Options struct {
 
 // Limits bound what guests may have.
 type Limits struct {
-	Guests    int   // at a time
+	Guests         int   // at a time
+	IdentityGuests int   // of them, those that show the same certificate
+	IdentityBytes  int64 // of all that these have, as far as it is bounded below; without TLS: of all guests
+	AllBytes       int64 // likewise, of all guests
+
 	Sequences int   // of a guest, open or not read to their end
+	Unread    int   // bytes of these, about, that were read from the engine and not taken
 	Calls     int   // of a guest, under way
 	CallBytes int   // of these calls
 	Answers   int   // bytes of answers that a guest has not said to have
@@ -42,13 +47,22 @@ type Limits struct {
 const DefaultKept = time.Minute
 
 // DefaultLimits are for clients that somebody knows.
-var DefaultLimits = Limits{Guests: 256, Sequences: 1 << 14, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20, Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16, Silence: 30 * time.Second}
+var DefaultLimits = Limits{
+	Guests: 256, IdentityGuests: 128, IdentityBytes: 2 << 30, AllBytes: 8 << 30,
+	Sequences: 1 << 14, Unread: 256 << 20, Calls: 1 << 14, CallBytes: 64 << 20, Answers: 64 << 20,
+	Holds: 16, Adapters: 1 << 30, Chunk: 1 << 20, Chunks: 16, Silence: 30 * time.Second,
+}
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits
 	return Limits{
-		Guests:    cmp.Or(l.Guests, d.Guests),
+		Guests:         cmp.Or(l.Guests, d.Guests),
+		IdentityGuests: cmp.Or(l.IdentityGuests, d.IdentityGuests),
+		IdentityBytes:  cmp.Or(l.IdentityBytes, d.IdentityBytes),
+		AllBytes:       cmp.Or(l.AllBytes, d.AllBytes),
+
 		Sequences: cmp.Or(l.Sequences, d.Sequences),
+		Unread:    cmp.Or(l.Unread, d.Unread),
 		Calls:     cmp.Or(l.Calls, d.Calls),
 		CallBytes: cmp.Or(l.CallBytes, d.CallBytes),
 		Answers:   cmp.Or(l.Answers, d.Answers),

@@ -123,8 +123,12 @@ func TestUpdatesInPlaceThatEnd(t *testing.T) {
 		o   gateway.Options
 		how func(t *testing.T, c *client, u uint64, next *messages.Call, written bool)
 	}{
-		"silence": {gateway.Options{Limits: gateway.Limits{Silence: 50 * time.Millisecond}}, func(t *testing.T, c *client, u uint64, next *messages.Call, written bool) {
-			time.Sleep(100 * time.Millisecond)
+		"silence": {gateway.Options{Limits: gateway.Limits{Silence: time.Second}}, func(t *testing.T, c *client, u uint64, next *messages.Call, written bool) {
+			beside := engine.UpdateOptions{Version: "beside", Manifest: newTrained(t, c.rig).manifest}
+			until(t, func() bool {
+				_, err := c.rig.engine.Update(t.Context(), beside)
+				return errors.Is(err, weights.ErrMemory) // not ErrBusy
+			}, func() string { return "the end of the silence" })
 			c.fails(next, broken(weights.ErrMissing, written))
 		}},
 		"absence": {gateway.Options{Kept: 20 * time.Millisecond}, func(t *testing.T, c *client, u uint64, next *messages.Call, written bool) { c.cut() }},
@@ -149,7 +153,6 @@ func TestUpdatesInPlaceThatEnd(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			r := serveForOne(t, end.o)
 			w := newTrained(t, r)
 			w.inPlace = true

@@ -25,9 +25,10 @@ func (g *guest) pause(c *call, m *messages.Pause) error {
 	if err != nil {
 		return err
 	}
-	if n := len(g.holds) - len(g.lostHolds); n >= g.options.Limits.Holds {
-		return fmt.Errorf("%w: %d pauses are held: release some", convert.ErrLimit, n)
+	if n := len(g.holds) - len(g.lostHolds) + g.pausing; n >= g.options.Limits.Holds {
+		return fmt.Errorf("%w: %d pauses are held or asked for: release some", convert.ErrLimit, n)
 	}
+	g.pausing++
 	var held engine.Hold
 	g.start(c, nil, job{
 		run: func(ctx context.Context) (_ *messages.Reply, err error) {
@@ -35,6 +36,7 @@ func (g *guest) pause(c *call, m *messages.Pause) error {
 			return nil, err
 		},
 		done: func(_ *messages.Reply, err error, c *call) bool {
+			g.pausing--
 			if err != nil {
 				return true
 			}

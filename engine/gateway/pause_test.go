@@ -154,7 +154,8 @@ func TestPauseOvertakesABacklog(t *testing.T) {
 		begin := time.Now()
 		hold := who.do(pause(&messages.Pause{})).GetHeld().GetHold()
 		took := time.Since(begin)
-		t.Logf("a pause is held after %v", took)
+		name := map[*client]string{trainer: "another client", c: "the one that has queued them"}[who]
+		t.Logf("a pause of %s is held after %v", name, took)
 		if took > bound {
 			t.Errorf("a pause is held after %v, want %v", took, bound)
 		}

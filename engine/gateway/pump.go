@@ -87,7 +87,7 @@ func (p *pump) look() (wait context.Context, ticket uint64) {
 }
 
 // ask has the pump say when it has read all that is there by now: by drained with the
-// ticket, or a later one, as far as it may read.
+// ticket, or a later one.
 func (p *pump) ask() (ticket uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,6 +28,7 @@ func TestStorm(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		c := join(t, r)
+		c.behind = 7
 		all.Go(func() { stormy{c, rand.New(rand.NewPCG(seed, uint64(i))), i}.run(rounds) })
 	}
 	all.Wait()
@@ -86,7 +87,7 @@ func (s stormy) generate(i int) *asked {
 	p, n := prompt(1+s.rand.IntN(60), s.rand.IntN(5)), 1+s.rand.IntN(80)
 	a := &asked{id: fmt.Sprintf("%d-%d", s.name, i), want: executor.EchoRef(p, n, 50021, 1)}
 	m := generate(a.id, p, int32(n))
-	m.Request.N, m.Window, m.Request.Wait = int32(1+s.rand.IntN(3)), uint32(1+s.rand.IntN(50)), true
+	m.Request.N, m.Window, m.Request.Wait = int32(1+s.rand.IntN(3)), uint32(10+s.rand.IntN(50)), true
 	for _, q := range s.do(callOf(m)).GetAccepted().GetSequences() {
 		a.streams = append(a.streams, q.Stream)
 	}
@@ -108,7 +109,7 @@ func (s stormy) reconnect(open []*asked) {
 			if k > 0 {
 				id = fmt.Sprintf("%s/%d", a.id, k)
 			}
-			at := s.rand.IntN(len(h.ids) + 1)
+			at := h.acked + s.rand.IntN(len(h.ids)-h.acked+1)
 			s.from(stream, at)
 			s.do(attach(id, uint32(at)))
 		}

@@ -23,21 +23,40 @@ type update struct {
 // neither committed nor aborted.
 const maxUpdates = 16
 
-// beginUpdate opens an update when all of its manifest is there.
+// beginUpdate takes a part of an update's manifest, and opens the update with the last one.
 func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
-	if len(g.updates) >= maxUpdates {
-		return fmt.Errorf("%w: %d updates were begun and not aborted", convert.ErrLimit, len(g.updates))
+	if n := len(g.updates) + g.updating; n >= maxUpdates {
+		return fmt.Errorf("%w: %d updates were begun and not aborted", convert.ErrLimit, n)
 	}
-	options, more, err := g.collect(m)
-	if err != nil {
-		return err
-	}
-	if more {
-		g.answer(c, nil, nil)
-		return nil
-	}
+	g.updating++
+	var part *manifest
+	g.start(c, &g.manifests, job{
+		run: func(context.Context) (_ *messages.Reply, err error) { part, err = readUpdate(m); return nil, err },
+		done: func(_ *messages.Reply, err error, c *call) bool {
+			var whole *engine.UpdateOptions
+			if err == nil {
+				whole, err = g.collect(part, m.GetManifest().GetMore())
+			}
+			switch {
+			case err != nil:
+				g.answer(c, nil, err)
+			case whole == nil:
+				g.answer(c, nil, nil)
+			default:
+				g.openUpdate(c, *whole, m.GetInPlace())
+				return false
+			}
+			g.updating--
+			return false
+		},
+	})
+	return nil
+}
+
+// openUpdate opens an update.
+func (g *guest) openUpdate(c *call, options engine.UpdateOptions, inPlace bool) {
 	begin := g.engine.Update
-	if m.GetInPlace() {
+	if inPlace {
 		begin = g.overwrite
 	}
 	var part engine.Update
@@ -49,6 +68,7 @@ func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
 			return &messages.Reply{What: &messages.Reply_Update{Update: &messages.Update{Dropped: part.Dropped()}}}, nil
 		},
 		done: func(reply *messages.Reply, err error, c *call) bool {
+			g.updating--
 			if err == nil {
 				g.numbers++
 				u := &update{Update: part, number: g.numbers, cancel: c.cancel}
@@ -58,7 +78,6 @@ func (g *guest) beginUpdate(c *call, m *messages.BeginUpdate) error {
 			return true
 		},
 	})
-	return nil
 }
 
 // use has a call use an update, behind those before it.

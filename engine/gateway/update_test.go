@@ -171,6 +171,29 @@ func TestUpdatesRefused(t *testing.T) {
 	}, func() string { return "the place of an update whose sender is gone" })
 }
 
+// Parts of a manifest go on from one to the next: those of one that was given up are no part of
+// another.
+func TestManifestParts(t *testing.T) {
+	r := serve(t, engine.Config{Threads: 1}, gateway.Options{})
+	w := newTrained(t, r)
+	c := join(t, r)
+	parts, err := convert.Manifests(w.manifest, 300)
+	if err != nil || len(parts) < 3 {
+		t.Fatal(len(parts), err)
+	}
+	begin := func(m *messages.Manifest) *messages.Call {
+		return &messages.Call{What: &messages.Call_BeginUpdate{BeginUpdate: &messages.BeginUpdate{Version: "v2", Manifest: m}}}
+	}
+	c.do(begin(parts[0]))
+	c.do(begin(parts[1]))
+	c.fails(begin(parts[1]), engine.ErrParams)
+	c.fails(begin(parts[2]), engine.ErrParams) // the one before has ended it
+	c.do(begin(parts[0]))
+	u := w.begin(t, c, "v2")
+	c.pour(w.chunks(u, 1<<16))
+	c.do(commit(u))
+}
+
 // Under a hold the weights are read and written, in parts, and compute from the release on.
 func TestHeldWeights(t *testing.T) {
 	r := serve(t, engine.Config{Threads: 1}, gateway.Options{})

@@ -27,6 +27,9 @@ func (l *link) attach() {
 // attachOne asks for the News of a sequence from where they have come to.
 func (l *link) attachOne(s *sequence) {
 	m := &messages.Attach{Id: s.to.ID(), Offset: uint32(s.offset), Window: window, Text: s.text != nil}
+	if s.text != nil {
+		m.TextOffset = uint64(s.text.bytes())
+	}
 	l.send(&call{message: &messages.Call{What: &messages.Call_Attach{Attach: m}}, brief: true, answer: func(r *messages.Reply, err error) { l.attached(s, r, err) }})
 }
 
@@ -63,9 +66,6 @@ func (l *link) attached(s *sequence, r *messages.Reply, err error) {
 		return
 	}
 	s.live, s.prompt, s.acked, s.unsaid = true, nil, s.offset, 0
-	if s.text != nil {
-		s.text.again()
-	}
 }
 
 // detach takes note that there is no connection. What is cancelled ends now.

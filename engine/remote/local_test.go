@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // What a client gets is what the engine gives, to the last field but the times that are its
@@ -27,6 +29,7 @@ func TestRemoteIsLocal(t *testing.T) {
 		"text":    {Request: engine.Request{MaxNewTokens: 40}, Prompt: texts.Prompt{Text: &story}},
 		"raw":     {Request: engine.Request{MaxNewTokens: 10}, Prompt: texts.Prompt{Raw: &story}},
 		"stop":    {Request: engine.Request{MaxNewTokens: 60}, Prompt: texts.Prompt{Text: &story}, Stop: []string{"girl", "boy"}},
+		"grammar": {Request: engine.Request{MaxNewTokens: 200}, Prompt: texts.Prompt{Text: &story}, Grammar: &grammar.Spec{Schema: []byte(`{"type":"object","properties":{"name":{"enum":["Lily","Tim"]},"age":{"type":"integer","maximum":9}},"required":["name","age"]}`)}},
 		"kept":    {Request: engine.Request{MaxNewTokens: 60}, Prompt: texts.Prompt{Text: &story}, Stop: []string{"girl"}, KeepStop: true, BadWords: []string{"Lily"}},
 	} {
 		q.ID = name
@@ -46,6 +49,9 @@ func TestRemoteIsLocal(t *testing.T) {
 			want := s.Wait(t.Context())
 			if len(got[i].Timing.Tokens) != len(want.Timing.Tokens) || got[i].Timing.Ended.IsZero() {
 				t.Errorf("%s: %+v", name, got[i].Timing)
+			}
+			if name == "grammar" && !regexp.MustCompile(`^\{\s*"name": ?"(Lily|Tim)",\s*"age": ?-?\d+\s*\}$`).MatchString(want.Text) {
+				t.Errorf("%q does not match", want.Text)
 			}
 			got[i].Timing, want.Timing = engine.Timing{}, engine.Timing{}
 			got[i].Usage.CachedTokens, want.Usage.CachedTokens = 0, 0

@@ -117,7 +117,11 @@ func (s *sequence) fail(reason engine.FinishReason, err error) {
 }
 
 func (s *sequence) taken() *messages.Taken {
-	return &messages.Taken{Stream: s.stream, Offset: uint32(s.offset), Prompt: uint32(len(s.prompt))}
+	m := &messages.Taken{Stream: s.stream, Offset: uint32(s.offset), Prompt: uint32(len(s.prompt))}
+	if s.text != nil {
+		m.Text = uint64(s.text.bytes())
+	}
+	return m
 }
 
 // done lets the engine forget a sequence whose end was taken.
@@ -163,6 +167,9 @@ func (l *link) known(number uint64) {
 func (l *link) waste(s *sequence, m *messages.News) {
 	s.offset = int(m.GetOffset()) + len(m.GetIds())
 	s.prompt = append(s.prompt, make([]sampling.Drawn, len(m.GetPrompt()))...)
+	if s.text != nil {
+		s.text.waste(m.GetText())
+	}
 	if m.GetEnd() != nil {
 		l.done(s)
 		return

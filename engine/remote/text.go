@@ -73,7 +73,6 @@ type transcript struct {
 	mu      sync.Mutex
 	pieces  []piece
 	length  int // of all text
-	skip    int // of what comes: it has come before
 	stopped string
 }
 
@@ -87,22 +86,27 @@ type piece struct {
 func (t *transcript) add(tokens int, c *texts.Chunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := min(t.skip, len(c.Text))
-	t.skip -= known
-	if text := c.Text[known:]; text != "" {
-		t.pieces = append(t.pieces, piece{tokens, text})
-		t.length += len(text)
+	if c.Text != "" {
+		t.pieces = append(t.pieces, piece{tokens, c.Text})
+		t.length += len(c.Text)
 	}
 	if c.Final != nil {
 		t.stopped = c.Final.Stopped
 	}
 }
 
-// again notes that text comes from the beginning again.
-func (t *transcript) again() {
+// waste counts text that is nobody's.
+func (t *transcript) waste(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.skip = t.length
+	t.length += len(text)
+}
+
+// bytes are those of the text that has come.
+func (t *transcript) bytes() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.length
 }
 
 // end is the stop string that was found.

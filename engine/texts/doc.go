@@ -9,7 +9,10 @@
 // A stop string ends a request in two places that find the same: a matcher in the engine,
 // which ends the ids, and the session of the stream's reader, which cuts the text.
 //
-// Ownership: a Local owns nothing: engine and codec stay the caller's, and must outlive its
+// A grammar keeps the ids of a request to texts that match it, by a processor that the
+// engine calls; a Local keeps the grammars that were asked for last.
+//
+// Ownership: a Local owns its grammars and nothing else: engine and codec stay the caller's, and must outlive its
 // streams. Requests are copied as far as they are kept.
 //
 // Concurrency: the methods of a Service may be called from any goroutine. A [Stream]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // Engine is what a Local needs of an engine.
@@ -21,6 +22,8 @@ type Local struct {
 	engine Engine
 	codec  *text.Codec // nil: the model takes ids only
 	why    error       // then
+
+	grammars *grammar.Cache // nil without a codec
 }
 
 var _ Service = (*Local)(nil)
@@ -28,7 +31,11 @@ var _ Service = (*Local)(nil)
 // New makes a service of an engine and the codec of its model; nil: the model has none,
 // so that only ids are taken and the text of streams is empty.
 func New(e Engine, codec *text.Codec) *Local {
-	return &Local{engine: e, codec: codec, why: text.ErrNoTokenizer}
+	l := &Local{engine: e, codec: codec, why: text.ErrNoTokenizer}
+	if codec != nil {
+		l.grammars = grammar.NewCache(codec)
+	}
+	return l
 }
 
 // WithoutText is New for a model without a codec, with the error that text.Load gave
@@ -52,7 +59,7 @@ func (l *Local) Encode(_ context.Context, p Prompt) ([]int32, error) {
 	case p.Raw != nil:
 		return l.codec.EncodeRaw(*p.Raw), nil
 	}
-	return l.codec.EncodeChat(p.Messages)
+	return l.codec.EncodeChatWith(p.Messages, text.ChatOptions{Tools: p.Tools})
 }
 
 // Decode implements Service.
@@ -90,6 +97,9 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 		return out, how, err
 	}
 	l.endByIDs(&out, &how, r.StopIDs)
+	if err := l.match(ctx, &out, r.Grammar); err != nil {
+		return out, how, err
+	}
 	if len(r.Stop) == 0 {
 		return out, how, nil
 	}
@@ -109,17 +119,41 @@ func (l *Local) endByIDs(r *engine.Request, how *reading, ids []int32) {
 	if len(ids) == 0 {
 		return
 	}
-	own := r.EOS
-	switch {
-	case r.IgnoreEOS:
-		own = nil
-	case own == nil:
-		own = l.engine.Info().EOS
-	}
-	r.EOS, r.IgnoreEOS = slices.Concat(own, ids), false
+	r.EOS, r.IgnoreEOS = slices.Concat(l.ends(r), ids), false
 	if how.codec != nil {
 		how.codec = how.codec.Hiding(ids)
 	}
+}
+
+// ends are the ids that end a request.
+func (l *Local) ends(r *engine.Request) []int32 {
+	switch {
+	case r.IgnoreEOS:
+		return nil
+	case r.EOS == nil:
+		return l.engine.Info().EOS
+	}
+	return r.EOS
+}
+
+// match keeps the text of a request within a grammar, whose end must be able to end it.
+func (l *Local) match(ctx context.Context, r *engine.Request, spec *grammar.Spec) error {
+	if spec == nil {
+		return nil
+	}
+	if l.codec == nil {
+		return fmt.Errorf("grammar: %w", l.why)
+	}
+	ends := l.ends(r)
+	if len(ends) == 0 {
+		return fmt.Errorf("%w: a grammar needs ids that end the text: leave ignore_eos out, or give stop ids", engine.ErrParams)
+	}
+	g, err := l.grammars.Compile(ctx, *spec)
+	if err != nil {
+		return err
+	}
+	r.Sampling.Processor = g.NewProcessor(ends)
+	return nil
 }
 
 // badWords adds to ids that must not be generated those of texts: as the tokenizer writes

@@ -1,11 +1,13 @@
 package texts
 
 import (
+	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // Prompt is what a request begins with: at most one of its fields is set.
@@ -14,6 +16,8 @@ type Prompt struct {
 	Text     *string        // encoded as the tokenizer does it, with a start token where it has one
 	Raw      *string        // encoded with nothing put around it
 	Messages []text.Message // by the model's chat template
+
+	Tools []json.RawMessage // beside Messages: what text.ChatOptions has
 }
 
 // Request asks for text. Its slices are copied.
@@ -21,14 +25,15 @@ type Request struct {
 	engine.Request // PromptIDs hold where Prompt has nothing
 
 	Prompt   Prompt
-	Stop     []string // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
-	KeepStop bool     // the one that is found is part of the text
-	StopIDs  []int32  // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
-	BadWords []string // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
+	Stop     []string      // texts that end it and are cut off: at most text.MaxStops; not beside the engine's Stop
+	KeepStop bool          // the one that is found is part of the text
+	StopIDs  []int32       // ids that end it besides EOS, or with IgnoreEOS alone, and are not shown
+	Grammar  *grammar.Spec // what the text must match; not beside a Processor, and with ids that end it
+	BadWords []string      // texts that are not generated: as the tokenizer writes them at the start of a text, and behind a space
 }
 
-// Check refuses what no model could take, with errors of the classes engine.ErrParams
-// and text.ErrStops. Generate begins with it.
+// Check refuses what no model could take, with errors of the classes engine.ErrParams,
+// text.ErrStops and grammar.ErrSpec. Generate begins with it.
 func (r *Request) Check() error {
 	if err := r.Prompt.check(); err != nil {
 		return err
@@ -38,6 +43,14 @@ func (r *Request) Check() error {
 	}
 	if len(r.Stop) > 0 && r.Request.Stop != nil {
 		return fmt.Errorf("%w: stop strings and a matcher are given, leave one out", engine.ErrParams)
+	}
+	if r.Grammar != nil && r.Sampling.Processor != nil {
+		return fmt.Errorf("%w: a grammar and a processor are given, leave one out", engine.ErrParams)
+	}
+	if r.Grammar != nil {
+		if err := r.Grammar.Check(); err != nil {
+			return err
+		}
 	}
 	for i, w := range r.BadWords {
 		if w == "" || !utf8.ValidString(w) {
@@ -53,12 +66,18 @@ func (p Prompt) check() error {
 	if n := p.given(); n > 1 {
 		return fmt.Errorf("%w: %d of ids, text, raw text and messages are given, must be one", engine.ErrParams, n)
 	}
+	if len(p.Tools) > 0 && p.Messages == nil {
+		return fmt.Errorf("%w: tools are given without messages", engine.ErrParams)
+	}
 	valid := true
 	for _, s := range []*string{p.Text, p.Raw} {
 		valid = valid && (s == nil || utf8.ValidString(*s))
 	}
 	for _, m := range p.Messages {
-		valid = valid && utf8.ValidString(m.Role) && utf8.ValidString(m.Content)
+		valid = valid && m.Valid()
+	}
+	for _, t := range p.Tools {
+		valid = valid && utf8.Valid(t)
 	}
 	if !valid {
 		return fmt.Errorf("%w: the prompt is not UTF-8: convert it", engine.ErrParams)

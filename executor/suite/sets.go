@@ -70,7 +70,7 @@ func lone(t *testing.T, newExecutor Make, set *weights.Set, requests []request) 
 	t.Helper()
 	d, ex := loader(t, newExecutor, small)
 	must(t, ex.Drop(1))
-	must(t, ex.Load(set))
+	must(t, ex.Load(t.Context(), set))
 	d.epoch = set.Epoch
 	return tokens(t, d.run(requests, alone))
 }
@@ -88,7 +88,7 @@ func testBesideSteps(t *testing.T, newExecutor Make, newSet NewSet) {
 	s := d.admit(&p.batch, &requests[0])
 	d.addRows(p, 5)
 	d.start(p)
-	must(t, ex.Load(newSet(2)))
+	must(t, ex.Load(t.Context(), newSet(2)))
 	d.finish()
 	d.run(nil, policy{chunk: 1, ahead: 1})
 	same(t, "while another set is loaded", [][]int32{s.out}, first[:1])

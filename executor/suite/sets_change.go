@@ -48,7 +48,7 @@ func crossing(d *driver, epoch uint32, requests []request, ahead int, between fu
 func testUnderWay(t *testing.T, newExecutor Make, newSet NewSet) {
 	run := func(requests []request, ahead int) [][]int32 {
 		d, ex := loader(t, newExecutor, withSets)
-		must(t, ex.Load(newSet(2)))
+		must(t, ex.Load(t.Context(), newSet(2)))
 		return crossing(d, 2, requests, ahead, nil)
 	}
 	d, _ := loader(t, newExecutor, withSets)
@@ -72,7 +72,7 @@ func testUnderWay(t *testing.T, newExecutor Make, newSet NewSet) {
 func testSetsAsleep(t *testing.T, newExecutor Make, newSet NewSet) {
 	d, ex := loader(t, newExecutor, withSets)
 	requests := prompts(d.info, 5, 9, 14)
-	must(t, ex.Load(newSet(2)))
+	must(t, ex.Load(t.Context(), newSet(2)))
 	want := crossing(d, 2, requests, 1, nil)
 
 	d, ex = loader(t, newExecutor, small)
@@ -85,10 +85,10 @@ func testSetsAsleep(t *testing.T, newExecutor Make, newSet NewSet) {
 		must(t, sleeper.Sleep(false, true))
 		must(t, ex.Drop(1))
 		second = newSet(2)
-		must(t, ex.Load(second))
+		must(t, ex.Load(t.Context(), second))
 		refused(t, "a step while weights sleep", ex.Start(&executor.Batch{Step: d.step + 1, Epoch: 2}), executor.ErrContract)
 		must(t, sleeper.Wake())
 	})
 	same(t, "replaced asleep", got, want)
-	refused(t, "the second again", ex.Load(second), executor.ErrContract)
+	refused(t, "the second again", ex.Load(t.Context(), second), executor.ErrContract)
 }

@@ -13,8 +13,8 @@ func testInUse(t *testing.T, newExecutor Make, newSet NewSet) {
 	second := newSet(2)
 	step := func(epoch uint32) error { return ex.Start(&executor.Batch{Step: d.step + 1, Epoch: epoch}) }
 	refused(t, "a step of a set to come", step(2), executor.ErrContract)
-	must(t, ex.Load(second))
-	refused(t, "a set again", ex.Load(second), executor.ErrContract)
+	must(t, ex.Load(t.Context(), second))
+	refused(t, "a set again", ex.Load(t.Context(), second), executor.ErrContract)
 	refused(t, "drop of what is not there", ex.Drop(3), executor.ErrContract)
 
 	d.start(d.newPlan())
@@ -33,7 +33,7 @@ func testInUse(t *testing.T, newExecutor Make, newSet NewSet) {
 func fill(t *testing.T, ex executor.Loader, newSet NewSet) (last uint32) {
 	t.Helper()
 	for last = 1; ; last++ {
-		err := ex.Load(newSet(last + 1))
+		err := ex.Load(t.Context(), newSet(last+1))
 		if errors.Is(err, executor.ErrFull) {
 			return last
 		}
@@ -51,14 +51,14 @@ func testFull(t *testing.T, newExecutor Make, newSet NewSet) {
 	}
 	must(t, ex.Drop(last))
 	shared := newSet(last)
-	must(t, ex.Load(shared))
+	must(t, ex.Load(t.Context(), shared))
 	again := *shared // as a way back gives it
 	again.Epoch = last + 1
 	want := lone(t, newExecutor, &again, requests)
-	must(t, ex.Load(&again))
-	refused(t, "one more", ex.Load(newSet(last+2)), executor.ErrFull)
+	must(t, ex.Load(t.Context(), &again))
+	refused(t, "one more", ex.Load(t.Context(), newSet(last+2)), executor.ErrFull)
 	must(t, ex.Drop(last))
-	refused(t, "while one that it shares memory with stays", ex.Load(newSet(last+2)), executor.ErrFull)
+	refused(t, "while one that it shares memory with stays", ex.Load(t.Context(), newSet(last+2)), executor.ErrFull)
 	d.epoch = again.Epoch
 	same(t, "in the memory of another", tokens(t, d.run(requests, alone)), want)
 }
@@ -74,7 +74,7 @@ func testOneSet(t *testing.T, newExecutor Make, newSet NewSet) {
 		must(t, ex.Drop(epoch))
 	}
 	for epoch := last + 1; epoch < last+4; epoch++ {
-		must(t, ex.Load(newSet(epoch)))
+		must(t, ex.Load(t.Context(), newSet(epoch)))
 		d.epoch = epoch
 		same(t, "in a place that others had", tokens(t, d.run(requests, alone)), lone(t, newExecutor, newSet(epoch), requests))
 		must(t, ex.Drop(epoch))
@@ -85,6 +85,6 @@ func testOneSet(t *testing.T, newExecutor Make, newSet NewSet) {
 func testSetsClosed(t *testing.T, newExecutor Make, newSet NewSet) {
 	_, ex := loader(t, newExecutor, withSets)
 	must(t, ex.Close())
-	refused(t, "Load after Close", ex.Load(newSet(2)), executor.ErrClosed)
+	refused(t, "Load after Close", ex.Load(t.Context(), newSet(2)), executor.ErrClosed)
 	refused(t, "Drop after Close", ex.Drop(1), executor.ErrClosed)
 }

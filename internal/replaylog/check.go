@@ -1,6 +1,10 @@
 package replaylog
 
-import "github.com/cbactor/cbactor/weights"
+import (
+	"slices"
+
+	"github.com/cbactor/cbactor/weights"
+)
 
 // Bounds of what a log may ask for.
 const (
@@ -51,7 +55,8 @@ func (r *Reader) inVocab(what string, ids []int32) error {
 	return nil
 }
 
-// takeSequence finds the request of a sequence. One whose request was lost is, too.
+// takeSequence finds the request of a sequence. One whose request was lost is, too, and so
+// is one of weights that were.
 func (r *Reader) takeSequence(s *Sequence) (Entry, error) {
 	o := r.open[s.Request]
 	switch {
@@ -71,7 +76,28 @@ func (r *Reader) takeSequence(s *Sequence) (Entry, error) {
 	if o.seen[s.Child] = true; len(o.seen) == o.request.Sequences {
 		delete(r.open, s.Request)
 	}
+	switch epoch, unknown := r.unknown(s); {
+	case unknown && r.lost > 0:
+		r.lost++
+		return Entry{}, nil
+	case unknown:
+		return Entry{}, r.wrong("there are no weights of epoch %d", epoch)
+	}
 	return Entry{Request: o.request, Sequence: s}, nil
+}
+
+// unknown is an epoch of a sequence that no weights were told of.
+func (r *Reader) unknown(s *Sequence) (epoch uint32, is bool) {
+	of := slices.Clone(s.Sampled)
+	for _, c := range s.Caches {
+		of = append(of, c.Runs...)
+	}
+	for _, run := range of {
+		if !r.epochs[run.Epoch] {
+			return run.Epoch, true
+		}
+	}
+	return 0, false
 }
 
 // checkSequence checks that tokens are ids, and that caches and runs cover them.
@@ -120,8 +146,6 @@ func (r *Reader) checkRuns(what string, runs []Run, end int) error {
 			return r.wrong("%s: epoch %d comes after epoch %d", what, run.Epoch, runs[i-1].Epoch)
 		case int(run.Start) >= end:
 			return r.wrong("%s: %d is behind the end, %d", what, run.Start, end)
-		case !r.epochs[run.Epoch]:
-			return r.wrong("%s: there are no weights of epoch %d", what, run.Epoch)
 		}
 	}
 	return nil

@@ -101,6 +101,27 @@ func TestALogThatIsNotWhole(t *testing.T) {
 	}
 }
 
+// Sequences of weights whose line was lost are lost, and the others are read.
+func TestALogWithoutSomeWeights(t *testing.T) {
+	q, s := pair(1)
+	s.Sequence.Caches[0].Runs = []Run{{1, 0}, {2, 2}}
+	q2, s2 := pair(2)
+	in, err := NewReader(strings.NewReader(text(t, Line{Weights: first}, Line{Lost: 1}, q, q2, s, s2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []uint64
+	for err == nil {
+		var e Entry
+		if e, err = in.Next(); e.Sequence != nil {
+			read = append(read, e.Sequence.Request)
+		}
+	}
+	if err != io.EOF || in.Lost() != 2 || in.Open() != 0 || len(read) != 1 || read[0] != 2 {
+		t.Errorf("%v, %d lost, %d open, read are %v", err, in.Lost(), in.Open(), read)
+	}
+}
+
 func TestIs(t *testing.T) {
 	for head, want := range map[string]bool{
 		text(t): true, text(t) + "{": true, `{"cbactor_replay_log":2}` + "\n": true,

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/cbactor/cbactor/internal/jsonl"
@@ -16,7 +16,9 @@ var ErrWrite = errors.New("the replay log cannot be written and ends")
 // Recorder writes lines as they come.
 type Recorder struct {
 	*jsonl.Writer[Line]
-	number atomic.Uint64 // of the last request
+
+	mu     sync.Mutex
+	number uint64 // of the last request
 }
 
 // NewRecorder begins a log on w, which gets nothing as long as there is no request.
@@ -31,5 +33,11 @@ func NewRecorder(w io.WriteCloser, h Header, report func(error)) *Recorder {
 	}, func(err error) { report(fmt.Errorf("%w: %w", ErrWrite, err)) })}
 }
 
-// Number is a number for a request that has none.
-func (r *Recorder) Number() uint64 { return r.number.Add(1) }
+// AddRequest writes a request under a number that it gives it: numbers ascend in the log.
+func (r *Recorder) AddRequest(q *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.number++
+	q.Number = r.number
+	r.Add(Line{Request: q})
+}

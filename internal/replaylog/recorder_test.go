@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -33,14 +34,20 @@ func pair(number uint64) (Line, Line) {
 	return Line{Request: q}, Line{Sequence: &Sequence{Request: number, Finish: "length", Tokens: []int32{5, 6, 7}, Sampled: run, Caches: []Cache{{Runs: run}}}}
 }
 
+// addPair adds a request and its one sequence.
+func (r *Recorder) addPair() {
+	q, s := pair(0)
+	r.AddRequest(q.Request)
+	s.Sequence.Request = q.Request.Number
+	r.Add(s)
+}
+
 // What is recorded is read as it was, and nothing is written before the first request.
 func TestALogIsReadAsItWasWritten(t *testing.T) {
 	f := &file{}
 	r := NewRecorder(f, header, func(err error) { t.Error(err) })
 	r.Add(Line{Weights: first})
-	q, s := pair(r.Number())
-	r.Add(q)
-	r.Add(s)
+	r.addPair()
 	r.Finish()
 	<-r.Done()
 	in, err := NewReader(&f.Buffer)
@@ -82,9 +89,7 @@ func TestWhatIsLostIsALine(t *testing.T) {
 	r.Add(Line{Weights: first})
 	const all = 40_000
 	for range all / 2 {
-		q, s := pair(r.Number())
-		r.Add(q)
-		r.Add(s)
+		r.addPair()
 	}
 	r.Finish()
 	log, err := NewReader(in)
@@ -108,4 +113,34 @@ func TestWhatIsLostIsALine(t *testing.T) {
 		t.Errorf("%d whole, %d open, %d lost, of %d lines", whole, log.Open(), log.Lost(), all)
 	}
 	<-r.Done()
+}
+
+// Requests that come from many goroutines stand in the order of their numbers.
+func TestNumbersAscend(t *testing.T) {
+	for range 5 {
+		f := &file{}
+		r := NewRecorder(f, header, func(err error) { t.Error(err) })
+		r.Add(Line{Weights: first})
+		begin, all := make(chan struct{}), sync.WaitGroup{}
+		for range 100 {
+			all.Go(func() {
+				<-begin
+				for range 50 {
+					q, _ := pair(0)
+					r.AddRequest(q.Request)
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
+		r.Finish()
+		<-r.Done()
+		in, err := NewReader(&f.Buffer)
+		for err == nil {
+			_, err = in.Next()
+		}
+		if !errors.Is(err, io.EOF) || in.Lost() > 0 || in.Open() != 5000 {
+			t.Fatalf("%v, %d lost, %d open", err, in.Lost(), in.Open())
+		}
+	}
 }

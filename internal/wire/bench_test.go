@@ -1,17 +1,11 @@
 package wire_test
 
 import (
-	"context"
-	"errors"
-	"io"
-	"net"
 	"slices"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
+	"github.com/cbactor/cbactor/internal/wire/wiretest"
 	"github.com/cbactor/cbactor/messages"
 )
 
@@ -65,7 +59,7 @@ func BenchmarkWire(b *testing.B) {
 func BenchmarkPlain(b *testing.B) {
 	for _, c := range sizes {
 		b.Run(c.name, func(b *testing.B) {
-			stream := plainStream(b)
+			stream := wiretest.PlainStream(b)
 			data := make([]byte, c.size)
 			b.SetBytes(int64(c.size))
 			b.ReportAllocs()
@@ -83,42 +77,4 @@ func BenchmarkPlain(b *testing.B) {
 			}
 		})
 	}
-}
-
-// plainStream is a stream to a server that reads everything and then answers once.
-func plainStream(b *testing.B) grpc.ClientStream {
-	server := grpc.NewServer()
-	desc := grpc.StreamDesc{StreamName: "Put", ClientStreams: true, Handler: func(_ any, s grpc.ServerStream) error {
-		for {
-			var m messages.Call
-			if err := s.RecvMsg(&m); errors.Is(err, io.EOF) {
-				return s.SendMsg(&messages.Reply{})
-			} else if err != nil {
-				return err
-			}
-		}
-	}}
-	server.RegisterService(&grpc.ServiceDesc{ServiceName: "plain", HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{desc}}, struct{}{})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	served := make(chan error)
-	go func() { served <- server.Serve(l) }()
-	cc, err := grpc.NewClient("passthrough:///"+l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		b.Fatal(err)
-	}
-	stream, err := cc.NewStream(context.Background(), &desc, "/plain/Put")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		err := cc.Close()
-		server.Stop()
-		if err := errors.Join(err, <-served); err != nil {
-			b.Error(err)
-		}
-	})
-	return stream
 }

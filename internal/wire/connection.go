@@ -25,6 +25,14 @@ type Closed struct {
 	Err    error // nil: the client has closed it
 }
 
+// Written comes back from the PID that it is sent to, to the actor of its connection, when all
+// that was sent to that PID before has been written, unless the connection ends before. So an actor
+// paces what it sends to a slow peer, which would be cut otherwise.
+type Written struct {
+	Client *actor.PID
+	Bytes  int // the actor's own
+}
+
 // Replaced is sent to the PID of a client that has connected again, or of which another one has the
 // id. It ends the connection with ErrReplaced, behind what was sent before: the client does
 // not come back by itself.
@@ -128,11 +136,15 @@ func (c *connection) write() {
 	defer close(c.written)
 	bytes := 0
 	for {
-		frame, next, ok := c.out.take(bytes)
+		frame, next, mark, ok := c.out.take(bytes)
 		if !ok {
 			return
 		}
 		bytes = next
+		if mark != nil {
+			c.system.Root.Send(c.owner, mark)
+			continue
+		}
 		if err := c.stream.SendMsg(frame); err != nil {
 			if !errors.Is(err, io.EOF) { // else reading tells why
 				c.end(fromStatus(err))
@@ -205,6 +217,8 @@ func (c *connection) SendUserMessage(_ *actor.PID, message any) {
 	case *Replaced:
 		c.finish(ErrReplaced)
 	case *actor.DeadLetterResponse: // Terminated tells it, too
+	case *Written:
+		c.out.mark(m)
 	case proto.Message:
 		if err := c.out.put(m); err != nil {
 			c.end(err)

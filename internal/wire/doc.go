@@ -11,7 +11,7 @@
 // is taken for them. A frame that does not keep to this ends its connection, and nothing else.
 //
 // Memory is bounded by Limits. What waits to be written is bounded by bytes: a peer that does
-// not read is cut, and nobody waits for it. What was read and is not handled yet is
+// not read is cut, and nobody waits for it; Written paces those who send much. What was read and is not handled yet is
 // bounded, too: the connection is not read meanwhile, so that its sender waits.
 // A peer that is silent is probed, and one that does not answer is lost.
 //

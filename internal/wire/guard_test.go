@@ -120,7 +120,7 @@ func TestBatchesPassTheGuard(t *testing.T) {
 	var came []proto.Message
 	written := 0
 	for {
-		frame, bytes, ok := q.take(written)
+		frame, bytes, _, ok := q.take(written)
 		if !ok {
 			break
 		}

@@ -17,7 +17,7 @@ type queue struct {
 
 	mu     sync.Mutex
 	came   sync.Cond
-	list   []any // *batch or, encoded, a frame that is no batch; the oldest first
+	list   []any // *batch, *Written or, encoded, a frame that is no batch; the oldest first
 	bytes  int   // of all of them, and of the one that is being written
 	closed bool  // nothing is put any more
 }
@@ -78,15 +78,25 @@ func (q *queue) putFrame(frame []byte) {
 	}
 }
 
-// take waits for the next frame and hands it over; false: the queue is closed and empty. The
-// frame taken before is written.
-func (q *queue) take(written int) (frame mem.BufferSlice, bytes int, ok bool) {
+// mark appends what take hands over when all before it is written.
+func (q *queue) mark(w *Written) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.list = append(q.list, w)
+		q.came.Signal()
+	}
+}
+
+// take waits for the next frame, or mark, and hands it over; false: the queue is closed and empty.
+// The frame taken before is written.
+func (q *queue) take(written int) (frame mem.BufferSlice, bytes int, mark *Written, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.bytes -= written
 	for len(q.list) == 0 {
 		if q.closed {
-			return nil, 0, false
+			return nil, 0, nil, false
 		}
 		q.came.Wait()
 	}
@@ -95,11 +105,13 @@ func (q *queue) take(written int) (frame mem.BufferSlice, bytes int, ok bool) {
 	q.list = q.list[1:]
 	switch next := next.(type) {
 	case []byte:
-		return mem.BufferSlice{mem.SliceBuffer(next)}, len(next), true
+		return mem.BufferSlice{mem.SliceBuffer(next)}, len(next), nil, true
+	case *Written:
+		return nil, 0, next, true
 	default:
 		b := next.(*batch)
 		b.done()
-		return b.buffers(), len(b.data), true
+		return b.buffers(), len(b.data), nil, true
 	}
 }
 

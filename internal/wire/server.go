@@ -44,6 +44,10 @@ type Peer struct {
 	Identity string // SHA-256 of its certificate's public key, in hexadecimal; "": without TLS
 }
 
+// Short is the beginning of a client's id, for logs: who knows a whole one, and is let in, may take
+// that client's place where there is no other identity.
+func Short(id string) string { return id[:min(len(id), 6)] + "…" }
+
 // Server listens for clients.
 type Server struct {
 	system   *actor.ActorSystem
@@ -184,7 +188,7 @@ func (s *Server) converse(c *connection, peer Peer, greeted func() bool) {
 		return
 	}
 	greeted()
-	log := s.options.Log.With().Str("client", peer.ID).Str("address", peer.Address).Logger()
+	log := s.options.Log.With().Str("client", Short(peer.ID)).Str("address", peer.Address).Logger()
 	log.Info().Str("identity", peer.Identity).Msg("a client has connected")
 	go c.write()
 	if err := c.read(); errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -81,6 +83,7 @@ func request(t *rapid.T) texts.Request {
 		Adapter: rapid.String().Draw(t, "adapter"), Salt: rapid.String().Draw(t, "salt"), KV: engine.KVPolicy(rapid.IntRange(0, 3).Draw(t, "kv")),
 		MinVersion: rapid.String().Draw(t, "minv"), Private: rapid.Bool().Draw(t, "private"), Wait: rapid.Bool().Draw(t, "wait"),
 	}, Stop: strs(t, "stop", 3), KeepStop: rapid.Bool().Draw(t, "keep"), StopIDs: ids(t, "stopids"), BadWords: strs(t, "bad", 2)}
+	r.Grammar = rapid.SampledFrom([]*grammar.Spec{nil, {Regex: "a"}, {JSON: true, Before: "b", After: "a"}, {Schema: []byte("{}")}, {Schema: []byte{}}, {Choices: []string{"", "b"}}}).Draw(t, "grammar")
 	if rapid.Bool().Draw(t, "no eos") {
 		r.EOS = nil
 	}
@@ -98,7 +101,10 @@ func request(t *rapid.T) texts.Request {
 	case 3:
 		r.Prompt.Raw = &s
 	case 4:
-		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}}
+		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s}}
+		if rapid.Bool().Draw(t, "tools") {
+			r.Prompt.Tools = []json.RawMessage{[]byte("{}"), []byte(s)}
+		}
 	}
 	return r
 }
@@ -211,9 +217,10 @@ func TestManifestsCross(t *testing.T) {
 // Every error of the engine's is, on the other side, the same to errors.Is, with its words.
 func TestErrorsCross(t *testing.T) {
 	for _, class := range []error{engine.ErrTooLong, engine.ErrNeverFits, engine.ErrVocab, engine.ErrDuplicateID, engine.ErrRejected, engine.ErrStale, engine.ErrQueueFull,
-		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
+		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrCommitted, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
 		weights.ErrMissing, weights.ErrVersion, weights.ErrBusy, weights.ErrClosed, weights.ErrDigest, weights.ErrMemory, weights.ErrNotFinite, weights.ErrBroken,
-		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, ErrNotRemote, ErrProtocol, ErrLimit, context.Canceled, context.DeadlineExceeded} {
+		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools,
+		grammar.ErrSpec, grammar.ErrUnsupported, grammar.ErrTooLarge, grammar.ErrNothing, grammar.ErrTooAmbiguous, ErrNotRemote, ErrProtocol, ErrLimit, context.Canceled, context.DeadlineExceeded} {
 		err := fmt.Errorf("a request: %w: because", class)
 		got := ErrorOf(over(t, Error(err)))
 		if !errors.Is(got, class) || got.Error() != err.Error() {

@@ -9,6 +9,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 var (
@@ -40,6 +41,13 @@ var codes = []struct {
 	{text.ErrNoTemplate, "no_chat_template"},
 	{text.ErrStops, "bad_stop_strings"},
 	{text.ErrTemplate, "chat_template_failed"},
+	{text.ErrNoTools, "no_tools"},
+	{text.ErrTools, "bad_tools"},
+	{grammar.ErrSpec, "bad_grammar"},
+	{grammar.ErrUnsupported, "grammar_not_supported"},
+	{grammar.ErrTooLarge, "grammar_too_large"},
+	{grammar.ErrNothing, "grammar_without_texts"},
+	{grammar.ErrTooAmbiguous, "grammar_too_ambiguous"},
 }
 
 // maxErrorText bounds the words of an error, in bytes.

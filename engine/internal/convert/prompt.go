@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"encoding/json"
+
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/text"
@@ -18,7 +20,7 @@ func Encode(p texts.Prompt) (*messages.Encode, error) {
 	case p.Raw != nil:
 		m.Input = &messages.Encode_Raw{Raw: *p.Raw}
 	case p.Messages != nil:
-		m.Input = &messages.Encode_Messages{Messages: chat(p.Messages)}
+		m.Input = &messages.Encode_Messages{Messages: chat(p)}
 	default:
 		return nil, refused("there is no text to encode")
 	}
@@ -33,24 +35,36 @@ func EncodeOf(m *messages.Encode) (texts.Prompt, error) {
 	case *messages.Encode_Raw:
 		return texts.Prompt{Raw: &in.Raw}, nil
 	case *messages.Encode_Messages:
-		return texts.Prompt{Messages: chatOf(in.Messages)}, nil
+		return chatOf(in.Messages), nil
 	}
 	return texts.Prompt{}, refused("there is no text to encode")
 }
 
-func chat(list []text.Message) *messages.Chat {
-	m := &messages.Chat{Messages: make([]*messages.ChatMessage, len(list))}
-	for i, one := range list {
-		m.Messages[i] = &messages.ChatMessage{Role: one.Role, Content: one.Content}
+func chat(p texts.Prompt) *messages.Chat {
+	m := &messages.Chat{Messages: make([]*messages.ChatMessage, len(p.Messages))}
+	for i, one := range p.Messages {
+		m.Messages[i] = &messages.ChatMessage{Role: one.Role, Content: one.Content, ToolCallId: one.ToolCallID, Name: one.Name}
+		for _, c := range one.ToolCalls {
+			m.Messages[i].ToolCalls = append(m.Messages[i].ToolCalls, &messages.ToolCall{Id: c.ID, Name: c.Name, Arguments: c.Arguments})
+		}
+	}
+	for _, t := range p.Tools {
+		m.Tools = append(m.Tools, string(t))
 	}
 	return m
 }
 
-// chatOf is never nil: an empty one is a conversation of no words.
-func chatOf(m *messages.Chat) []text.Message {
-	list := make([]text.Message, len(m.GetMessages()))
+// chatOf reads it. Its messages are never nil: an empty one is a conversation of no words.
+func chatOf(m *messages.Chat) texts.Prompt {
+	p := texts.Prompt{Messages: make([]text.Message, len(m.GetMessages()))}
 	for i, one := range m.GetMessages() {
-		list[i] = text.Message{Role: one.GetRole(), Content: one.GetContent()}
+		p.Messages[i] = text.Message{Role: one.GetRole(), Content: one.GetContent(), ToolCallID: one.GetToolCallId(), Name: one.GetName()}
+		for _, c := range one.GetToolCalls() {
+			p.Messages[i].ToolCalls = append(p.Messages[i].ToolCalls, text.ToolCall{ID: c.GetId(), Name: c.GetName(), Arguments: c.GetArguments()})
+		}
 	}
-	return list
+	for _, t := range m.GetTools() {
+		p.Tools = append(p.Tools, json.RawMessage(t))
+	}
+	return p
 }

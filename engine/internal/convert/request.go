@@ -26,6 +26,7 @@ func Request(r texts.Request) (*messages.Request, error) {
 		Score: r.Score, Stop: r.Stop, KeepStop: r.KeepStop, StopIds: r.StopIDs, BadWords: r.BadWords,
 		DeadlineNs: int64(r.Deadline), FirstTokenNs: int64(r.FirstToken), Timestamps: r.Timestamps,
 		Adapter: r.Adapter, Salt: r.Salt, Kv: KV(r.KV), MinVersion: r.MinVersion, Private: r.Private, Wait: r.Wait,
+		Grammar: language(r.Grammar),
 	}
 	var err error
 	for _, n := range []struct {
@@ -69,7 +70,7 @@ func begin(m *messages.Request, r *texts.Request) {
 	case p.Raw != nil:
 		m.Input = &messages.Request_Raw{Raw: *p.Raw}
 	case p.Messages != nil:
-		m.Input = &messages.Request_Messages{Messages: chat(p.Messages)}
+		m.Input = &messages.Request_Messages{Messages: chat(p)}
 	case p.IDs != nil:
 		m.Input = &messages.Request_PromptIds{PromptIds: IDs(p.IDs)}
 	case r.PromptIDs != nil:
@@ -88,6 +89,7 @@ func RequestOf(m *messages.Request) (texts.Request, error) {
 			Adapter: m.GetAdapter(), Salt: m.GetSalt(), MinVersion: m.GetMinVersion(), Private: m.GetPrivate(), Wait: m.GetWait(),
 		},
 		Stop: m.GetStop(), KeepStop: m.GetKeepStop(), StopIDs: m.GetStopIds(), BadWords: m.GetBadWords(),
+		Grammar: languageOf(m.GetGrammar()),
 	}
 	if m != nil && m.Seed != nil {
 		r.Seed = new(m.GetSeed())
@@ -103,7 +105,7 @@ func RequestOf(m *messages.Request) (texts.Request, error) {
 	case *messages.Request_Raw:
 		r.Prompt.Raw = &in.Raw
 	case *messages.Request_Messages:
-		r.Prompt.Messages = chatOf(in.Messages)
+		r.Prompt = chatOf(in.Messages)
 	}
 	var err error
 	if r.KV, err = KVOf(m.GetKv()); err != nil {

@@ -45,10 +45,11 @@ func OffsetOf(n uint64) (int, error) {
 // Manifests is a manifest in parts with at most about size bytes of entries each, one at
 // least: for as many calls, one after the other.
 func Manifests(m weights.Manifest, size int) ([]*messages.Manifest, error) {
+	var parts []*messages.Manifest
 	next := func() *messages.Manifest {
-		return &messages.Manifest{Partial: m.Partial, Digest: m.Digest.String(), Result: m.Result.String(), More: true}
+		return &messages.Manifest{Partial: m.Partial, Digest: m.Digest.String(), Result: m.Result.String(), More: true, Part: uint32(len(parts))}
 	}
-	part, parts, bytes := next(), []*messages.Manifest(nil), 0
+	part, bytes := next(), 0
 	for _, e := range m.Tensors {
 		for _, s := range []string{e.Name, e.DType} {
 			if err := printed("the name or type of a tensor", s); err != nil {
@@ -57,7 +58,8 @@ func Manifests(m weights.Manifest, size int) ([]*messages.Manifest, error) {
 		}
 		one := &messages.Entry{Name: e.Name, Dtype: e.DType, Shape: Shape(e.Shape), Digest: e.Digest.String()}
 		if n := entryBytes(one); len(part.Tensors) > 0 && bytes+n > size {
-			parts, part, bytes = append(parts, part), next(), 0
+			parts = append(parts, part)
+			part, bytes = next(), 0
 		}
 		part.Tensors, bytes = append(part.Tensors, one), bytes+entryBytes(one)
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -107,13 +108,13 @@ func (p *Player) fits(c *play) error {
 func (p *Player) blocksFor(tokens int) int { return (tokens + p.info.PageSize - 1) / p.info.PageSize }
 
 // step computes a batch. It does nothing when no sequence is left.
-func (p *Player) step() error {
+func (p *Player) step(ctx context.Context) error {
 	b := &p.batch
 	p.begin(b)
 	if len(p.active)+len(p.retire) == 0 {
 		return nil
 	}
-	if err := p.addRows(b); err != nil {
+	if err := p.addRows(ctx, b); err != nil {
 		return err
 	}
 	retired := p.retire
@@ -130,14 +131,14 @@ func (p *Player) step() error {
 
 // addRows appends the rows of those whose next positions are of the oldest weights, so
 // that sets are changed seldom.
-func (p *Player) addRows(b *executor.Batch) error {
+func (p *Player) addRows(ctx context.Context, b *executor.Batch) error {
 	if len(p.active) > 0 {
 		oldest, _ := p.active[0].run()
 		for _, c := range p.active {
 			epoch, _ := c.run()
 			oldest = min(oldest, epoch)
 		}
-		if err := p.sets.use(oldest); err != nil {
+		if err := p.sets.use(ctx, oldest); err != nil {
 			return err
 		}
 		budget := int32(p.info.MaxTokens)

@@ -50,7 +50,7 @@ func (p *Player) run(ctx context.Context, in *replaylog.Reader) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.step(); err != nil {
+		if err := p.step(ctx); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/cbactor/cbactor/executor"
@@ -47,7 +48,7 @@ func (s Source) Read(w replaylog.Weights) (*weights.Set, error) {
 }
 
 // use makes the weights of one of the log's epochs those of the next batches.
-func (s *sets) use(epoch uint32) error {
+func (s *sets) use(ctx context.Context, epoch uint32) error {
 	w := s.named[epoch]
 	last := len(s.loaded) - 1
 	if s.loaded[last].digest == w.Digest {
@@ -75,7 +76,7 @@ func (s *sets) use(epoch uint32) error {
 	}
 	s.epoch++
 	next.set.Epoch = s.epoch
-	if err := s.loader.Load(&next.set); err != nil {
+	if err := s.loader.Load(ctx, &next.set); err != nil {
 		return err
 	}
 	s.loaded = append(s.loaded, next)

@@ -6,7 +6,8 @@
 // A Run begins with an update that does not count, since memory costs more when it is
 // first used. Then it has three parts, one after another on one engine under one load: half of the
 // quiet time, all updates, the other half. So what changes slowly, such as the machine's
-// clock, is the same for both. What is sent are the weights that serve: the work is
+// clock, is the same for both. At last the load is paused a few times, and some tensors are
+// updated, after which caches are computed again. What is sent are the weights that serve: the work is
 // that of new ones, and the tokens stay those of the model.
 //
 // Ownership: the engine and the set that is sent are the caller's; the set is read only.

@@ -59,7 +59,7 @@ func MeasureOverwrite(ctx context.Context, e *engine.Engine, set *weights.Set) (
 // overwrite is one update in place: how long it took to write, and until it computed.
 func overwrite(ctx context.Context, e *engine.Engine, set *weights.Set, o engine.UpdateOptions) (written, paused time.Duration, err error) {
 	var begin time.Time // of the second of the two times that tensors are sent
-	err = e.UpdateInPlace(ctx, o, func(put func(name, dtype string, shape []int, offset int, data []byte) error) error {
+	err = e.UpdateInPlace(ctx, o, func(put weights.Put) error {
 		begin = time.Now()
 		for t := range set.All() {
 			if err := put(t.Name, t.DType.String(), t.Shape, 0, t.Data); err != nil {

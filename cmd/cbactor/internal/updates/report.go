@@ -31,6 +31,8 @@ type Report struct {
 	ReadySeconds float64 `json:"ready_s"` // then, until no step computes with older weights
 	StagePerS    float64 `json:"stage_bytes_per_s"`
 
+	Pauses Gaps `json:"pauses"` // from the call until no step runs
+	Delta
 	Overwrite
 
 	sent []sent
@@ -129,6 +131,8 @@ func (r *Report) Write(w io.Writer) error {
 	gaps("more than quiet p50", r.Added)
 	row("staging", "%.0f MB/s: %.2f s for an update, then %.2f s until it computes", megabytes(r.StagePerS), r.StageSeconds, r.ReadySeconds)
 	row("an update beforehand", "%.2f s, with memory that was never used", r.FirstSeconds)
+	row("pauses", "half begin within %.1f ms, 99 %% within %.1f ms, all within %.1f ms, of %d", r.Pauses.P50, r.Pauses.P99, r.Pauses.Most, r.Pauses.Count)
+	row("some tensors", "%.1f MB: %.2f s for an update, then %.2f s until it computes; %d tokens to compute again", megabytes(float64(r.Delta.Bytes)), r.Delta.StageSeconds, r.Delta.ReadySeconds, r.Delta.Recomputed)
 	row("one set overwritten", "%.0f MB/s, a plain copy %.0f MB/s: %.2f times; nothing computes for %.2f s", megabytes(r.OverwritePerS), megabytes(r.CopyPerS), r.Share, r.PauseSeconds)
 	return t.Flush()
 }

@@ -32,7 +32,7 @@ func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, not
 	}
 	r := &Report{Requests: o.Requests, Updates: o.Updates, EverySeconds: o.Every.Seconds(), Bytes: set.Bytes()}
 	note("an update beforehand")
-	first, err := send(ctx, e, set, manifest, 0)
+	first, err := send(ctx, e, set, full(manifest, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, not
 	parts[1] = time.Now()
 	for i := 1; i <= o.Updates; i++ {
 		note(fmt.Sprintf("update %d of %d", i, o.Updates))
-		u, err := send(ctx, e, set, manifest, i)
+		u, err := send(ctx, e, set, full(manifest, i))
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +62,25 @@ func Run(ctx context.Context, e *engine.Engine, set *weights.Set, o Options, not
 		return nil, err
 	}
 	parts[3] = time.Now()
-	r.count(load.stop(), parts)
+	note("pauses")
+	times, err := load.pause(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Pauses = gapsOf(times)
+	note("an update of some tensors")
+	if r.Delta, err = sendDelta(ctx, e, set, manifest); err != nil {
+		return nil, err
+	}
+	outputs := load.stop()
+	r.count(outputs, parts)
+	r.Delta.count(outputs)
 	return r, nil
+}
+
+// full is an update of all tensors.
+func full(m weights.Manifest, number int) engine.UpdateOptions {
+	return engine.UpdateOptions{Version: fmt.Sprintf("update-%d", number), Manifest: m, KV: engine.KVKeep}
 }
 
 // manifestOf lists a set's tensors, with digests.
@@ -86,9 +103,9 @@ type sent struct {
 	ready time.Duration // then, until no step computes with older weights
 }
 
-// send is one update.
-func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Manifest, number int) (s sent, err error) {
-	u, err := e.Update(ctx, engine.UpdateOptions{Version: fmt.Sprintf("update-%d", number), Manifest: m, KV: engine.KVKeep})
+// send is one update, of the tensors of set that its manifest lists.
+func send(ctx context.Context, e *engine.Engine, set *weights.Set, o engine.UpdateOptions) (s sent, err error) {
+	u, err := e.Update(ctx, o)
 	if err != nil {
 		return s, err
 	}
@@ -99,7 +116,8 @@ func send(ctx context.Context, e *engine.Engine, set *weights.Set, m weights.Man
 		}
 	}()
 	begin := time.Now()
-	for t := range set.All() {
+	for _, entry := range o.Manifest.Tensors {
+		t, _ := set.Tensor(entry.Name) // the manifest was made of it
 		for at := 0; at < len(t.Data); at += chunk {
 			if err := u.Put(t.Name, t.DType.String(), t.Shape, at, t.Data[at:min(at+chunk, len(t.Data))]); err != nil {
 				return s, cmp.Or(ctx.Err(), err) // the update was aborted with its context

@@ -53,6 +53,29 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// What is computed again is the cache of those who are in their middle.
+func TestCountRecomputed(t *testing.T) {
+	zero := time.Now()
+	out := func(reason engine.FinishReason, ms ...int) (o engine.Output) {
+		o.PromptIDs, o.FinishReason = make([]int32, 10), reason
+		for _, m := range ms {
+			o.Timing.Tokens = append(o.Timing.Tokens, zero.Add(time.Duration(m)*time.Millisecond))
+		}
+		return o
+	}
+	d := Delta{at: zero}
+	d.count([]engine.Output{
+		out(engine.FinishLength, -3, -2, -1),    // over
+		out(engine.FinishLength, 1, 2),          // not begun
+		out(engine.FinishCancelled),             // likewise
+		out(engine.FinishLength, -2, -1, 1),     // 11
+		out(engine.FinishCancelled, -3, -2, -1), // 12
+	})
+	if d.Recomputed != 23 {
+		t.Errorf("%d", d.Recomputed)
+	}
+}
+
 func tiny(t *testing.T) (*engine.Engine, *weights.Set) {
 	t.Helper()
 	c, err := checkpoint.Open(checkpoint.Embedded)
@@ -88,11 +111,14 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Version() != "update-3" || r.Bytes != set.Bytes() || len(r.sent) != 3 || !(r.FirstSeconds > 0) {
+	if e.Version() != "delta" || r.Bytes != set.Bytes() || len(r.sent) != 3 || !(r.FirstSeconds > 0) {
 		t.Errorf("version %s, %+v", e.Version(), r)
 	}
 	if r.Quiet.Count == 0 || r.Beside.Count == 0 || r.Commits.Count == 0 || r.Commits.Count > 3*o.Requests || !(r.Ratio > 0) {
 		t.Errorf("%+v", r)
+	}
+	if r.Pauses.Count != pauses || !(r.Pauses.P50 > 0) || r.Delta.Bytes <= 0 || r.Delta.Bytes >= r.Bytes || r.Recomputed <= 0 || r.Recomputed > o.Requests*(PromptTokens+o.Tokens) {
+		t.Errorf("pauses %+v, some tensors %+v", r.Pauses, r.Delta)
 	}
 	var table strings.Builder
 	if err := r.Write(&table); err != nil || !strings.Contains(table.String(), "4 requests decode, 3 updates of 2.7 MB, one every 0.1 s") {
