@@ -29,6 +29,9 @@ var bannedImports = map[string]string{
 	"github.com/NVIDIA/go-nvml":                     "gpuexec/nvmlinfo",
 }
 
+// onlyInTests may be imported by tests alone: the library's own transport plays the other side there.
+var onlyInTests = []string{"github.com/asynkron/protoactor-go/remote", "github.com/asynkron/protoactor-go/cluster"}
+
 func TestBanList(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, v := range banViolations(s) {
@@ -43,6 +46,13 @@ func banViolations(s source) []string {
 		for prefix, owner := range bannedImports {
 			if within(p, prefix) && (owner == "" || !within(s.folder(), owner)) {
 				broken = append(broken, fmt.Sprintf("%s: %s is banned here", s.path, p))
+			}
+		}
+	}
+	for _, p := range s.imports() {
+		for _, prefix := range onlyInTests {
+			if within(p, prefix) && within(s.folder(), bannedImports[prefix]) && !s.test {
+				broken = append(broken, fmt.Sprintf("%s: %s is for tests", s.path, p))
 			}
 		}
 	}
@@ -77,7 +87,8 @@ func TestBanListBites(t *testing.T) {
 		{"actors/a_test.go", "var f = c.RequestFuture(p, m, t)", 0},
 		{"engine/a.go", "var f = c.RequestFuture(p, m, t)", 0},
 		{"engine/a.go", `import "github.com/asynkron/protoactor-go/remote"`, 1},
-		{"internal/wire/a.go", `import ("github.com/asynkron/protoactor-go/remote"; "google.golang.org/grpc/credentials")`, 0},
+		{"internal/wire/a_test.go", `import ("github.com/asynkron/protoactor-go/remote"; "google.golang.org/grpc/credentials")`, 0},
+		{"internal/wire/a.go", `import ("github.com/asynkron/protoactor-go/remote"; "google.golang.org/grpc/credentials")`, 1},
 		{"internal/wire/a.go", `import "github.com/asynkron/protoactor-go/persistence"`, 1},
 		{"gpuexec/a.go", `import "github.com/NVIDIA/go-nvml/pkg/nvml"`, 1},
 		{"gpuexec/nvmlinfo/a.go", `import "github.com/NVIDIA/go-nvml/pkg/nvml"`, 0},

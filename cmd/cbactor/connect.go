@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/internal/certs"
 )
@@ -36,7 +35,7 @@ func (c *cli) connect(ctx context.Context, f *connectFlags) (*remote.Client, err
 }
 
 // connected is a command that talks to an engine elsewhere, until its first signal.
-func (c *cli) connected(cmd *cobra.Command, f *connectFlags, talk func(context.Context, engine.API) error) (err error) {
+func (c *cli) connected(cmd *cobra.Command, f *connectFlags, talk func(context.Context, *remote.Client) error) (err error) {
 	if !f.given() {
 		return badUsage("there is no engine to connect to: give --connect HOST:PORT, the address that `cbactor serve --actors` shows")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/remote"
 )
 
 const pauseHelp = `Pause an engine that is served, and hold the pause until Ctrl-C or until --lease is over. Who else holds a
@@ -45,7 +47,7 @@ func (c *cli) pauseCommand() *cobra.Command {
 				return badUsage("--lease is %s, must be more than 0", f.lease)
 			}
 			o := engine.PauseOptions{Mode: mode, Refuse: f.refuse, Lease: f.lease}
-			return c.connected(cmd, &f.connect, func(ctx context.Context, e engine.API) error { return c.pause(ctx, e, o) })
+			return c.connected(cmd, &f.connect, func(ctx context.Context, e *remote.Client) error { return c.pause(ctx, e, o) })
 		},
 	}
 	fs := cmd.Flags()
@@ -64,8 +66,12 @@ func (c *cli) pause(ctx context.Context, e engine.API, o engine.PauseOptions) er
 	}
 	c.say("paused for %s; Ctrl-C lets it go on", o.Lease)
 	<-held.Done()
-	if ctx.Err() == nil {
-		c.say("%s", strings.TrimPrefix(fmt.Sprint(held.Err()), engine.ErrUnavailable.Error()+": "))
+	switch err := held.Err(); {
+	case ctx.Err() != nil:
+	case errors.Is(err, remote.ErrRestarted), errors.Is(err, remote.ErrUnreachable):
+		return err
+	default:
+		c.say("%s", strings.TrimPrefix(fmt.Sprint(err), engine.ErrUnavailable.Error()+": "))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/remote"
 )
 
 func (c *cli) statusCommand() *cobra.Command {
@@ -19,7 +20,7 @@ func (c *cli) statusCommand() *cobra.Command {
 		Example: "  cbactor status --connect localhost:7070",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.connected(cmd, f, func(_ context.Context, e engine.API) error { return c.status(e, asJSON) })
+			return c.connected(cmd, f, func(ctx context.Context, e *remote.Client) error { return c.status(ctx, e, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
@@ -45,9 +46,8 @@ type adapterStatus struct {
 	Modules []string `json:"modules"`
 }
 
-func newEngineStatus(e engine.API) engineStatus {
-	now := e.Status()
-	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: e.Version(), Kept: e.Kept(), Adapters: []adapterStatus{}, Metrics: e.Metrics()}
+func newEngineStatus(now remote.State) engineStatus {
+	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: now.Version, Kept: now.Kept, Adapters: []adapterStatus{}, Metrics: now.Metrics}
 	for _, part := range []struct {
 		part engine.Part
 		name string
@@ -56,14 +56,18 @@ func newEngineStatus(e engine.API) engineStatus {
 			s.Asleep = append(s.Asleep, part.name)
 		}
 	}
-	for _, a := range e.Adapters() {
+	for _, a := range now.Adapters {
 		s.Adapters = append(s.Adapters, adapterStatus{a.Name, a.Rank, a.Modules})
 	}
 	return s
 }
 
-func (c *cli) status(e engine.API, asJSON bool) error {
-	s := newEngineStatus(e)
+func (c *cli) status(ctx context.Context, e *remote.Client, asJSON bool) error {
+	now, err := e.State(ctx)
+	if err != nil {
+		return err
+	}
+	s := newEngineStatus(now)
 	if asJSON {
 		return c.printJSON(s)
 	}
@@ -74,7 +78,7 @@ func (c *cli) status(e engine.API, asJSON bool) error {
 	if len(s.Asleep) > 0 {
 		rows = append(rows, []string{"asleep", strings.Join(s.Asleep, " and ")})
 	}
-	rows = append(rows, versionRows(e)...)
+	rows = append(rows, versionRows(now)...)
 	for _, a := range s.Adapters {
 		rows = append(rows, []string{"adapter", fmt.Sprintf("%s, of rank %d", a.Name, a.Rank)})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -52,7 +53,7 @@ func (c *cli) putCommand(partial bool) *cobra.Command {
 	cmd.Args = oneArgument("a file or folder of weights")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s.path = args[0]
-		return c.connected(cmd, f, func(ctx context.Context, e engine.API) error { return c.put(ctx, e, s) })
+		return c.connected(cmd, f, func(ctx context.Context, e *remote.Client) error { return c.put(ctx, e, s) })
 	}
 	fs := cmd.Flags()
 	f.add(cmd)
@@ -105,8 +106,12 @@ func (c *cli) weightsStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show which version serves, and which one there is a way back to", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.connected(cmd, f, func(_ context.Context, e engine.API) error {
-				return c.print(columns("Weights", versionRows(e)))
+			return c.connected(cmd, f, func(ctx context.Context, e *remote.Client) error {
+				now, err := e.State(ctx)
+				if err != nil {
+					return err
+				}
+				return c.print(columns("Weights", versionRows(now)))
 			})
 		},
 	}
@@ -115,10 +120,10 @@ func (c *cli) weightsStatusCommand() *cobra.Command {
 }
 
 // versionRows are the versions of weights that an engine has.
-func versionRows(e engine.API) [][]string {
-	rows := [][]string{{"serving", fmt.Sprintf("%q", e.Version())}}
-	if kept := e.Kept(); kept != "" {
-		rows = append(rows, []string{"kept", fmt.Sprintf("%q, for a rollback", kept)})
+func versionRows(now remote.State) [][]string {
+	rows := [][]string{{"serving", fmt.Sprintf("%q", now.Version)}}
+	if now.Kept != "" {
+		rows = append(rows, []string{"kept", fmt.Sprintf("%q, for a rollback", now.Kept)})
 	}
 	return rows
 }
@@ -131,7 +136,7 @@ func (c *cli) rollbackCommand() *cobra.Command {
 		Example: "  cbactor weights rollback step-100 --connect localhost:7070",
 		Args:    oneArgument("the version to go back to, as `cbactor weights status` shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.connected(cmd, f, func(ctx context.Context, e engine.API) error {
+			return c.connected(cmd, f, func(ctx context.Context, e *remote.Client) error {
 				if err := e.Rollback(ctx, args[0], kv); err != nil {
 					return err
 				}
@@ -151,7 +156,7 @@ func (c *cli) checksumCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "checksum", Short: "Show the digest of the weights that serve, and their version", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.connected(cmd, f, func(ctx context.Context, e engine.API) error {
+			return c.connected(cmd, f, func(ctx context.Context, e *remote.Client) error {
 				version, digest, err := e.Checksum(ctx, kind)
 				if err != nil {
 					return err

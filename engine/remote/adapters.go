@@ -49,7 +49,7 @@ func sendFile(ctx context.Context, to *flow, adapter string, folder fs.FS, name 
 	}
 	size := info.Size()
 	for offset := int64(0); offset < size || offset == 0; {
-		part := make([]byte, min(size-offset, int64(to.client.said.chunk)))
+		part := make([]byte, min(size-offset, int64(to.client.link.said.Load().chunk)))
 		if _, err := io.ReadFull(file, part); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = fmt.Errorf("%s has become shorter: %w", name, err)

@@ -26,8 +26,8 @@ type Options struct {
 	ID string
 
 	// Patience is how long a connection may be gone before what is open is given up, and how
-	// long a call waits for one; 0: 30 s. What is longer than the engine keeps what a client
-	// has (cbactor serve --kept) is of no use.
+	// long a call waits for one; 0: 30 s. It is never longer than the engine keeps what a client
+	// has (cbactor serve --kept).
 	Patience time.Duration
 
 	Log zerolog.Logger // of connections that end
@@ -43,7 +43,6 @@ type Client struct {
 	*engine.Front
 	back *engine.Back
 	link *link
-	said welcome       // of the first connection
 	flow chan struct{} // room for calls with data
 }
 
@@ -76,29 +75,23 @@ func Connect(ctx context.Context, address string, o Options) (*Client, error) {
 	}
 	o.address = address
 	c := &Client{link: newLink(o)}
-	answer := make(chan introduction, 1)
+	answer := make(chan error, 1)
 	c.link.tell(&connect{answer})
-	var first introduction
+	var err error
 	select {
-	case first = <-answer:
+	case err = <-answer:
 	case <-ctx.Done():
-		first.err = ctx.Err()
+		err = ctx.Err()
 	}
-	if err := first.err; err != nil {
+	if err != nil {
 		c.link.close()
 		return nil, fmt.Errorf("connecting to %s: %w: %w", address, ErrUnreachable, err)
 	}
-	c.said = first.welcome
-	c.flow = make(chan struct{}, c.said.flow)
-	logprobs, sharing := c.setting("return_logprobs"), c.setting("allow_block_sharing")
+	said := c.link.said.Load()
+	c.flow = make(chan struct{}, said.flow)
+	logprobs, sharing := said.setting("return_logprobs"), said.setting("allow_block_sharing")
 	c.Front, c.back = engine.NewFront(place{c}, engine.FrontOptions{Names: names, Logprobs: logprobs, Sharing: sharing, Log: o.Log})
 	return c, nil
-}
-
-// setting tells whether a field of the engine's configuration is true.
-func (c *Client) setting(name string) bool {
-	i := slices.IndexFunc(c.said.info.Settings, func(s engine.Setting) bool { return s.Name == name })
-	return i >= 0 && c.said.info.Settings[i].Value == true
 }
 
 // Close says goodbye: the engine cancels what this client has open, releases its holds and aborts
@@ -112,12 +105,12 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Info is the engine's configuration, as it was when the client connected first.
+// Info is the engine's configuration, as it has told it last.
 func (c *Client) Info() engine.Info {
-	info := c.said.info
+	info := c.link.said.Load().info
 	info.EOS = slices.Clone(info.EOS)
 	return info
 }
 
-// Model is what is known of the engine's model, as it was when the client connected first.
-func (c *Client) Model() Model { return c.said.model }
+// Model is what is known of the engine's model.
+func (c *Client) Model() Model { return c.link.said.Load().model }

@@ -24,7 +24,7 @@ func (l *link) try() {
 	l.attempt++
 	attempt, o := l.attempt, wire.ClientOptions{Address: l.options.address, TLS: l.options.TLS, ID: l.options.ID + "-" + strconv.Itoa(l.guest), Owner: l.self,
 		Inbound: []proto.Message{&messages.Reply{}, &messages.News{}, &messages.Lost{}}, Limits: wire.Limits{Queue: queueBytes}}
-	ctx, cancel := context.WithTimeout(context.Background(), min(dialTime, l.options.Patience))
+	ctx, cancel := context.WithTimeout(context.Background(), min(dialTime, l.patience))
 	l.stop = cancel
 	go func() {
 		defer cancel()
@@ -57,7 +57,7 @@ func (l *link) dialled(d *dialled) {
 
 // final are errors of connecting that trying again does not mend.
 func final(err error) bool {
-	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrReplaced, wire.ErrProtocol, ErrProtocol} {
+	for _, class := range []error{wire.ErrInsecure, wire.ErrUntrusted, wire.ErrRefused, wire.ErrReplaced, wire.ErrProtocol, ErrProtocol, ErrOther} {
 		if errors.Is(err, class) {
 			return true
 		}
@@ -67,13 +67,13 @@ func final(err error) bool {
 
 // failed tries again later, unless that is in vain or it has taken too long.
 func (l *link) failed(err error) {
-	if l.first != nil || final(err) || time.Since(l.lost) >= l.options.Patience {
+	if l.first != nil || final(err) || time.Since(l.lost) >= l.patience {
 		l.despair(err)
 		return
 	}
 	l.state = dialling
 	attempt := l.attempt
-	wait := min(l.delay/2+rand.N(l.delay), time.Until(l.lost.Add(l.options.Patience)))
+	wait := min(l.delay/2+rand.N(l.delay), time.Until(l.lost.Add(l.patience)))
 	l.delay = min(2*l.delay, lastDelay)
 	time.AfterFunc(wait, func() { l.tell(&again{attempt}) })
 }

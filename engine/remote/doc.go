@@ -11,9 +11,8 @@
 //     Stop strings cross, by Generate.
 //   - What only the engine can tell of a request is told when it is submitted: so
 //     AddRequests may have queued some before another one is refused.
-//   - Ids are the engine's: one that another client has open is engine.ErrDuplicateID, and so
-//     is one of a request that has ended here without a connection, until the engine knows.
-//     Requests without an id get one that no other client gives.
+//   - An id of a request that has ended here without a connection is engine.ErrDuplicateID until the
+//     engine knows. Other clients may use the same ids.
 //   - Times of an Output are by the engine's clock, and begin when it has the request.
 //   - Close ends what this client has open, not the engine. Stop stops the engine, for all.
 //   - Calls without a context ask for as long as their comment says.

@@ -21,6 +21,10 @@ var (
 	// client, has answered: what was open is gone.
 	ErrRestarted = fmt.Errorf("%w: the engine has been restarted", engine.ErrFailed)
 
+	// ErrOther means that another engine has answered, of another model or configuration: a client
+	// of that is to be made by Connect.
+	ErrOther = fmt.Errorf("%w: what it serves now is something else: connect anew", ErrRestarted)
+
 	// ErrNotRemote means that a request has what cannot be sent: a sampling.Processor or a
 	// Request.Stop.
 	ErrNotRemote = convert.ErrNotRemote

@@ -394,6 +394,33 @@ func TestWelcomes(t *testing.T) {
 	}
 }
 
+// Another run of the engine that tells other things of itself is used as it is; one with another model
+// is none that the client goes on with.
+func TestAnotherWelcome(t *testing.T) {
+	f := newFake(t)
+	c := f.connect()
+	for _, other := range []bool{false, true} {
+		info := engine.Info{Executor: "fake", Blocks: 99}
+		if f.welcome = proto.CloneOf(f.welcome); other {
+			info.Vocab = 5
+		}
+		var err error
+		if f.welcome.Info, err = convert.Info(info); err != nil {
+			t.Fatal(err)
+		}
+		f.welcome.Engine += "'"
+		_, errs := adding(c, t.Context(), engine.Request{ID: "a", PromptIDs: ids(3, 1)})
+		f.call()
+		f.cut()
+		if err := <-errs; !errors.Is(err, remote.ErrRestarted) || errors.Is(err, remote.ErrOther) != other {
+			t.Errorf("%v", err)
+		}
+		if got := c.Info(); got.Blocks != 99 || got.Vocab != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 // Answers that an older call keeps from being settled are said to have arrived.
 func TestArrivalsAreSaid(t *testing.T) {
 	f := newFake(t)

@@ -197,6 +197,9 @@ func TestPatienceEnds(t *testing.T) {
 	if s := c.Status(); s.Mode != "unreachable" || c.Running() {
 		t.Errorf("%+v", s)
 	}
+	if _, err := c.State(t.Context()); !errors.Is(err, remote.ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
 	p.Refuse(false)
 	until(t, "the engine lets go", func() bool { s := r.engine.Status(); return s.Mode == "running" && s.Holders == 0 })
 	if out := add(t, c, engine.Request{PromptIDs: prompt(3), MaxNewTokens: 2, IgnoreEOS: true}).Wait(within(t, 10*time.Second)); out.FinishReason != engine.FinishLength {

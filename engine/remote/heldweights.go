@@ -71,7 +71,7 @@ func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 // read reads a tensor in parts.
 func (w *heldWeights) read(name string) (t weights.Tensor, err error) {
 	for whole := -1; len(t.Data) != whole; {
-		m := &messages.ReadTensor{Hold: w.hold.number, Name: name, Offset: uint64(len(t.Data)), Bytes: uint32(w.hold.client.said.chunk)}
+		m := &messages.ReadTensor{Hold: w.hold.number, Name: name, Offset: uint64(len(t.Data)), Bytes: uint32(w.hold.client.link.said.Load().chunk)}
 		r, err := w.hold.ask(w.hold.ctx, &messages.Call{What: &messages.Call_ReadTensor{ReadTensor: m}})
 		if err != nil {
 			return weights.Tensor{}, err
@@ -111,7 +111,7 @@ func described(name string, m *messages.TensorPart) (t model.Tensor, err error) 
 func (w *heldWeights) send() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, f := w.hold.client.said.chunk, w.hold.client.newFlow(w.hold.run)
+	c, f := w.hold.client.link.said.Load().chunk, w.hold.client.newFlow(w.hold.run)
 	for _, name := range slices.Sorted(maps.Keys(w.taken)) {
 		t := w.taken[name]
 		if weights.Sum(weights.XXH3_128, t.Data) == t.digest {

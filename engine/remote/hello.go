@@ -2,6 +2,8 @@ package remote
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
@@ -25,13 +27,29 @@ const (
 type welcome struct {
 	info  engine.Info
 	model Model
-	chunk int // bytes of data in a call or an answer
-	flow  int // calls with data
-	most  int // sequences
+	chunk int           // bytes of data in a call or an answer
+	flow  int           // calls with data
+	most  int           // sequences
+	kept  time.Duration // what the client has, without a connection; 0: it is not told
+}
+
+// setting tells whether a field of the engine's configuration is true.
+func (w *welcome) setting(name string) bool {
+	i := slices.IndexFunc(w.info.Settings, func(s engine.Setting) bool { return s.Name == name })
+	return i >= 0 && w.info.Settings[i].Value == true
+}
+
+// like tells that a client of an engine that has said other may go on with this one: as far as can be
+// told its model is the same, and it tells and takes as much.
+func (w *welcome) like(other *welcome) bool {
+	return w.info.Vocab == other.info.Vocab && w.model.Text == other.model.Text && slices.Equal(w.model.Ends, other.model.Ends) &&
+		w.setting("return_logprobs") == other.setting("return_logprobs") && w.setting("allow_block_sharing") == other.setting("allow_block_sharing") &&
+		w.chunk >= other.chunk && w.flow >= other.flow
 }
 
 // readWelcome reads it.
-func readWelcome(m *messages.Welcome) (w welcome, err error) {
+func readWelcome(m *messages.Welcome) (w *welcome, err error) {
+	w = new(welcome)
 	if m.GetProtocol() != protocol {
 		return w, fmt.Errorf("%w: it speaks version %d, this is %d", ErrProtocol, m.GetProtocol(), protocol)
 	}
@@ -45,6 +63,7 @@ func readWelcome(m *messages.Welcome) (w welcome, err error) {
 	w.chunk = int(min(m.GetMaxChunk(), mostChunk)) &^ (align - 1)
 	w.flow = max(1, min(int(m.GetMaxInFlight()), mostFlow/w.chunk))
 	w.most = int(m.GetMaxOpen())
+	w.kept = time.Duration(min(m.GetKeptMs(), uint64(math.MaxInt64/time.Millisecond))) * time.Millisecond
 	return w, nil
 }
 
@@ -74,9 +93,12 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 	default:
 		return // given up meanwhile
 	}
-	w := l.welcome
+	var w *welcome
 	if err == nil {
 		w, err = readWelcome(m)
+	}
+	if before := l.said.Load(); err == nil && before != nil && l.engine != m.GetEngine() && !w.like(before) {
+		err = ErrOther
 	}
 	if err != nil {
 		l.drop()
@@ -91,7 +113,11 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 		away := fmt.Errorf("%w: the client was away for too long", wire.ErrLost)
 		l.endRun(ofCall(away), ofOpen(away), false)
 	}
-	l.engine, l.welcome, l.most, l.state = m.GetEngine(), w, w.most, ready
+	l.engine, l.most, l.state = m.GetEngine(), w.most, ready
+	l.said.Store(w)
+	if l.patience = l.options.Patience; w.kept > 0 {
+		l.patience = min(l.patience, w.kept)
+	}
 	l.begun, l.heard = time.Now(), false
 	l.introduced(nil)
 	l.resend()

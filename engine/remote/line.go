@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -34,30 +35,25 @@ const (
 
 // line is the way to the engine: one connection after the other.
 type line struct {
-	state   state
-	conn    *wire.Conn         // nil: none
-	peer    *actor.PID         // the engine, over it
-	dead    *actor.PID         // of a connection that had ended before it was heard of
-	stop    context.CancelFunc // of the last try; nil: there was none
-	attempt int                // counts tries, and what is waited for in each
-	lost    time.Time          // since when there is no connection over which anything has come
-	delay   time.Duration
-	begun   time.Time           // of the connection
-	heard   bool                // over it, beside Welcome
-	guest   int                 // how many the client has been to the engine: it is another one when it has given up
-	engine  string              // that has welcomed it; "": none yet
-	first   chan<- introduction // told how the first connection is welcomed; nil: it was
-	welcome welcome             // of the engine
+	state    state
+	conn     *wire.Conn         // nil: none
+	peer     *actor.PID         // the engine, over it
+	dead     *actor.PID         // of a connection that had ended before it was heard of
+	stop     context.CancelFunc // of the last try; nil: there was none
+	attempt  int                // counts tries, and what is waited for in each
+	lost     time.Time          // since when there is no connection over which anything has come
+	delay    time.Duration
+	begun    time.Time               // of the connection
+	heard    bool                    // over it, beside Welcome
+	guest    int                     // how many the client has been to the engine: it is another one when it has given up
+	engine   string                  // that has welcomed it; "": none yet
+	first    chan<- error            // told how the first connection is welcomed; nil: it was
+	said     atomic.Pointer[welcome] // by the engine that was connected last; nil before. Callers read it
+	patience time.Duration           // Options.Patience, or how long the engine keeps what the client has
 }
 
 // connect tells the link to make the first connection.
-type connect struct{ answer chan<- introduction }
-
-// introduction is how an engine has welcomed a client, or why not.
-type introduction struct {
-	welcome welcome
-	err     error
-}
+type connect struct{ answer chan<- error }
 
 // dialled is what a try to connect has come to, again that it is time for the next one,
 // timeout that something has not come in time.
@@ -94,7 +90,7 @@ func (l *link) despair(cause error) {
 // introduced answers who waits for the first connection.
 func (l *link) introduced(err error) {
 	if l.first != nil {
-		l.first <- introduction{l.welcome, err}
+		l.first <- err
 		l.first = nil
 	}
 }

@@ -48,6 +48,7 @@ func newLink(o Options) *link {
 		calls:     calls{settled: 1, open: map[uint64]*call{}},
 		sequences: sequences{streams: map[uint64]*sequence{}, submissions: map[string]*submission{}},
 		holds:     map[uint64]*hold{},
+		line:      line{patience: o.Patience},
 		run:       1,
 	}
 	l.self = l.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return l }))

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
@@ -19,21 +20,53 @@ const (
 	closed      = "closed"
 )
 
-// look asks for the engine's state, and its numbers or not; nil: it does not answer.
-func (c *Client) look(numbers bool) *messages.Status {
+// State is what an engine does at one moment.
+type State struct {
+	engine.Status
+	Version  string // of the weights that serve
+	Kept     string // that Rollback can go back to; "": none
+	Adapters []engine.Adapter
+	Metrics  engine.Metrics
+}
+
+// State asks once for all that Status, Version, Kept, Adapters and Metrics tell, and says why there
+// is no answer where there is none.
+func (c *Client) State(ctx context.Context) (s State, err error) {
+	m, err := c.look(ctx, true)
+	if err != nil {
+		return s, err
+	}
+	if s.Status, err = convert.StatusOf(m); err != nil {
+		return s, err
+	}
+	s.Version, s.Kept, s.Adapters = m.GetVersion(), m.GetKept(), convert.AdaptersOf(m.GetAdapters())
+	if err := json.Unmarshal(m.GetMetrics(), &s.Metrics); err != nil {
+		return s, fmt.Errorf("%w: the engine's numbers: %w", ErrMalformed, err)
+	}
+	return s, nil
+}
+
+// look asks for the engine's state, and its numbers or not.
+func (c *Client) look(ctx context.Context, numbers bool) (*messages.Status, error) {
+	r, err := c.ask(ctx, &call{message: &messages.Call{What: &messages.Call_Status{Status: &messages.AskStatus{Metrics: numbers}}}})
+	return r.GetStatus(), err
+}
+
+// glance looks without a context; nil: the engine does not answer.
+func (c *Client) glance(numbers bool) *messages.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), patientTime)
 	defer cancel()
-	r, err := c.ask(ctx, &call{message: &messages.Call{What: &messages.Call_Status{Status: &messages.AskStatus{Metrics: numbers}}}})
+	m, err := c.look(ctx, numbers)
 	if err != nil {
 		return nil
 	}
-	return r.GetStatus()
+	return m
 }
 
 // Status is what the engine does now. Its mode is "unreachable" where the engine does not
 // answer within 5 s.
 func (c *Client) Status() engine.Status {
-	m := c.look(false)
+	m := c.glance(false)
 	s, err := convert.StatusOf(m)
 	switch {
 	case c.link.over():
@@ -46,7 +79,7 @@ func (c *Client) Status() engine.Status {
 
 // Metrics are the engine's numbers; zero where it does not answer within 5 s.
 func (c *Client) Metrics() (m engine.Metrics) {
-	if err := json.Unmarshal(c.look(true).GetMetrics(), &m); err != nil {
+	if err := json.Unmarshal(c.glance(true).GetMetrics(), &m); err != nil {
 		return engine.Metrics{}
 	}
 	return m
@@ -60,14 +93,16 @@ func (c *Client) Running() bool {
 
 // Version is the version of the weights that serve; "": the engine does not answer within
 // 5 s.
-func (c *Client) Version() string { return c.look(false).GetVersion() }
+func (c *Client) Version() string { return c.glance(false).GetVersion() }
 
 // Kept is the version that Rollback can go back to; "": none, or as Version.
-func (c *Client) Kept() string { return c.look(false).GetKept() }
+func (c *Client) Kept() string { return c.glance(false).GetKept() }
 
 // Adapters are those that requests may name; nil: none, or the engine does not answer
 // within 5 s.
-func (c *Client) Adapters() []engine.Adapter { return convert.AdaptersOf(c.look(false).GetAdapters()) }
+func (c *Client) Adapters() []engine.Adapter {
+	return convert.AdaptersOf(c.glance(false).GetAdapters())
+}
 
 // Start is engine.Engine.Start.
 func (c *Client) Start(ctx context.Context) error {

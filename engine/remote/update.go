@@ -40,7 +40,7 @@ func (c *Client) begin(ctx context.Context, o engine.UpdateOptions, inPlace bool
 	if o.KV > engine.KVAbort {
 		return nil, fmt.Errorf("%w: KV policy %d, must be from %d to %d", engine.ErrParams, o.KV, engine.KVAsUpdate, engine.KVAbort)
 	}
-	parts, err := convert.Manifests(o.Manifest, c.said.chunk)
+	parts, err := convert.Manifests(o.Manifest, c.link.said.Load().chunk)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (u *update) Put(name, dtype string, shape []int, offset int, data []byte) e
 		return fmt.Errorf("%w: the offset is %d", weights.ErrChunk, offset)
 	}
 	for first := true; first || len(data) > 0; first = false {
-		n := min(len(data), u.client.said.chunk)
+		n := min(len(data), u.client.link.said.Load().chunk)
 		m := &messages.PutChunk{Update: u.number, Name: name, Dtype: dtype, Shape: convert.Shape(shape), Offset: uint64(offset), Data: bytes.Clone(data[:n])}
 		if err := u.flow.put(u.ctx, &messages.Call{What: &messages.Call_PutChunk{PutChunk: m}}); err != nil {
 			return err
