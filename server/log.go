@@ -23,6 +23,10 @@ func (s *Server) named(next http.Handler) http.Handler {
 			return
 		}
 		defer s.survive(seen, id)
+		if err := http.NewResponseController(w).SetWriteDeadline(begun.Add(s.limits.Patience)); err != nil { // that of the answer before would hold still
+			s.refuse(seen, refusalOf(err, ""))
+			return
+		}
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), idKey{}, id)))
 	})
 }

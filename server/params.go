@@ -143,7 +143,7 @@ func (p *params) setBias(r *texts.Request) error {
 	}
 	for key, value := range p.LogitBias {
 		id, err := strconv.ParseInt(key, 10, 32)
-		if err != nil || strconv.FormatInt(id, 10) != key {
+		if err != nil || id < 0 || strconv.FormatInt(id, 10) != key {
 			return bad("logit_bias", "has the key %.40q, must be token ids", key)
 		}
 		if !(math.Abs(value) <= 100) {

@@ -18,20 +18,30 @@ func (s *stops) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err != nil || raw.Kind() == 'n' {
 		return err
 	}
-	var one string
-	var list []string
-	switch {
-	case json.Unmarshal(raw, &one) == nil:
-		list = []string{one}
-	case json.Unmarshal(raw, &list) != nil:
-		return must("a string or a list of strings")
+	if raw.Kind() == '"' {
+		*s = stops{""}
+		return json.Unmarshal(raw, &(*s)[0])
 	}
-	if len(list) > maxStops {
-		return must("at most %d strings, %d are given", maxStops, len(list))
+	if raw.Kind() != '[' {
+		return errStop
 	}
-	*s = list
-	return nil
+	list := jsontext.NewDecoder(bytes.NewReader(raw)) // not all of it is read where it is too long
+	_, err = list.ReadToken()
+	for err == nil && list.PeekKind() == '"' {
+		if len(*s) == maxStops {
+			return must("at most %d strings", maxStops)
+		}
+		var t jsontext.Token
+		t, err = list.ReadToken()
+		*s = append(*s, t.String())
+	}
+	if err == nil && list.PeekKind() != ']' {
+		err = errStop
+	}
+	return err
 }
+
+var errStop = must("a string or a list of strings")
 
 // prompts are those of completions: a text, a list of texts, token ids, or lists of them.
 type prompts []texts.Prompt
