@@ -58,7 +58,10 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 	if p.StreamOptions != nil && !p.Stream {
 		return r, bad("stream_options", "is for stream: true")
 	}
-	r.Sampling = m.Defaults
+	r.Sampling = sampling.Params{Temperature: 1}
+	if m.Defaults != nil {
+		r.Sampling = *m.Defaults
+	}
 	r.IgnoreEOS, r.KeepStop, r.StopIDs, r.BadWords = p.IgnoreEOS, p.IncludeStop, p.StopIDs, p.BadWords
 	r.Stop, r.Salt = p.Stop, p.salt(saltByUser)
 	if p.Seed != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
 )
 
@@ -86,7 +87,7 @@ func serve(t *testing.T, cfg engine.Config, o Options, codec *text.Codec, script
 	if script != nil {
 		words = scripted{words, script}
 	}
-	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell}}
+	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell, Defaults: &sampling.Params{}}}
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -42,8 +42,9 @@ type Model struct {
 	// their ids.
 	Spell func(id int32) []byte
 
-	// Defaults are what a request has that says nothing about sampling.
-	Defaults sampling.Params
+	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
+	// is temperature 1.
+	Defaults *sampling.Params
 }
 
 // Server answers HTTP. See the package for what it owns.
