@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -160,8 +161,10 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if f.tls, err = f.secure.load(certs.Files.Server); err != nil {
 		return err
 	}
-	if err := wire.Check(f.actors, secure); err != nil {
-		return fmt.Errorf("--actors %s: %w", f.actors, err)
+	if f.actors != "" {
+		if err := wire.Check(f.actors, f.tls); err != nil {
+			return fmt.Errorf("--actors %s: %w", f.actors, err)
+		}
 	}
 	ctx, stop := c.interrupts(cmd.Context(), "stopping")
 	defer stop()
@@ -178,10 +181,7 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := s.listen(c, f); err != nil {
 		return err
 	}
-	if err := s.until(ctx); err != nil {
-		return err
-	}
-	return s.drain(f.drain)
+	return s.drain(f.drain, s.until(ctx))
 }
 
 // open starts the engine of a model.

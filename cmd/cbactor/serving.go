@@ -120,9 +120,9 @@ func untilCrash(ctx context.Context, e engine.API) error {
 	}
 }
 
-// drain stops the engines when what is open has ended, which may take so long, and lets
-// clients read it.
-func (s *serving) drain(most time.Duration) error {
+// drain stops the engines when what is open has ended, which may take so long, unless there
+// was a crash, and lets clients read how it has ended.
+func (s *serving) drain(most time.Duration, crash error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	var all sync.WaitGroup
@@ -131,17 +131,19 @@ func (s *serving) drain(most time.Duration) error {
 	}
 	errs := make([]error, len(s.models))
 	for i, m := range s.models {
-		all.Go(func() { errs[i] = m.engine.Stop(ctx, engine.StopOptions{}) })
+		if crash == nil {
+			all.Go(func() { errs[i] = m.engine.Stop(ctx, engine.StopOptions{}) })
+		}
 	}
 	all.Wait()
+	if s.gateway != nil {
+		s.gateway.Drain(ctx)
+	}
 	err := errors.Join(errs...)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
 	}
-	if s.gateway != nil {
-		s.gateway.Drain(ctx)
-	}
-	return err
+	return errors.Join(crash, err)
 }
 
 // close closes what is still there, and adds what went wrong with that to err.
