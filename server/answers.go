@@ -2,24 +2,26 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
-// answers writes what a route answers with, for one call.
+// answers words what a route answers with, for one call.
 type answers interface {
 	// prepare comes before the requests are submitted, when the ids of the prompts are known.
 	prepare(ctx context.Context, list []texts.Prompt) error
 	// whole is the answer of a call that is not streamed.
-	whole(outs []texts.Output, usage jsontext.Value) any
-	// chunk is the event about what came of a sequence; false: there is nothing to tell yet.
-	chunk(sequence int, c texts.Chunk) (event any, some bool)
-	// last is the event with the usage.
-	last(usage jsontext.Value) any
+	whole(outs []texts.Output, sum *usage) any
+	// begin, chunk and last are the events of one that is: before anything has come, about
+	// what came of a sequence, if there is anything to tell yet, and when all have ended.
+	begin() []event
+	chunk(sequence int, c texts.Chunk) []event
+	last(sum *usage) []event
+	// failed are the events in the place of further ones.
+	failed(r *refusal) []event
 }
 
 // generate answers a call.
@@ -39,7 +41,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 		return refusalOf(err, c.prompt)
 	}
 	if p.Stream {
-		return s.streamed(ctx, w, c, p, a)
+		return s.streamed(ctx, w, c, a)
 	}
 	outs, err := c.wait(ctx)
 	if err != nil {
@@ -49,45 +51,49 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 	for i := range outs {
 		sum.add(i, c.shared.N, &outs[i])
 	}
-	told, err := encode(sum)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, http.StatusOK, a.whole(outs, told))
+	return s.answer(w, http.StatusOK, a.whole(outs, &sum))
 }
 
 // streamed answers a call with events. What goes wrong from now on is told by one.
-func (s *Server) streamed(ctx context.Context, w http.ResponseWriter, c *call, p *params, a answers) error {
-	e, err := s.stream(w)
-	if err != nil {
-		e.end(err)
-		return nil
-	}
+func (s *Server) streamed(ctx context.Context, w http.ResponseWriter, c *call, a answers) error {
+	e := s.stream(w)
+	err := e.send(a.begin())
 	var sum usage
-	err = c.follow(ctx, func(i int, chunk texts.Chunk) error {
-		if chunk.Final != nil {
-			sum.add(i, c.shared.N, chunk.Final)
-		}
-		event, some := a.chunk(i, chunk)
-		if !some {
-			return nil
-		}
-		return e.send(event)
-	})
-	if err == nil && p.StreamOptions != nil && p.StreamOptions.IncludeUsage {
-		var told jsontext.Value
-		if told, err = encode(sum); err == nil {
-			err = e.send(a.last(told))
-		}
+	if err == nil {
+		err = c.follow(ctx, func(i int, chunk texts.Chunk) error {
+			if chunk.Final != nil {
+				sum.add(i, c.shared.N, chunk.Final)
+			}
+			return e.send(a.chunk(i, chunk))
+		})
 	}
-	e.end(err)
+	if err == nil {
+		err = e.send(a.last(&sum))
+	} else {
+		err = errors.Join(err, e.send(a.failed(refusalOf(err, ""))))
+	}
+	if err != nil {
+		s.log.Debug().Err(err).Str("call", c.id).Msg("a stream did not come to its end")
+	}
 	return nil
 }
 
-// tally is what the events of a stream have for usage before the last one: nothing, or null.
-func tally(options *streamOptions) jsontext.Value {
+// plainLast is last of routes whose streams end with [DONE], and before it tell of usage
+// where they are asked to.
+func plainLast(options *streamOptions, answer any) []event {
 	if options != nil && options.IncludeUsage {
-		return jsontext.Value("null")
+		return []event{{data: answer}, {}}
+	}
+	return []event{{}}
+}
+
+// plainFailed is failed of these routes.
+func plainFailed(r *refusal) []event { return []event{{data: r.body()}, {}} }
+
+// tally is what their other events have for usage: nothing, or null where it comes later.
+func tally(options *streamOptions) any {
+	if options != nil && options.IncludeUsage {
+		return (*usage)(nil)
 	}
 	return nil
 }

@@ -4,20 +4,18 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
 // chatCompletion is the answer of a chat.
 type chatCompletion struct {
-	ID        string         `json:"id"`
-	Object    string         `json:"object"`
-	Created   int64          `json:"created"`
-	Model     string         `json:"model"`
-	Choices   []chatChoice   `json:"choices"`
-	Usage     jsontext.Value `json:"usage,omitzero"`
-	PromptIDs []int32        `json:"prompt_token_ids,omitzero"`
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	Created   int64        `json:"created"`
+	Model     string       `json:"model"`
+	Choices   []chatChoice `json:"choices"`
+	Usage     any          `json:"usage,omitzero"`
+	PromptIDs []int32      `json:"prompt_token_ids,omitzero"`
 }
 
 // chatChoice is a sequence, or, with a Delta, what came of it.
@@ -61,9 +59,9 @@ func (a *chatting) prepare(context.Context, []texts.Prompt) error {
 }
 
 // whole implements answers.
-func (a *chatting) whole(outs []texts.Output, usage jsontext.Value) any {
+func (a *chatting) whole(outs []texts.Output, sum *usage) any {
 	answer := a.base
-	answer.Usage = usage
+	answer.Usage = sum
 	if a.params.ReturnIDs {
 		answer.PromptIDs = a.promptOf(0)
 	}
@@ -76,11 +74,14 @@ func (a *chatting) whole(outs []texts.Output, usage jsontext.Value) any {
 	return answer
 }
 
+// begin implements answers.
+func (a *chatting) begin() []event { return nil }
+
 // chunk implements answers.
-func (a *chatting) chunk(i int, c texts.Chunk) (any, bool) {
+func (a *chatting) chunk(i int, c texts.Chunk) []event {
 	asked := a.params.Logprobs || a.params.ReturnIDs
 	if c.Text == "" && c.Final == nil && !(asked && len(c.TokenIDs) > 0) {
-		return nil, false
+		return nil
 	}
 	choice := a.choice(i, &c, c.Final)
 	choice.Delta = &chatDelta{Content: c.Text}
@@ -92,15 +93,18 @@ func (a *chatting) chunk(i int, c texts.Chunk) (any, bool) {
 		}
 	}
 	answer.Choices, answer.Usage = []chatChoice{choice}, tally(a.params.StreamOptions)
-	return answer, true
+	return []event{{data: answer}}
 }
 
 // last implements answers.
-func (a *chatting) last(usage jsontext.Value) any {
+func (a *chatting) last(sum *usage) []event {
 	answer := a.base
-	answer.Choices, answer.Usage = []chatChoice{}, usage
-	return answer
+	answer.Choices, answer.Usage = []chatChoice{}, sum
+	return plainLast(a.params.StreamOptions, answer)
 }
+
+// failed implements answers.
+func (a *chatting) failed(r *refusal) []event { return plainFailed(r) }
 
 // choice is what is told of tokens beside their text; out is nil before the end.
 func (a *chatting) choice(i int, c *texts.Chunk, out *texts.Output) chatChoice {

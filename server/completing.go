@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
@@ -42,9 +40,9 @@ func (a *completing) prepare(ctx context.Context, list []texts.Prompt) error {
 }
 
 // whole implements answers.
-func (a *completing) whole(outs []texts.Output, usage jsontext.Value) any {
+func (a *completing) whole(outs []texts.Output, sum *usage) any {
 	answer := a.base
-	answer.Usage = usage
+	answer.Usage = sum
 	for i := range outs {
 		out := &outs[i]
 		choice := a.choice(i)
@@ -58,27 +56,33 @@ func (a *completing) whole(outs []texts.Output, usage jsontext.Value) any {
 	return answer
 }
 
+// begin implements answers.
+func (a *completing) begin() []event { return nil }
+
 // chunk implements answers.
-func (a *completing) chunk(i int, c texts.Chunk) (any, bool) {
+func (a *completing) chunk(i int, c texts.Chunk) []event {
 	echoes := a.params.Echo && !a.begun[i]
 	asked := a.params.Logprobs != nil || a.params.ReturnIDs
 	if c.Text == "" && c.Final == nil && !echoes && !(asked && len(c.TokenIDs) > 0) {
-		return nil, false
+		return nil
 	}
 	choice := a.choice(i)
 	choice.Text += c.Text
 	a.tell(&choice, &c, c.Final)
 	answer := a.base
 	answer.Choices, answer.Usage = []completionChoice{choice}, tally(a.params.StreamOptions)
-	return answer, true
+	return []event{{data: answer}}
 }
 
 // last implements answers.
-func (a *completing) last(usage jsontext.Value) any {
+func (a *completing) last(sum *usage) []event {
 	answer := a.base
-	answer.Choices, answer.Usage = []completionChoice{}, usage
-	return answer
+	answer.Choices, answer.Usage = []completionChoice{}, sum
+	return plainLast(a.params.StreamOptions, answer)
 }
+
+// failed implements answers.
+func (a *completing) failed(r *refusal) []event { return plainFailed(r) }
 
 // choice begins what is told of a sequence; the first of it has the prompt.
 func (a *completing) choice(i int) completionChoice {

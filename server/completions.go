@@ -3,8 +3,6 @@ package server
 import (
 	"net/http"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
@@ -28,7 +26,7 @@ type completion struct {
 	Created int64              `json:"created"`
 	Model   string             `json:"model"`
 	Choices []completionChoice `json:"choices"`
-	Usage   jsontext.Value     `json:"usage,omitzero"`
+	Usage   any                `json:"usage,omitzero"` // nil: not told
 }
 
 type completionChoice struct {

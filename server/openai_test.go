@@ -8,6 +8,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/cbactor/cbactor/engine"
 )
@@ -82,6 +83,50 @@ func TestOpenAIClientCompletions(t *testing.T) {
 	}
 	if one, err := client.Models.Get(t.Context(), "tiny"); err != nil || one.ID != "tiny" {
 		t.Errorf("%+v, %v", one, err)
+	}
+}
+
+func TestOpenAIClientResponses(t *testing.T) {
+	r := serveTiny(t, engine.Config{}, Options{})
+	client := r.client("any")
+	for name, in := range map[string]responses.ResponseNewParamsInputUnion{
+		"text": {OfString: openai.String("Write a story.")},
+		"list": {OfInputItemList: responses.ResponseInputParam{responses.ResponseInputItemParamOfMessage("Write a story.", responses.EasyInputMessageRoleUser)}},
+	} {
+		for most, status := range map[int64]string{8: "incomplete", 900: "completed"} {
+			ask := responses.ResponseNewParams{Model: "tiny", Input: in, Instructions: openai.String("Be kind."), Temperature: openai.Float(0), MaxOutputTokens: openai.Int(most),
+				TopLogprobs: openai.Int(2), Include: []responses.ResponseIncludable{responses.ResponseIncludableMessageOutputTextLogprobs}}
+			whole, err := client.Responses.New(t.Context(), ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := whole.OutputText()
+			if words == "" || string(whole.Status) != status || whole.Usage.OutputTokens == 0 || len(whole.Output[0].Content[0].Logprobs) != int(whole.Usage.OutputTokens) {
+				t.Errorf("%s: %.1000s", name, whole.RawJSON())
+			}
+			stream := client.Responses.NewStreaming(t.Context(), ask)
+			var kinds []string
+			deltas, next := "", int64(0)
+			var end responses.Response
+			for ; stream.Next(); next++ {
+				e := stream.Current()
+				if e.SequenceNumber != next {
+					t.Errorf("event %d has number %d", next, e.SequenceNumber)
+				}
+				if n := len(kinds); n == 0 || kinds[n-1] != e.Type {
+					kinds = append(kinds, e.Type)
+				}
+				if e.Type == "response.output_text.delta" {
+					deltas += e.Delta
+				}
+				end = e.Response
+			}
+			want := "response.created response.in_progress response.output_item.added response.content_part.added response.output_text.delta " +
+				"response.output_text.done response.content_part.done response.output_item.done response." + status
+			if got := strings.Join(kinds, " "); stream.Err() != nil || got != want || deltas != words || end.OutputText() != words || end.Usage.TotalTokens != whole.Usage.TotalTokens {
+				t.Errorf("%s streamed: %v: %s, %q, want %q", name, stream.Err(), got, deltas, words)
+			}
+		}
 	}
 }
 

@@ -60,11 +60,13 @@ func TestReportK2Limits(t *testing.T) {
 	}
 }
 
+var errOnPurpose = errors.New("on purpose")
+
 // K2: what fails when a token is drawn ends its own request.
 func TestReportK2OneRowFails(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Fail: func(ids []int32) error {
 		if ids[0] == 7 {
-			return errors.New("on purpose")
+			return errOnPurpose
 		}
 		return nil
 	}}, engine.Config{}, Options{})
