@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 )
 
@@ -48,4 +49,25 @@ func (s *Server) oneModel(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.answer(w, http.StatusOK, s.modelObject(m, adapter))
+}
+
+// find is the model that a client asks for, or the model of the adapter of the name; "": the
+// only one there is.
+func (s *Server) find(name string) (m *Model, adapter string, err error) {
+	if name == "" && len(s.models) > 1 {
+		return nil, "", bad("model", "is missing: %d models are served", len(s.models))
+	}
+	for i := range s.models {
+		if m := &s.models[i]; name == "" || m.Name == name {
+			return m, "", nil
+		}
+	}
+	for i := range s.models {
+		for _, a := range s.models[i].Engine.Adapters() {
+			if a.Name == name {
+				return &s.models[i], name, nil
+			}
+		}
+	}
+	return nil, "", &refusal{http.StatusNotFound, fmt.Sprintf("the model %.200q does not exist: /v1/models has those that do", name), "model", "model_not_found"}
 }

@@ -23,6 +23,23 @@ type call struct {
 	open   []texts.Stream
 }
 
+// newCall settles what all routes that generate share. kind begins the id of the answer.
+func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call, error) {
+	m, adapter, err := s.find(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt}
+	if adapter != "" {
+		c.name = adapter
+	}
+	if c.shared, err = p.request(m, s.options.SaltByUser); err != nil {
+		return nil, err
+	}
+	c.shared.Adapter = adapter
+	return c, nil
+}
+
 // encode turns the prompts of a call into ids.
 func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 	info := c.model.Engine.Info()
@@ -129,88 +146,4 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 		}
 	}
 	return nil
-}
-
-// usage counts the tokens of a call.
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
-	Details    struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-}
-
-// add counts a sequence; those of one prompt count it once.
-func (u *usage) add(sequence, n int, out *texts.Output) {
-	if sequence%n == 0 {
-		u.Prompt += out.Usage.PromptTokens
-		u.Details.Cached += out.Usage.CachedTokens
-	}
-	u.Completion += out.Usage.CompletionTokens
-	u.Total = u.Prompt + u.Completion
-}
-
-// finish is why a sequence ended, in OpenAI's words where it has one, and vLLM's
-// stop_reason: the stop string, or the id of stop_token_ids.
-func finish(out *texts.Output, stopIDs []int32) (reason string, by any) {
-	switch out.FinishReason {
-	case engine.FinishStop:
-		if out.Stopped != "" {
-			return "stop", out.Stopped
-		}
-		if n := len(out.TokenIDs); n > 0 {
-			for _, id := range stopIDs {
-				if id == out.TokenIDs[n-1] {
-					return "stop", id
-				}
-			}
-		}
-		return "stop", nil
-	case engine.FinishLength:
-		return "length", nil
-	case engine.FinishDeadline:
-		return "deadline", nil
-	case engine.FinishStale:
-		return "stale", nil
-	}
-	return "abort", nil
-}
-
-// find is the model that a client asks for, or the model of the adapter of the name; "": the
-// only one there is.
-func (s *Server) find(name string) (m *Model, adapter string, err error) {
-	if name == "" && len(s.models) > 1 {
-		return nil, "", bad("model", "is missing: %d models are served", len(s.models))
-	}
-	for i := range s.models {
-		if m := &s.models[i]; name == "" || m.Name == name {
-			return m, "", nil
-		}
-	}
-	for i := range s.models {
-		for _, a := range s.models[i].Engine.Adapters() {
-			if a.Name == name {
-				return &s.models[i], name, nil
-			}
-		}
-	}
-	return nil, "", &refusal{http.StatusNotFound, fmt.Sprintf("the model %.200q does not exist: /v1/models has those that do", name), "model", "model_not_found"}
-}
-
-// newCall settles what all routes that generate share. kind begins the id of the answer.
-func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call, error) {
-	m, adapter, err := s.find(p.Model)
-	if err != nil {
-		return nil, err
-	}
-	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt}
-	if adapter != "" {
-		c.name = adapter
-	}
-	if c.shared, err = p.request(m, s.options.SaltByUser); err != nil {
-		return nil, err
-	}
-	c.shared.Adapter = adapter
-	return c, nil
 }
