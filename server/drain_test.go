@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +117,24 @@ func TestPanicIsOneCalls(t *testing.T) {
 	if status := r.get("/health", &c); status != 200 {
 		t.Errorf("%d", status)
 	}
+
+	// Where a part of the answer was written, the connection is cut, so that it is not taken
+	// for whole.
+	halves := httptest.NewServer(r.server.named(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		panic("on purpose")
+	})))
+	defer halves.Close()
+	if resp, err := http.Get(halves.URL); err == nil {
+		if _, err = io.ReadAll(resp.Body); err == nil {
+			t.Error("a half of an answer looks whole")
+		}
+		drop(t, resp)
+	}
+}
+
+func TestListenerFails(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	if err := r.server.Serve(closedListener{}); err == nil {
 		t.Error("a listener that fails is served")
 	}
