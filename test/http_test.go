@@ -1,7 +1,6 @@
 package test
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"os"
@@ -44,19 +43,11 @@ func TestServeHTTP(t *testing.T) {
 	if err := os.WriteFile(key, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t, "serve", "--listen", "127.0.0.1:0", "--api-key-file", key, "--model", "tales=tiny", "--model", "more=tiny", "--num-blocks", "64")
-	pipe, err := cmd.StderrPipe()
+	server := &serving{}
+	url, err := server.begin(command(t, "serve", "--listen", "127.0.0.1:0", "--api-key-file", key, "--model", "tales=tiny", "--model", "more=tiny", "--num-blocks", "64"))
+	defer server.stop()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := bufio.NewReader(pipe)
-	line, err := said.ReadString('\n')
-	_, url, found := strings.Cut(strings.TrimSpace(line), "serving tales at ")
-	if err != nil || !found {
-		t.Fatalf("%q, %v", line, err)
 	}
 	for _, c := range []struct {
 		method, path, key string
@@ -70,24 +61,19 @@ func TestServeHTTP(t *testing.T) {
 		}
 	}
 	open := ask(t, "POST", url+"/v1/completions", "secret", `{"model":"more","prompt":"Once upon","max_tokens":400,"ignore_eos":true,"stream":true}`)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	data, err := io.ReadAll(open.Body)
 	if err != nil || !strings.Contains(string(data), `"finish_reason":"length"`) || !strings.HasSuffix(string(data), "data: [DONE]\n\n") {
 		t.Errorf("%v: …%s", err, data[max(0, len(data)-300):])
 	}
-	timer := time.AfterFunc(servingPatience, func() {
-		if err := cmd.Process.Kill(); err != nil {
-			t.Error(err)
-		}
-	})
-	defer timer.Stop()
-	rest, err := io.ReadAll(said)
-	if err != nil {
-		t.Error(err)
+	select {
+	case <-server.read:
+	case <-time.After(servingPatience):
+		t.Fatalf("it goes on for %v after SIGTERM", servingPatience)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v: %s", err, rest)
+	if err := server.wait(); err != nil {
+		t.Errorf("it ended with %v: %s", err, server.stderr.String())
 	}
 }
