@@ -83,6 +83,7 @@ full)
 	export CBACTOR_REQUIRE_ASSETS=1
 	part "tests, race detector on" go test -race -timeout 20m ./...
 	part "goldens" goldens
+	part "clients of others" ./test/clients/run.sh
 	part "loads on a real model" loads
 	part "without cgo" without_cgo
 	part "instruction sets" instruction_sets

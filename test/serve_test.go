@@ -82,8 +82,11 @@ func (s *serving) listen(lines *bufio.Scanner) {
 	defer close(s.read)
 	for lines.Scan() {
 		s.stderr.WriteString(lines.Text() + "\n")
-		if _, address, found := strings.Cut(lines.Text(), " to actors at "); found {
-			s.ready <- address
+		if what, address, found := strings.Cut(lines.Text(), " at "); found && strings.HasPrefix(what, "cbactor: serving ") {
+			select {
+			case s.ready <- address:
+			default: // another model at the same address
+			}
 		}
 		if strings.HasSuffix(lines.Text(), "; once more to end at once") {
 			close(s.stopping)

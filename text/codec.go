@@ -97,6 +97,10 @@ func (c *Codec) Hiding(ids []int32) *Codec {
 	return &less
 }
 
+// Spell is the bytes that a token stands for, those that are not shown in a text too; nil
+// for an id that no token has. They are read only, and need not be UTF-8.
+func (c *Codec) Spell(id int32) []byte { return c.texts.of(id) }
+
 // appendText appends the ids of text to dst: added tokens first, then the words
 // between them.
 func (c *Codec) appendText(dst []int32, text string) []int32 {

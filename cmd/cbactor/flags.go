@@ -156,7 +156,7 @@ func addModel(cmd *cobra.Command, model *string) {
 	*model = checkpoint.Embedded
 	cmd.Flags().Var(pathFlag{path: model}, "model",
 		"model: tiny (part of the program), smollm2, smollm2-bf16, a checkpoint folder, or a .gguf file")
-	complete(cmd, "model", func() []string { return []string{checkpoint.Embedded, "smollm2", "smollm2-bf16"} })
+	complete(cmd, "model", checkpoint.Names)
 }
 
 // complete names the values of a flag to shells, which also offer files where it

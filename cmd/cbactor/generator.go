@@ -8,6 +8,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/text"
 )
 
 // priorityPolicy is the scheduler type that looks at priorities.
@@ -24,6 +25,7 @@ type generator struct {
 	elsewhere   bool                  // the engine is served by another process, and others use it
 	seed        uint64                // what seeds of requests are drawn from here; 0: the engine draws them
 	noText      error                 // why it takes token ids only; nil: it takes text, too
+	codec       *text.Codec           // of an engine of this process; nil: it has none
 	generation  checkpoint.Generation // what the model's authors recommend
 	recommended sampling.Params       // of that, what there is
 	policy      string                // of the scheduler

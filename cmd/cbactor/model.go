@@ -137,7 +137,10 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(*texts.Local) 
 	if noText != nil {
 		words = texts.WithoutText(e, noText)
 	}
-	return newGenerator(e, words, noText, model.Generation)
+	if g, err = newGenerator(e, words, noText, model.Generation); err == nil {
+		g.codec = codec
+	}
+	return g, err
 }
 
 // closeEngine closes an engine, or a connection to one, and adds what went wrong with that

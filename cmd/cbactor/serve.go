@@ -3,62 +3,88 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/internal/certs"
 	"github.com/cbactor/cbactor/internal/wire"
 )
 
-const serveHelp = `Serve a model to clients on the network: Go programs with package engine/remote, ` + "`cbactor generate --connect`" + `,
-` + "`cbactor weights`" + ` and ` + "`cbactor status`" + `, and whoever speaks the protocol of docs/protocol.md.
+const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients that speak in messages of actors.
 
-Without certificates it listens on addresses of this machine only; with --tls-ca, --tls-cert and --tls-key
-clients must show a certificate of that authority, as ` + "`cbactor certs`" + ` makes them. Each client can do
-everything with the engine: generate, pause it, change its weights, stop it.
+HTTP has /v1/completions, /v1/chat/completions, /v1/models, /tokenize, /detokenize, /health, /ready and
+/version. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
+--model may be repeated, with a name before it, NAME=MODEL; a request that names no model means the only one.
+
+Clients of --actors are Go programs with package engine/remote, ` + "`cbactor generate --connect`" + `,
+` + "`cbactor weights`" + ` and ` + "`cbactor status`" + `, and whoever speaks the protocol of docs/protocol.md. Without
+certificates --actors is an address of this machine only; with --tls-ca, --tls-cert and --tls-key clients
+must show a certificate of that authority, as ` + "`cbactor certs`" + ` makes them. Each of these clients can do everything
+with the engine: generate, pause it, change its weights, stop it.
 
 When it listens it says so on standard error, with the address: port 0 is one that is free.
 
 The first Ctrl-C, or SIGTERM, lets what is open come to its end, at most for --drain, and refuses what is
 new; then it ends, with exit status 0. A second one ends it at once.`
 
+// defaultListen is where HTTP is served unless an address is given.
+const defaultListen = "127.0.0.1:8000"
+
 // serveFlags are the flags of `cbactor serve`.
 type serveFlags struct {
 	engine   engineFlags
+	models   modelsFlag
 	adapters adapterFlags
-	actors   string
-	secure   secureFlags
-	kept     time.Duration
-	drain    time.Duration
+
+	listen     string
+	keyFile    string
+	saltByUser bool
+
+	actors string
+	secure secureFlags
+	kept   time.Duration
+
+	drain time.Duration
+
+	key string      // that is in keyFile
+	tls *tls.Config // of secure
 }
 
 func (c *cli) serveCommand() *cobra.Command {
 	f := &serveFlags{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve a model to clients on the network",
+		Short: "Serve models over HTTP, with OpenAI's API, and to actors",
 		Long:  serveHelp,
-		Example: "  cbactor serve --model smollm2 --actors localhost:7070\n" +
+		Example: "  cbactor serve --model smollm2\n" +
+			"  cbactor serve --model one=models/one --model two=models/two.gguf --listen 127.0.0.1:9000\n" +
 			"  cbactor serve --model smollm2 --actors :7070 --tls-ca certs/ca.crt --tls-cert certs/server.crt --tls-key certs/server.key",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd, f) },
 	}
 	fs := cmd.Flags()
-	addModel(cmd, &f.engine.model)
+	fs.Var(&f.models, "model", "model, as other commands take it, and before it a name by which clients ask for it (repeatable; default tiny)")
+	complete(cmd, "model", checkpoint.Names)
 	fs.Var(&f.adapters, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name by which requests ask for it (repeatable)")
-	group(fs, "Model")
+	group(fs, "Models")
+	fs.StringVar(&f.listen, "listen", "", "address to serve HTTP at, HOST:PORT (default "+defaultListen+", but with --actors none)")
+	fs.Var(pathFlag{path: &f.keyFile}, "api-key-file", "file with the key that clients of HTTP must show")
+	fs.BoolVar(&f.saltByUser, "salt-by-user", false, "keep the prefix caches of users of HTTP apart, by user of their requests")
+	group(fs, "HTTP")
 	fs.StringVar(&f.actors, "actors", "", "address to listen on for clients that speak the protocol of actors, HOST:PORT")
 	f.secure.add(fs)
 	fs.DurationVar(&f.kept, "kept", time.Minute, "how long a client that has lost its connection may come back to what it has open")
+	group(fs, "Actors")
 	fs.DurationVar(&f.drain, "drain", 30*time.Second, "how long what is open may go on after the first Ctrl-C or SIGTERM")
-	group(fs, "Clients")
+	group(fs, "Ending")
 	f.engine.addFields(cmd)
 	f.engine.addTrace(cmd)
 	f.engine.addRecord(cmd)
@@ -70,15 +96,20 @@ func (c *cli) serveCommand() *cobra.Command {
 
 // check refuses what is wrong before a model is read.
 func (f *serveFlags) check() error {
+	if f.listen == "" && f.actors == "" {
+		f.listen = defaultListen
+	}
 	switch {
-	case f.actors == "":
-		return badUsage("there is nothing to serve by: give --actors HOST:PORT")
 	case f.kept <= 0 || f.kept > 24*time.Hour:
 		return badUsage("--kept is %s, must be more than 0 and at most 24h", f.kept)
 	case f.drain < 0 || f.drain > 24*time.Hour:
 		return badUsage("--drain is %s, must be from 0 to 24h", f.drain)
+	case f.secure != (secureFlags{}) && f.actors == "":
+		return badUsage("--tls-ca, --tls-cert and --tls-key are for --actors: give it, or leave them out")
+	case f.listen == "" && (f.keyFile != "" || f.saltByUser):
+		return badUsage("--api-key-file and --salt-by-user are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.engine.check, func() error { return f.adapters.check(false) }} {
+	for _, check := range []func() error{f.secure.check, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKey} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -86,87 +117,84 @@ func (f *serveFlags) check() error {
 	return f.adapters.makeRoom(&f.engine)
 }
 
+// checkSeveral refuses what goes with one model alone. The threads of several engines are
+// not bound to the same processors unless somebody wants it.
+func (f *serveFlags) checkSeveral() error {
+	if len(f.models.models()) == 1 {
+		return nil
+	}
+	for _, one := range []struct {
+		flag  string
+		given bool
+	}{{"actors", f.actors != ""}, {"adapter", len(f.adapters.list) > 0}, {"trace", f.engine.trace != ""}, {"record", f.engine.record != ""}} {
+		if one.given {
+			return badUsage("--%s is for one model, %d are given: serve the others by a process of their own", one.flag, len(f.models.models()))
+		}
+	}
+	f.engine.given = slices.Insert(f.engine.given, 0, engine.Given{Name: "pin", Text: "false", Called: "several models"})
+	return nil
+}
+
+// maxKey bounds the file of a key.
+const maxKey = 4096
+
+// readKey reads the key that clients must show.
+func (f *serveFlags) readKey() error {
+	if f.keyFile == "" {
+		return nil
+	}
+	data, err := os.ReadFile(f.keyFile)
+	if err != nil {
+		return badFile("--api-key-file", err)
+	}
+	f.key = strings.TrimSpace(string(data))
+	if f.key == "" || len(f.key) > maxKey || strings.ContainsAny(f.key, " \t\r\n") {
+		return badUsage("--api-key-file %s: must have one key, of at most %d characters without spaces", f.keyFile, maxKey)
+	}
+	return nil
+}
+
 func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	secure, err := f.secure.load(certs.Files.Server)
-	if err != nil {
+	if f.tls, err = f.secure.load(certs.Files.Server); err != nil {
 		return err
 	}
-	if err := wire.Check(f.actors, secure); err != nil {
-		return fmt.Errorf("--actors %s: %w", f.actors, err)
+	if f.actors != "" {
+		if err := wire.Check(f.actors, f.tls); err != nil {
+			return fmt.Errorf("--actors %s: %w", f.actors, err)
+		}
 	}
 	ctx, stop := c.interrupts(cmd.Context(), "stopping")
 	defer stop()
-	model, err := wait(ctx, c, "reading model "+f.engine.model, func() (*generator, error) {
-		return c.load(cmd, &f.engine, func(*texts.Local) engine.Hints { return engine.Hints{} })
+	s := &serving{}
+	defer s.close(&err)
+	for _, m := range f.models.models() {
+		if err := c.open(ctx, cmd, f, m, s); err != nil {
+			return err
+		}
+	}
+	if err := f.adapters.load(ctx, s.models[0].engine); err != nil {
+		return ended(ctx, err)
+	}
+	if err := s.listen(c, f); err != nil {
+		return err
+	}
+	return s.drain(f.drain, s.until(ctx))
+}
+
+// open starts the engine of a model.
+func (c *cli) open(ctx context.Context, cmd *cobra.Command, f *serveFlags, m namedModel, s *serving) error {
+	flags := f.engine
+	flags.model = m.model
+	model, err := wait(ctx, c, "reading model "+m.model, func() (*generator, error) {
+		return c.load(cmd, &flags, func(*texts.Local) engine.Hints { return engine.Hints{} })
 	})
 	if err != nil {
 		return err
 	}
-	defer model.close(&err)
-	if err := f.adapters.load(ctx, model.engine); err != nil {
-		return ended(ctx, err)
-	}
+	s.models, s.names = append(s.models, model), append(s.names, m.name)
 	c.sayUnsupported(model)
-	g, err := c.listen(f, model, secure)
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	c.say("serving %s to actors at %s", f.engine.model, g.Addr())
-	err = untilCrash(ctx, model.engine)
-	bounded, cancel := context.WithTimeout(context.Background(), f.drain)
-	defer cancel()
-	if err == nil {
-		err = drain(bounded, model.engine, f.drain)
-	}
-	g.Drain(bounded) // clients read how it has ended, also by a crash
-	return err
-}
-
-// listen begins to serve.
-func (c *cli) listen(f *serveFlags, model *generator, secure *tls.Config) (*gateway.Gateway, error) {
-	recommended, err := json.Marshal(model.generation)
-	if err != nil {
-		return nil, err
-	}
-	o := gateway.Options{Listen: f.actors, TLS: secure, Kept: f.kept, Ends: model.engine.Info().EOS, Recommended: recommended, Log: c.log()}
-	g, err := gateway.New(model.engine, model.words(), o)
-	if err != nil {
-		return nil, fmt.Errorf("--actors %s: %w", f.actors, err)
-	}
-	return g, nil
-}
-
-// restPoll is how often it is looked whether an engine that a client has stopped runs
-// again, as nothing tells.
-const restPoll = time.Second
-
-// untilCrash returns with an error when the engine crashes, and with nil at the end of ctx.
-// Clients may stop the engine and start it again.
-func untilCrash(ctx context.Context, e engine.API) error {
-	for {
-		err := e.Join(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(restPoll):
-		}
-	}
-}
-
-// drain stops an engine when what is open has ended, or with the end of ctx, after so long.
-func drain(ctx context.Context, e engine.API, most time.Duration) error {
-	err := e.Stop(ctx, engine.StopOptions{})
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
-	}
-	return err
+	return nil
 }

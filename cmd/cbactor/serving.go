@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/gateway"
+	"github.com/cbactor/cbactor/server"
+)
+
+// serving is what `serve` serves, and by what.
+type serving struct {
+	models  []*generator // in the order of names
+	names   []string
+	gateway *gateway.Gateway // nil: no actors
+	http    *server.Server   // nil: no HTTP
+	failed  chan error       // why HTTP has ended before it was to
+}
+
+// listen begins to serve by all that is asked for.
+func (s *serving) listen(c *cli, f *serveFlags) error {
+	if f.actors != "" {
+		if err := s.listenToActors(c, f); err != nil {
+			return fmt.Errorf("--actors %s: %w", f.actors, err)
+		}
+	}
+	if f.listen == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", f.listen, err)
+	}
+	o := server.Options{APIKey: f.key, Version: builtVersion(), SaltByUser: f.saltByUser, Log: c.log()}
+	for i, m := range s.models {
+		o.Models = append(o.Models, m.served(s.names[i]))
+	}
+	if s.http, err = server.New(o); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if address, ok := l.Addr().(*net.TCPAddr); ok && f.key == "" && !address.IP.IsLoopback() {
+		c.say("warning: whoever reaches %s may use it: --api-key-file has them show a key", l.Addr())
+	}
+	s.failed = make(chan error, 1)
+	go func() { s.failed <- s.http.Serve(l) }()
+	for _, name := range s.names {
+		c.say("serving %s at http://%s", name, l.Addr())
+	}
+	return nil
+}
+
+func (s *serving) listenToActors(c *cli, f *serveFlags) error {
+	m := s.models[0]
+	recommended, err := json.Marshal(m.generation)
+	if err != nil {
+		return err
+	}
+	o := gateway.Options{Listen: f.actors, TLS: f.tls, Kept: f.kept, Ends: m.engine.Info().EOS, Recommended: recommended, Log: c.log()}
+	if s.gateway, err = gateway.New(m.engine, m.words(), o); err != nil {
+		return err
+	}
+	c.say("serving %s to actors at %s", s.names[0], s.gateway.Addr())
+	return nil
+}
+
+// served is a model as HTTP serves it.
+func (g *generator) served(name string) server.Model {
+	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service}
+	if g.codec != nil {
+		m.Spell = g.codec.Spell
+	}
+	if !g.recommended.Greedy() {
+		m.Defaults = &g.recommended
+	}
+	return m
+}
+
+// until returns with nil at the end of ctx, or with an error when an engine crashes or
+// HTTP ends.
+func (s *serving) until(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ends := make(chan error, len(s.models))
+	for _, m := range s.models {
+		go func() { ends <- untilCrash(ctx, m.engine) }()
+	}
+	select {
+	case err := <-ends:
+		return err
+	case err := <-s.failed:
+		return err
+	}
+}
+
+// restPoll is how often it is looked whether an engine that a client has stopped runs
+// again, as nothing tells.
+const restPoll = time.Second
+
+// untilCrash returns with an error when the engine crashes, and with nil at the end of ctx.
+// Clients may stop the engine and start it again.
+func untilCrash(ctx context.Context, e engine.API) error {
+	for {
+		err := e.Join(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(restPoll):
+		}
+	}
+}
+
+// drain stops the engines when what is open has ended, which may take so long, unless there
+// was a crash, and lets clients read how it has ended.
+func (s *serving) drain(most time.Duration, crash error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	var all sync.WaitGroup
+	if s.http != nil {
+		all.Go(func() { s.http.Drain(ctx) })
+	}
+	errs := make([]error, len(s.models))
+	for i, m := range s.models {
+		if crash == nil {
+			all.Go(func() { errs[i] = m.engine.Stop(ctx, engine.StopOptions{}) })
+		}
+	}
+	all.Wait()
+	if s.gateway != nil {
+		s.gateway.Drain(ctx)
+	}
+	err := errors.Join(errs...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
+	}
+	return errors.Join(crash, err)
+}
+
+// close closes what is still there, and adds what went wrong with that to err.
+func (s *serving) close(err *error) {
+	if s.gateway != nil {
+		s.gateway.Close()
+	}
+	for _, m := range s.models {
+		m.close(err)
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// read reads the JSON object of a request.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" { // else any web page could have a browser send it
+		return &refusal{http.StatusUnsupportedMediaType, "the body must be JSON: set the header Content-Type: application/json", "", "unsupported_media_type"}
+	}
+	body, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return badBody("it is empty: send an object")
+	}
+	if deep(body) {
+		return badBody("it is nested more than %d deep", maxDepth)
+	}
+	return parsed(json.Unmarshal(body, into))
+}
+
+// body reads the bytes of a request, in bounded space and time.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	tooLarge := &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes: send less at a time", s.limits.Body), "", "body_too_large"}
+	if r.ContentLength > s.limits.Body {
+		return nil, tooLarge
+	}
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(s.limits.Arrival)); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.Body))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", s.limits.Arrival), "", "request_timeout"}
+	case err != nil:
+		return nil, badBody("it does not arrive: %v", err)
+	}
+	return body, control.SetReadDeadline(time.Time{}) // it would end the watch over the connection
+}
+
+func badBody(format string, args ...any) error {
+	return &refusal{http.StatusBadRequest, "the body is not taken: " + fmt.Sprintf(format, args...), "", "invalid_json"}
+}
+
+// deep says whether lists and objects stand too deep within each other.
+func deep(body []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
+}
+
+// parsed says in our words what is wrong with a body.
+func parsed(err error) error {
+	var syntax *jsontext.SyntacticError
+	var meaning *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &meaning):
+		return mistyped(meaning)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badBody("it ends early")
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
+		return badBody("%s is there twice", param(syntax.JSONPointer))
+	case errors.As(err, &syntax):
+		return badBody("byte %d: %v", syntax.ByteOffset+1, syntax.Err)
+	}
+	return badBody("%v", err)
+}
+
+// mistyped says what a value must be.
+func mistyped(e *json.SemanticError) error {
+	name := param(e.JSONPointer)
+	if name == "" {
+		return badBody("it must be an object")
+	}
+	var own *refusal
+	if errors.As(e.Err, &own) {
+		return bad(name, "%s", own.message)
+	}
+	return bad(name, "must be %s", wanted(e.GoType))
+}
+
+// param is the name of a parameter, with the places within it.
+func param(p jsontext.Pointer) string {
+	var names []string
+	for token := range p.Tokens() {
+		names = append(names, token)
+	}
+	return strings.Join(names, ".")
+}
+
+// must is an error of a type that reads itself, which says what it wants.
+func must(format string, args ...any) error {
+	return &refusal{message: "must be " + fmt.Sprintf(format, args...)}
+}
+
+// wanted is a type in words.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "something else"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return fmt.Sprintf("a whole number of at most %d bits", t.Bits())
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
+)
+
+// call is one call that generates: its prompts, with the same number of sequences each.
+type call struct {
+	id    string // that the client is told
+	model *Model
+	name  string // of the model or adapter, as it was asked for
+
+	shared texts.Request // but for the prompt
+	prompt string        // the parameter that has the prompts
+	ids    [][]int32     // of each prompt
+	open   []texts.Stream
+}
+
+// newCall settles what all routes that generate share. kind begins the id of the answer.
+func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call, error) {
+	m, adapter, err := s.find(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt}
+	if adapter != "" {
+		c.name = adapter
+	}
+	if c.shared, err = p.request(m, s.options.SaltByUser); err != nil {
+		return nil, err
+	}
+	c.shared.Adapter = adapter
+	return c, nil
+}
+
+// encode turns the prompts of a call into ids.
+func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
+	info := c.model.Engine.Info()
+	if n, most := len(list)*c.shared.N, info.QueueSize; n > most {
+		return bad(c.prompt, "asks for %d sequences over all prompts, the queue takes %d", n, most)
+	}
+	for _, p := range list {
+		ids, err := c.model.Texts.Encode(ctx, p)
+		if err != nil {
+			return err
+		}
+		c.ids = append(c.ids, ids)
+	}
+	return nil
+}
+
+// begin submits the requests, all or none. They live as long as ctx, which the caller ends
+// when there is an error.
+func (c *call) begin(ctx context.Context) error {
+	for i, ids := range c.ids {
+		r := c.shared
+		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
+		if len(c.ids) > 1 {
+			r.ID = fmt.Sprintf("%s:%d", c.id, i)
+		}
+		first, err := c.model.Texts.Generate(ctx, r)
+		if errors.Is(err, engine.ErrTooLong) {
+			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
+		}
+		if err != nil {
+			return err
+		}
+		c.open = append(append(c.open, first), first.Children()...)
+	}
+	return nil
+}
+
+// promptOf is the ids of the prompt of a sequence.
+func (c *call) promptOf(sequence int) []int32 { return c.ids[sequence/c.shared.N] }
+
+// wait waits for all sequences. An error is that of one that failed, or why ctx has ended.
+func (c *call) wait(ctx context.Context) ([]texts.Output, error) {
+	outs := make([]texts.Output, len(c.open))
+	for i, s := range c.open {
+		outs[i] = s.Wait(ctx)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	for _, out := range outs {
+		if out.FinishReason == engine.FinishFailed {
+			return nil, out.Err
+		}
+	}
+	return outs, nil
+}
+
+// news is what came of a sequence, by its place in the call.
+type news struct {
+	sequence int
+	chunk    texts.Chunk
+}
+
+// follow gives what comes of all sequences to f, one after the other, until all have ended.
+// The error is f's, that of a sequence that failed, or why ctx has ended.
+func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chunk) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	out := make(chan news)
+	var readers sync.WaitGroup
+	for i, s := range c.open {
+		readers.Go(func() {
+			for {
+				chunk, err := s.Recv(ctx)
+				if err != nil {
+					return // the end of ctx, as the last chunk was not read
+				}
+				select {
+				case out <- news{i, chunk}:
+				case <-ctx.Done():
+					return
+				}
+				if chunk.Final != nil {
+					return
+				}
+			}
+		})
+	}
+	defer readers.Wait()
+	defer cancel(nil)
+	for left := len(c.open); left > 0; {
+		select {
+		case n := <-out:
+			if end := n.chunk.Final; end != nil {
+				left--
+				if end.FinishReason == engine.FinishFailed {
+					return end.Err
+				}
+			}
+			if err := f(n.sequence, n.chunk); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}

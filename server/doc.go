@@ -1,0 +1,32 @@
+// Package server answers HTTP with OpenAI's API: completions, chat, models, token ids, and
+// what operators ask of a process.
+//
+// Purpose: a [Server] has models, each an engine.API for what runs and a texts.Service for
+// its words, so that it serves an engine of this process as it does one elsewhere. Routes
+// stand in one table (mux.go). What is sent and answered is OpenAI's, with the extensions
+// that vLLM's clients know: token ids as prompts and in answers, min_tokens, ignore_eos,
+// stop_token_ids, top_k, min_p, repetition_penalty, bad_words, allowed_token_ids, cache_salt,
+// priority; and two of our own, timeout and first_token_timeout in seconds.
+//
+// Decisions where servers differ:
+//   - JSON is read as RFC 8259 has it: keys match by case, a key that comes twice, bytes
+//     that are no UTF-8 and anything behind the body are errors. Keys that nobody knows are
+//     ignored, values of another type refused with the name of their parameter; null is as
+//     if it were not there.
+//   - A prompt is never cut. max_tokens is, to what the context has room for.
+//   - max_tokens 0 computes a prompt alone: for completions, where echo shows it, not for chats.
+//   - What a request leaves out is as the model's authors recommend, else OpenAI's default.
+//   - A higher priority goes first.
+//   - finish_reason is also "abort" for what was given up, "deadline" and "stale".
+//   - A token that is no UTF-8 by itself is spelled "bytes:\xe2\x80".
+//   - A model's adapters are models whose parent it is.
+//
+// Ownership: engines and services stay the caller's, and must outlive the Server. Each call
+// owns its requests: their context is that of the connection, so that all of them are
+// cancelled when the client has gone, when writing to it takes too long, or when one of
+// them is refused.
+//
+// Concurrency: every method may be called from any goroutine. A call is answered on its
+// connection's goroutine; a stream has one more for each of its sequences, which ends with it. No
+// engine ever waits for a client: what it has not read stays in the engine's records.
+package server

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"cmp"
+	"time"
+)
+
+// Limits bound what clients may take. What is zero is as DefaultLimits has it.
+type Limits struct {
+	Body      int64 // bytes of a request
+	Calls     int   // that generate at a time; one more is refused with 429
+	Sequences int   // of one call, over all of its prompts
+
+	Arrival  time.Duration // for a request to arrive
+	Patience time.Duration // for a client to take what is written at a time
+}
+
+// DefaultLimits are for clients that nobody knows.
+var DefaultLimits = Limits{Body: 8 << 20, Calls: 1024, Sequences: 1024, Arrival: 30 * time.Second, Patience: 30 * time.Second}
+
+func (l Limits) filled() Limits {
+	d := DefaultLimits
+	return Limits{
+		Body:      cmp.Or(l.Body, d.Body),
+		Calls:     cmp.Or(l.Calls, d.Calls),
+		Sequences: cmp.Or(l.Sequences, d.Sequences),
+		Arrival:   cmp.Or(l.Arrival, d.Arrival),
+		Patience:  cmp.Or(l.Patience, d.Patience),
+	}
+}
+
+// Bounds of what one request may ask for, of OpenAI where it has them.
+const (
+	maxSequences = 128 // n
+	maxStops     = 4
+	maxBias      = 300
+	maxTop       = 20 // log-probabilities beside a token's own
+	maxDepth     = 100
+	maxHeader    = 64 << 10
+	maxName      = 128 // bytes of a request's id
+	maxSeconds   = 24 * 60 * 60
+)
+
+const (
+	headerTime = 10 * time.Second // for the header of a request to arrive
+	idleTime   = 2 * time.Minute  // without a request on a connection
+	graceTime  = time.Second      // for what was cut off to reach its clients
+)

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// route is a path, what answers it and for what it is.
+type route struct {
+	method  string
+	path    string // as http.ServeMux has it
+	about   string
+	handler func(*Server, http.ResponseWriter, *http.Request) error
+}
+
+// routes are all there are. Those in open (guard.go) ask for no key.
+var routes = []route{
+	{http.MethodPost, "/v1/completions", "continue prompts", (*Server).completions},
+	{http.MethodPost, "/v1/chat/completions", "answer a conversation", (*Server).chat},
+	{http.MethodPost, "/v1/responses", "answer a conversation, in OpenAI's newer words", (*Server).responses},
+	{http.MethodGet, "/v1/models", "the models and their adapters", (*Server).listModels},
+	{http.MethodGet, "/v1/models/{id...}", "one of them", (*Server).oneModel},
+	{http.MethodPost, "/tokenize", "the token ids of a text or a conversation", (*Server).tokenize},
+	{http.MethodPost, "/detokenize", "the text of token ids", (*Server).detokenize},
+	{http.MethodGet, "/health", "whether the process is alive, and what its engines do", (*Server).health},
+	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
+	{http.MethodGet, "/version", "the version of the program", (*Server).version},
+}
+
+// mux finds the route of a request.
+func (s *Server) mux() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.Handle(r.path, s.only(r))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, &refusal{http.StatusNotFound, fmt.Sprintf("there is no route %.200q", r.URL.Path), "", "unknown_route"})
+	})
+	return mux
+}
+
+// only answers requests with the method of a route.
+func (s *Server) only(to route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != to.method && !(r.Method == http.MethodHead && to.method == http.MethodGet) {
+			w.Header().Set("Allow", to.method)
+			s.refuse(w, &refusal{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s alone", to.path, to.method), "", "method_not_allowed"})
+			return
+		}
+		if err := to.handler(s, w, r); err != nil {
+			s.refuse(w, refusalOf(err, ""))
+		}
+	})
+}
+
+// refuse answers with an error.
+func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
+	if r.later() {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	if err := s.answer(w, r.status, r.body()); err != nil {
+		s.log.Debug().Err(err).Msg("a client was not told of an error")
+	}
+}
+
+// encode is a value as JSON; a map that is nil is null.
+func encode(v any) ([]byte, error) {
+	data, err := json.Marshal(v, json.FormatNilMapAsNull(true), json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("write an answer as JSON: %w", err)
+	}
+	return data, nil
+}
+
+// answer writes a JSON object to a client that takes it in time.
+func (s *Server) answer(w http.ResponseWriter, status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.limits.Patience)); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		s.log.Debug().Err(err).Msg("a client did not take its answer")
+	}
+	return nil
+}

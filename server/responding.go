@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
+)
+
+// response is the answer of POST /v1/responses.
+type response struct {
+	ID           string            `json:"id"`
+	Object       string            `json:"object"`
+	CreatedAt    int64             `json:"created_at"`
+	Status       string            `json:"status"` // in_progress, completed or incomplete
+	Error        *errorObject      `json:"error"`
+	Incomplete   *incomplete       `json:"incomplete_details"`
+	Instructions *string           `json:"instructions"`
+	MaxOutput    *int              `json:"max_output_tokens"`
+	Metadata     map[string]string `json:"metadata"`
+	Model        string            `json:"model"`
+	Output       []outputItem      `json:"output"`
+	Parallel     bool              `json:"parallel_tool_calls"`
+	Previous     *string           `json:"previous_response_id"`
+	Store        bool              `json:"store"`
+	Temperature  float32           `json:"temperature"`
+	TopP         float32           `json:"top_p"`
+	ToolChoice   string            `json:"tool_choice"`
+	Tools        []string          `json:"tools"` // none
+	Truncation   string            `json:"truncation"`
+	Usage        *responseUsage    `json:"usage"`
+}
+
+type incomplete struct {
+	Reason string `json:"reason"`
+}
+
+// outputItem is the message of a response.
+type outputItem struct {
+	ID      string       `json:"id"`
+	Type    string       `json:"type"`
+	Status  string       `json:"status"`
+	Role    string       `json:"role"`
+	Content []outputText `json:"content"`
+}
+
+// outputText is its only part.
+type outputText struct {
+	Type        string         `json:"type"`
+	Text        string         `json:"text"`
+	Annotations []string       `json:"annotations"` // none
+	Logprobs    []tokenLogprob `json:"logprobs"`
+}
+
+type responseUsage struct {
+	Input        int `json:"input_tokens"`
+	InputDetails struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	Output        int `json:"output_tokens"`
+	OutputDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+	Total int `json:"total_tokens"`
+}
+
+// responding words the answers of a call for a response.
+type responding struct {
+	*call
+	params *responseParams
+	base   response       // without output
+	told   []tokenLogprob // of the tokens that have come
+	end    *texts.Output  // once it has ended
+	count  int            // events
+}
+
+// prepare implements answers.
+func (a *responding) prepare(context.Context, []texts.Prompt) error {
+	s := &a.shared.Sampling
+	a.base = response{ID: a.id, Object: "response", CreatedAt: time.Now().Unix(), Status: "in_progress", Instructions: a.params.Instructions,
+		MaxOutput: a.params.MaxOutput, Metadata: a.params.Metadata, Model: a.name, Temperature: s.Temperature, TopP: s.TopP, ToolChoice: "none", Truncation: "disabled"}
+	if a.base.Metadata == nil {
+		a.base.Metadata = map[string]string{}
+	}
+	if s.TopP == 0 {
+		a.base.TopP = 1
+	}
+	return nil
+}
+
+// whole implements answers.
+func (a *responding) whole(outs []texts.Output, sum *usage) any {
+	a.end = &outs[0]
+	a.take(a.end.Logprobs)
+	return a.complete(sum)
+}
+
+// complete is the response with all of its output.
+func (a *responding) complete(sum *usage) response {
+	answer := a.base
+	answer.Status = "completed"
+	if reason, _ := finish(a.end, nil); a.end.FinishReason == engine.FinishLength {
+		answer.Status, answer.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
+	} else if reason != "stop" {
+		answer.Status, answer.Incomplete = "incomplete", &incomplete{reason}
+	}
+	answer.Output = []outputItem{a.item(answer.Status, a.part())}
+	answer.Usage = &responseUsage{Input: sum.Prompt, Output: sum.Completion, Total: sum.Total}
+	answer.Usage.InputDetails.Cached = sum.Details.Cached
+	return answer
+}
+
+// item is the message, with its content as far as it is there.
+func (a *responding) item(status string, parts ...outputText) outputItem {
+	return outputItem{ID: a.itemID(), Type: "message", Status: status, Role: "assistant", Content: parts}
+}
+
+func (a *responding) itemID() string { return "msg_" + a.id }
+
+// part is the text, once it has ended.
+func (a *responding) part() outputText {
+	return outputText{Type: "output_text", Text: a.end.Text, Logprobs: a.told}
+}

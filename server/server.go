@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// Options say what a Server serves and to whom.
+type Options struct {
+	Models  []Model // one or more
+	APIKey  string  // that every route but /health and /version asks for; "": none does
+	Version string  // of the program, for /version
+
+	// SaltByUser separates the prefix caches of users: the user of a request is its salt
+	// unless it has a cache_salt.
+	SaltByUser bool
+
+	Limits Limits
+	Log    zerolog.Logger // a line for each call
+}
+
+// Model is a model that is served.
+type Model struct {
+	Name   string // by which clients ask for it
+	Engine engine.API
+	Texts  texts.Service
+
+	// Spell gives the bytes of a token, for log-probabilities; with nil tokens are told by
+	// their ids.
+	Spell func(id int32) []byte
+
+	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
+	// is temperature 1.
+	Defaults *sampling.Params
+}
+
+// Server answers HTTP. See the package for what it owns.
+type Server struct {
+	models  []Model
+	options Options
+	limits  Limits
+	log     zerolog.Logger
+	begun   time.Time
+	handler http.Handler
+	http    *http.Server
+	places  chan struct{} // one taken for each call that generates
+
+	draining chan struct{} // closed: no new call generates
+	ending   context.Context
+	cutOff   context.CancelCauseFunc // ends what is open
+	once     sync.Once
+}
+
+// New makes a server. Errors say which model is wrong.
+func New(o Options) (*Server, error) {
+	if len(o.Models) == 0 {
+		return nil, errors.New("there is no model to serve: give at least one")
+	}
+	for i, m := range o.Models {
+		switch {
+		case m.Name == "" || m.Engine == nil || m.Texts == nil:
+			return nil, fmt.Errorf("model %d has no name, no engine or no texts: give all three", i+1)
+		case slices.ContainsFunc(o.Models[:i], func(other Model) bool { return other.Name == m.Name }):
+			return nil, fmt.Errorf("two models have the name %q: give each its own", m.Name)
+		}
+	}
+	s := &Server{models: slices.Clone(o.Models), options: o, limits: o.Limits.filled(), log: o.Log, begun: time.Now(), draining: make(chan struct{})}
+	s.places = make(chan struct{}, s.limits.Calls)
+	s.ending, s.cutOff = context.WithCancelCause(context.Background())
+	s.handler = s.named(s.guarded(s.mux()))
+	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+	return s, nil
+}
+
+// Handler answers every route, for an http.Server: it sets deadlines of its connections.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve answers what comes to a listener, which it closes, until Drain or an error of it.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve HTTP at %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// Drain refuses new calls that generate with 503, and returns when those that are open have
+// been answered and every connection is closed. When ctx ends first, they are cut off, and told so.
+func (s *Server) Drain(ctx context.Context) {
+	s.once.Do(func() { close(s.draining) })
+	s.idle(ctx)
+	s.cutOff(errShutdown)
+	grace, cancel := context.WithTimeout(context.Background(), graceTime)
+	defer cancel()
+	if err := s.http.Shutdown(grace); err != nil {
+		s.log.Warn().Err(err).Msg("connections are closed in the middle of an answer")
+		if err := s.http.Close(); err != nil {
+			s.log.Warn().Err(err).Msg("close connections")
+		}
+	}
+}
+
+// idle takes the places of all calls, as they end.
+func (s *Server) idle(ctx context.Context) {
+	for range cap(s.places) {
+		select {
+		case s.places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// enter gives a call that generates its place, and its context, which ends when its client
+// has gone or the server ends; leave gives both back.
+func (s *Server) enter(r *http.Request) (ctx context.Context, leave func(), err error) {
+	select {
+	case <-s.draining:
+		return nil, nil, errShutdown
+	default:
+	}
+	select {
+	case s.places <- struct{}{}:
+	default:
+		return nil, nil, errBusy
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	unbind := context.AfterFunc(s.ending, func() { cancel(errShutdown) })
+	return ctx, func() {
+		unbind()
+		cancel(nil)
+		<-s.places
+	}, nil
+}

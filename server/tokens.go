@@ -1,0 +1,89 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/cbactor/cbactor/engine/texts"
+)
+
+// tokenizeParams are what POST /tokenize takes: a prompt or messages.
+type tokenizeParams struct {
+	Model    string    `json:"model"`
+	Prompt   *string   `json:"prompt"`
+	Messages []message `json:"messages"`
+	Special  *bool     `json:"add_special_tokens"` // for a prompt: what the tokenizer puts around a text; nil: true
+	Strings  bool      `json:"return_token_strs"`
+}
+
+type tokenized struct {
+	Count      int      `json:"count"`
+	MaxContext int      `json:"max_model_len"`
+	Tokens     []int32  `json:"tokens"`
+	Strings    []string `json:"token_strs,omitzero"`
+}
+
+func (p *tokenizeParams) prompt() (texts.Prompt, error) {
+	switch {
+	case p.Prompt != nil && p.Messages != nil:
+		return texts.Prompt{}, bad("messages", "is given beside prompt: leave one out")
+	case p.Prompt == nil:
+		return conversation("messages", p.Messages)
+	case p.Special != nil && !*p.Special:
+		return texts.Prompt{Raw: p.Prompt}, nil
+	}
+	return texts.Prompt{Text: p.Prompt}, nil
+}
+
+// tokenize answers POST /tokenize.
+func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) error {
+	var p tokenizeParams
+	if err := s.read(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	if err != nil {
+		return err
+	}
+	prompt, err := p.prompt()
+	if err != nil {
+		return err
+	}
+	ids, err := m.Texts.Encode(r.Context(), prompt)
+	if err != nil {
+		param := "prompt"
+		if prompt.Messages != nil {
+			param = "messages"
+		}
+		return refusalOf(err, param)
+	}
+	answer := tokenized{Count: len(ids), MaxContext: m.Engine.Info().MaxContext, Tokens: ids}
+	if p.Strings {
+		answer.Strings = make([]string, len(ids))
+		for i, id := range ids {
+			answer.Strings[i], _ = speller{m.Spell}.token(id)
+		}
+	}
+	return s.answer(w, http.StatusOK, answer)
+}
+
+// detokenize answers POST /detokenize.
+func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) error {
+	var p struct {
+		Model  string  `json:"model"`
+		Tokens []int32 `json:"tokens"`
+	}
+	if err := s.read(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	if err != nil {
+		return err
+	}
+	words, err := m.Texts.Decode(r.Context(), p.Tokens)
+	if err != nil {
+		return refusalOf(err, "tokens")
+	}
+	return s.answer(w, http.StatusOK, struct {
+		Prompt string `json:"prompt"`
+	}{words})
+}
