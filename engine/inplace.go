@@ -70,6 +70,7 @@ func (e *Engine) updateInPlace(ctx context.Context, o UpdateOptions, send weight
 	}
 	s := e.session.Load()
 	if s.ended() {
+		<-s.freed // as in openStore
 		return e.awake(e.overwrite(s, over, o.KV, send))
 	}
 	ctx, cancel := e.untilClosed(ctx)

@@ -39,7 +39,8 @@ func (e *Engine) openStore() (err error) {
 			return err
 		}
 	}
-	if e.session.Load().ended() {
+	if s := e.session.Load(); s.ended() {
+		<-s.freed // a wake that was under way has read them till then
 		e.dropAll()
 	}
 	return nil
