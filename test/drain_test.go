@@ -97,7 +97,8 @@ func TestServerDrains(t *testing.T) {
 	}
 }
 
-// It does so for as long as it may.
+// It does so for as long as it may. Then clients read that what was open has failed, and do not
+// look for the server again.
 func TestServerDrainsForSoLong(t *testing.T) {
 	b := newBusy(t, "--drain", "1ms")
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -106,8 +107,20 @@ func TestServerDrainsForSoLong(t *testing.T) {
 	if err := b.endsWith("exit status 1"); err != nil {
 		t.Error(err)
 	}
-	if said := b.serving.stderr.String(); !strings.Contains(said, "what was open had not ended after 1ms, and is cancelled") {
+	if said := b.serving.stderr.String(); !strings.Contains(said, "what was open had not ended after 1ms, and fails with what it has") {
 		t.Errorf("it says %q", said)
+	}
+	ended := 0
+	for _, r := range b.rest() {
+		switch {
+		case strings.Contains(r, "the engine was stopped"):
+			ended++
+		case !strings.Contains(r, "it is stopping") && !strings.Contains(r, "it does not run") && !whole(r):
+			t.Errorf("ends otherwise: %s", r)
+		}
+	}
+	if ended == 0 {
+		t.Errorf("no client is told of an end: %s", b.stderr.String())
 	}
 }
 

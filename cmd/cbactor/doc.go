@@ -9,7 +9,8 @@
 // environment, or the prompts; 130 after Ctrl-C and 143 after
 // SIGTERM, which cancel what is open and print what there is, and end the process
 // at once when they come a second time; 141 when the reader of the output has gone. A
-// server that they end is done: it lets what is open end, and its status is 0.
+// server that they end is done: it lets what is open end, and its status is 0, or 1
+// if that took too long.
 //
 // Internals: a cli holds the streams of the process, and each command is a file.
 // `generate` puts requests of text to a generator: an engine of this process, or with

@@ -33,7 +33,8 @@ with the engine: generate, pause it, change its weights, stop it.
 When it listens it says so on standard error, with the address: port 0 is one that is free.
 
 The first Ctrl-C, or SIGTERM, lets what is open come to its end, at most for --drain, and refuses what is
-new; then it ends, with exit status 0. A second one ends it at once.`
+new; then it ends, with exit status 0. What is open after that fails with what it has, as its clients are told,
+and the exit status is 1. A second signal ends it at once.`
 
 // defaultListen is where HTTP is served unless an address is given.
 const defaultListen = "127.0.0.1:8000"

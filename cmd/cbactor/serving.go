@@ -136,14 +136,36 @@ func (s *serving) drain(most time.Duration, crash error) error {
 		}
 	}
 	all.Wait()
+	err := errors.Join(errs...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.halt()
+		return fmt.Errorf("what was open had not ended after %s, and fails with what it has: --drain gives it longer", most)
+	}
 	if s.gateway != nil {
 		s.gateway.Drain(ctx)
 	}
-	err := errors.Join(errs...)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("what was open had not ended after %s, and is cancelled: --drain gives it longer", most)
-	}
 	return errors.Join(crash, err)
+}
+
+// farewell is how long clients have to read how what was open has ended, where the time to
+// drain has run out.
+const farewell = 2 * time.Second
+
+// halt ends what is open, and lets clients read that.
+func (s *serving) halt() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, m := range s.models {
+		all.Go(func() {
+			// That a step takes longer, or that it crashes, does not change that the time has run out.
+			_ = m.engine.Stop(ctx, engine.StopOptions{Hard: true})
+		})
+	}
+	all.Wait()
+	if s.gateway != nil {
+		s.gateway.Drain(ctx)
+	}
 }
 
 // close closes what is still there, and adds what went wrong with that to err.
