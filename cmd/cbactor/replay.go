@@ -24,9 +24,10 @@ log says they did, also where the weights were changed under way.
 Weights are compared with the digests of the log. Those of the first version are the model that the log names,
 or --model; of each other version, which the program has sent, --weights says where a checkpoint has them.
 
-Sequences that were drawn with code of the program's cannot be replayed: they are counted. So are requests
-that were open when the log ended, and lines that it says are missing. With --json the result is an object of
-JSON. The exit status is 1 if a sequence differs.`
+Sequences that were drawn with code of the program's or with an adapter cannot be replayed: they are counted
+apart. So are sequences without a token, requests that were open when the log ended, and lines that it says
+are missing. With --json the result is an object of JSON. The exit status is 1 if a sequence differs, or if
+nothing was compared.`
 
 // replayFlags are the flags of `cbactor replay`.
 type replayFlags struct {
@@ -180,7 +181,7 @@ func (c *cli) tellReplay(f *replayFlags, s *replay.Summary) error {
 	} else {
 		err = c.print(s.Tell())
 	}
-	if err == nil && s.First != nil {
+	if err == nil && (s.First != nil || s.Compared == 0) {
 		return errReported
 	}
 	return err

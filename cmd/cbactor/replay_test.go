@@ -102,7 +102,7 @@ func TestReplayWithWeightsThatWereSent(t *testing.T) {
 		status int
 		out    string // on either stream
 	}{
-		"right":         {[]string{"--weights", "v2=" + folder}, 0, "2 requests, 2 sequences, 24 tokens equal: nothing differs\n"},
+		"right":         {[]string{"--weights", "v2=" + folder}, 0, "2 sequences, 24 tokens equal: nothing differs\n"},
 		"both named":    {[]string{"--weights", "v2=" + folder, "--weights", "default=tiny"}, 0, "nothing differs\n"},
 		"json":          {[]string{"--weights", "v2=" + folder, "--json", "--threads", "1"}, 0, `"tokens":24,"differ":0,`},
 		"not named":     {nil, 2, `weights "v2": the program has sent them: give --weights v2=PATH`},

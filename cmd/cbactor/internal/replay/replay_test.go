@@ -147,8 +147,10 @@ func TestAProcessorIsNotReplayed(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s := replay(t, log.String()); s.Skipped != 2 || s.Tokens != 5 || s.Differ != 0 || s.Requests != 2 {
+	if s := replay(t, log.String()); s.Skipped != 2 || s.Compared != 1 || s.Tokens != 5 || s.Differ != 0 || s.Requests != 2 {
 		t.Errorf("%+v", s)
+	} else if told := s.Tell(); !strings.HasPrefix(told, "1 sequence, 5 tokens equal: nothing differs\n2 sequences not replayed: ") {
+		t.Errorf("it tells %q", told)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // Summary is what came of a replay.
 type Summary struct {
 	Requests  int   `json:"requests"`
-	Sequences int   `json:"sequences"` // with those that are not replayed
+	Sequences int   `json:"sequences"` // with those that are not compared
+	Compared  int   `json:"compared"`  // sequences that were
 	Tokens    int   `json:"tokens"`    // that were found equal
 	Differ    int   `json:"differ"`    // sequences that are not what the log says
 	Skipped   int   `json:"skipped"`   // sequences drawn with a processor or an adapter, which the log does not have
@@ -74,11 +75,13 @@ func (p *Player) take(e replaylog.Entry) error {
 	}
 	switch d := contradiction(q, s); {
 	case d != nil:
+		p.sum.Compared++
 		p.differs(d)
 	case len(s.Tokens) == 0:
 	case q.Processor || q.Adapter != "":
 		p.sum.Skipped++
 	default:
+		p.sum.Compared++
 		p.waiting = append(p.waiting, c)
 	}
 	return nil
