@@ -28,7 +28,8 @@ what strangers have written.
 
 Texts go to standard output, without their prompts unless that is a terminal; progress and a summary go
 to standard error. With --json each request is a line of JSON on standard output when it ends:
-request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled, deadline or failed),
+request_id, prompt_ids, token_ids, text, finish_reason (stop, length, cancelled,
+deadline, aborted by a pause or a change of the weights, stale as its weights became too old, or failed),
 usage, stop if a stop text ended it, and error if it failed. token_ids include the end-of-sequence token
 that ended it, or all of those that the stop text is in; text does not. What is told beside is in
 logprobs and prompt_logprobs (of the first text of a prompt alone), an entry for each token: id, raw (by
@@ -51,8 +52,8 @@ does not have it.
 With --resume OUT, new results are appended to OUT, which need not exist, and with --json they are also
 written to standard output. Requests whose results stand in OUT are skipped: those with the same
 request_id and the same prompt; one with the request_id of another prompt's result fails. What failed,
-was cancelled or ran out of time runs again: of several lines of OUT with one request_id the last
-counts. A last line that was torn is dropped. One process at a time can use OUT.
+was cancelled, ran out of time, was aborted or became stale runs again: of several lines of OUT with one
+request_id the last counts. A last line that was torn is dropped. One process at a time can use OUT.
 
 Ctrl-C cancels and prints what there is; a second one ends at once.`
 

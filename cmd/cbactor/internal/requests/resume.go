@@ -24,7 +24,7 @@ type Done struct {
 }
 
 // ReadDone reads a file of results. The last result of a request counts, and one
-// that was cancelled, ran out of time or failed is not done. A last line without an end was torn and
+// that was cancelled, ran out of time, was aborted, became stale or failed is not done. A last line without an end was torn and
 // does not count; any other bad line is a *LineError. file names it in errors.
 func ReadDone(r io.Reader, file string) (Done, error) {
 	done := Done{file: file, seed: maphash.MakeSeed(), prompts: map[string]uint64{}}
@@ -75,9 +75,10 @@ func (d *Done) add(line []byte) error {
 	if result.ID == "" || result.Prompt == nil || result.Reason == "" {
 		return errNoResult
 	}
-	if result.Reason == "cancelled" || result.Reason == "failed" || result.Reason == "deadline" {
+	switch result.Reason {
+	case "cancelled", "deadline", "aborted", "stale", "failed":
 		delete(d.prompts, result.ID)
-	} else {
+	default:
 		d.prompts[result.ID] = d.hash(result.Prompt)
 	}
 	return nil

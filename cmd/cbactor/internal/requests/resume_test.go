@@ -20,7 +20,9 @@ func TestReadDone(t *testing.T) {
 		`{"request_id":"d","prompt_ids":[4],"finish_reason":"length"}` + "\n" +
 		`{"request_id":"c","prompt_ids":[5],"finish_reason":"stop"}` + "\n" + // tried again
 		`{"request_id":"d","prompt_ids":[],"finish_reason":"failed"}` + "\n" +
-		`{"request_id":"f","prompt_ids":[7],"finish_reason":"deadline"}` + "\n"
+		`{"request_id":"f","prompt_ids":[7],"finish_reason":"deadline"}` + "\n" +
+		`{"request_id":"g","prompt_ids":[8],"finish_reason":"aborted"}` + "\n" +
+		`{"request_id":"h","prompt_ids":[9],"finish_reason":"stale"}` + "\n"
 	for name, tail := range map[string]string{
 		"whole":               "",
 		"torn":                `{"request_id":"e","finish_re`,
@@ -31,8 +33,8 @@ func TestReadDone(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for id, want := range map[string]bool{"a": true, "b": false, "c": true, "d": false, "e": false, "f": false} {
-			prompt := map[string][]int32{"a": {1, 2}, "b": {3}, "c": {5}, "d": {4}, "e": {6}, "f": {7}}[id]
+		for id, want := range map[string]bool{"a": true, "b": false, "c": true, "d": false, "e": false, "f": false, "g": false, "h": false} {
+			prompt := map[string][]int32{"a": {1, 2}, "b": {3}, "c": {5}, "d": {4}, "e": {6}, "f": {7}, "g": {8}, "h": {9}}[id]
 			if has, err := done.Has(id, prompt); has != want || err != nil {
 				t.Errorf("%s: %s is done: %t, %v, want %t", name, id, has, err, want)
 			}

@@ -39,7 +39,7 @@ func (t *Tally) counts(now time.Time) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.late, "out of time"}, {t.skipped, "skipped as done"}} {
+	}{{t.failed, "failed"}, {t.cancelled, "cancelled"}, {t.late, "out of time"}, {t.aborted, "aborted"}, {t.stale, "stale"}, {t.skipped, "skipped as done"}} {
 		if part.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
 		}

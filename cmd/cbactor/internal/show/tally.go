@@ -17,6 +17,7 @@ type Tally struct {
 	sampling, limit string // see Describe
 
 	begun, ended, failed, cancelled, late int
+	aborted, stale                        int
 	more                                  int // of those that ended, further texts of a request
 	cut                                   int // ended by the limit
 	preemptions                           int // times that requests were given up
@@ -77,6 +78,10 @@ func (t *Tally) end(entry Entry, r *Result) {
 		t.cancelled++
 	case engine.FinishDeadline:
 		t.late++
+	case engine.FinishAborted:
+		t.aborted++
+	case engine.FinishStale:
+		t.stale++
 	}
 	if cut(entry, r) {
 		t.cut++

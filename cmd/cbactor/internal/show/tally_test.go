@@ -15,20 +15,22 @@ func ended(reason engine.FinishReason, prompt, generated int, first time.Duratio
 }
 
 func TestSummary(t *testing.T) {
-	tally := NewTally(5, epoch)
+	tally := NewTally(7, epoch)
 	tally.Skip()
 	for i, r := range []*Result{
 		ended(engine.FinishStop, 10, 40, 10*time.Millisecond),
 		ended(engine.FinishLength, 20, 60, 20*time.Millisecond),
 		ended(engine.FinishCancelled, 5, 0, 0),
 		ended(engine.FinishFailed, 0, 0, 0),
+		ended(engine.FinishAborted, 0, 0, 0),
+		ended(engine.FinishStale, 0, 0, 0),
 	} {
 		entry := Entry{Index: i, MaxNew: 60}
 		tally.Event(Event{Entry: entry})
 		tally.Event(Event{Entry: entry, Tokens: r.Usage.CompletionTokens, Result: r})
 	}
 	tally.Describe("greedy", "the context of 90 tokens")
-	want := "4 requests, 1 failed, 1 cancelled, 1 skipped as done; 35 prompt tokens (4 cached), 100 generated in 2.50 s: 40.0 tokens/s; first token after 15ms on average; sampling: greedy"
+	want := "6 requests, 1 failed, 1 cancelled, 1 aborted, 1 stale, 1 skipped as done; 35 prompt tokens (6 cached), 100 generated in 2.50 s: 40.0 tokens/s; first token after 15ms on average; sampling: greedy"
 	if got := strings.Join(tally.Summary(epoch.Add(2500*time.Millisecond)), "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

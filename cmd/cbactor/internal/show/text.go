@@ -83,6 +83,10 @@ func mark(e Event) string {
 		return " (cancelled)"
 	case engine.FinishDeadline:
 		return " (out of time)"
+	case engine.FinishAborted:
+		return " (aborted)"
+	case engine.FinishStale:
+		return " (stale)"
 	}
 	if cut(e.Entry, e.Result) {
 		return " (cut short)"

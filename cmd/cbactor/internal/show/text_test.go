@@ -64,6 +64,8 @@ func TestTextMarks(t *testing.T) {
 		"c (cut short)":   {FinishReason: engine.FinishLength, Usage: engine.Usage{CompletionTokens: 8}},
 		"d (out of time)": {FinishReason: engine.FinishDeadline},
 		"e (cancelled)":   {FinishReason: engine.FinishCancelled},
+		"f (aborted)":     {FinishReason: engine.FinishAborted},
+		"g (stale)":       {FinishReason: engine.FinishStale},
 		"\"\\n==> x\"":    {FinishReason: engine.FinishStop},
 	} {
 		id := want[:1]
