@@ -151,6 +151,10 @@ func (s *serving) drain(most time.Duration, crash error) error {
 // drain has run out.
 const farewell = 2 * time.Second
 
+// refusing is how long calls are still refused that clients make on reading such an end: one
+// without an answer would look for the server again.
+const refusing = 500 * time.Millisecond
+
 // halt ends what is open, and lets clients read that.
 func (s *serving) halt() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
@@ -165,6 +169,7 @@ func (s *serving) halt() {
 	all.Wait()
 	if s.gateway != nil {
 		s.gateway.Drain(ctx)
+		time.Sleep(refusing)
 	}
 }
 
