@@ -20,16 +20,17 @@ import (
 // slowly lets a step of ECHO take a while.
 func slowly(*executor.Batch) { time.Sleep(time.Millisecond) }
 
-// cutting cuts all connections of a proxy again and again, until it is stopped.
+// cutting cuts all connections of a proxy again and again, sooner and later in turn, so that
+// some live long enough on a slow machine, until it is stopped.
 func cutting(t *testing.T, p *wiretest.Proxy, every time.Duration) (stop func() int) {
 	end, cuts := make(chan struct{}), 0
 	var running sync.WaitGroup
 	running.Go(func() {
-		for {
+		for n := 0; ; n++ {
 			select {
 			case <-end:
 				return
-			case <-time.After(every):
+			case <-time.After(every * time.Duration(1+n%16)):
 				cuts += p.Cut()
 			}
 		}
