@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/obs"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -67,7 +68,7 @@ func inVirtualTime(t *testing.T, ec executor.EchoConfig, depth int, play func(*r
 			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(2 * deadLetterPause) // the library's goroutine ends
+			time.Sleep(2 * obs.DeadLetterPause) // the library's goroutine ends
 		}()
 		play(r)
 	})

@@ -3,7 +3,6 @@ package actors
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,10 +17,6 @@ import (
 	"github.com/cbactor/cbactor/messages"
 	"github.com/cbactor/cbactor/sched"
 )
-
-// deadLetterPause is short, since a goroutine of the library sleeps that long
-// after a message to an actor that has ended, as any late Cancel is.
-const deadLetterPause = 20 * time.Millisecond
 
 // Options says what to start.
 type Options struct {
@@ -62,9 +57,7 @@ type System struct {
 // Start spawns the actors. The engine is running when it returns.
 func Start(o Options) *System {
 	s := &System{
-		sys: actor.NewActorSystem(
-			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
-			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
+		sys:       obs.System(o.Log),
 		ex:        o.Executor,
 		limits:    o.Limits,
 		collected: make(chan struct{}),

@@ -36,7 +36,7 @@ var layers = map[string][]string{
 	"internal/jsonl":     {},
 	"internal/lane":      {protoactor},
 	"internal/nearest":   {},
-	"internal/obs":       {"github.com/rs/zerolog"},
+	"internal/obs":       {protoactor, "github.com/rs/zerolog"},
 	"internal/replaylog": {"sampling", "weights", "internal/jsonl"},
 	"internal/storytest": {"github.com/cockroachdb/datadriven"},
 	"internal/trace":     {"internal/jsonl"},

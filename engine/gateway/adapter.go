@@ -3,21 +3,19 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/messages"
 )
 
-// adapterFiles are the files of an adapter that may be sent.
-var adapterFiles = map[string]bool{"adapter_config.json": true, "adapter_model.safetensors": true}
-
 // maxAdapters bounds how many adapters a guest may be sending.
 const maxAdapters = 64
 
 // adapterFile takes bytes of a file, in order. From offset 0 on it is begun again.
 func (g *guest) adapterFile(c *call, m *messages.AdapterFile) error {
-	if !adapterFiles[m.GetFile()] {
+	if !slices.Contains(convert.AdapterFiles, m.GetFile()) {
 		return fmt.Errorf("%w: %.80q is no file of an adapter", engine.ErrAdapter, m.GetFile())
 	}
 	if limit := g.options.Limits.Adapters; m.GetSize() > uint64(limit) || g.fileBytes+int64(len(m.GetData()))+pieceBytes > limit {

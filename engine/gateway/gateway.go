@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
@@ -57,10 +55,6 @@ type entry struct {
 	coming   int    // connections that it has not heard of yet
 }
 
-// deadLetterPause is short: a goroutine of the library sleeps that long after a message to
-// a guest that has ended.
-const deadLetterPause = 20 * time.Millisecond
-
 // New listens, and serves from then on. service encodes prompts and makes text; nil: the
 // model has no tokenizer, and clients give ids. The errors are those of listening and
 // wire.ErrInsecure.
@@ -78,12 +72,10 @@ func New(e engine.API, service texts.Service, o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{engine: e, texts: service, words: service != nil, seed: configuration.Seed, vocab: configuration.Vocab, context: configuration.MaxContext, options: o, guests: map[string]*entry{}, accounts: map[string]*account{},
-		welcome: &messages.Welcome{Protocol: protocol, Engine: o.Name, Info: info, Text: service != nil, KeptMs: uint64(o.Kept.Milliseconds()),
+		welcome: &messages.Welcome{Protocol: convert.Protocol, Engine: o.Name, Info: info, Text: service != nil, KeptMs: uint64(o.Kept.Milliseconds()),
 			MaxOpen: uint32(o.Limits.Sequences), MaxChunk: uint32(o.Limits.Chunk), MaxInFlight: uint32(o.Limits.Chunks),
 			RecommendedEnds: o.Ends, Recommended: o.Recommended},
-		system: actor.NewActorSystem(
-			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
-			actor.WithDeadLetterThrottleInterval(deadLetterPause))}
+		system: obs.System(o.Log)}
 	if service == nil {
 		g.texts = texts.New(e, nil)
 	}

@@ -21,8 +21,8 @@ func (g *guest) hello(number uint64, m *messages.Hello) {
 	switch {
 	case m == nil:
 		reply.Error = convert.Error(fmt.Errorf("%w: begin each connection with Hello", convert.ErrProtocol))
-	case m.GetProtocol() != protocol:
-		reply.Error = convert.Error(fmt.Errorf("%w: it is %d here, not %d", convert.ErrProtocol, protocol, m.GetProtocol()))
+	case m.GetProtocol() != convert.Protocol:
+		reply.Error = convert.Error(fmt.Errorf("%w: it is %d here, not %d", convert.ErrProtocol, convert.Protocol, m.GetProtocol()))
 	}
 	g.tell(reply)
 	if reply.Error != nil {

@@ -73,6 +73,3 @@ func (l Limits) filled() Limits {
 		Silence:   cmp.Or(l.Silence, d.Silence),
 	}
 }
-
-// protocol is the version of the messages.
-const protocol = 1

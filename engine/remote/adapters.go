@@ -9,11 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/internal/convert"
 	"github.com/cbactor/cbactor/messages"
 )
-
-// adapterFiles are those of an adapter, as PEFT names them.
-var adapterFiles = []string{"adapter_config.json", "adapter_model.safetensors"}
 
 // LoadAdapter is engine.Engine.LoadAdapter, of a folder here: its two files are sent.
 func (c *Client) LoadAdapter(ctx context.Context, name string, folder fs.FS) error {
@@ -21,7 +19,7 @@ func (c *Client) LoadAdapter(ctx context.Context, name string, folder fs.FS) err
 		return fmt.Errorf("%w: %.40q, must be printable and short", engine.ErrAdapterName, name)
 	}
 	f := c.newFlow(0)
-	for _, file := range adapterFiles {
+	for _, file := range convert.AdapterFiles {
 		if err := sendFile(ctx, f, name, folder, file); err != nil {
 			return fmt.Errorf("adapter %q: %w", name, err)
 		}

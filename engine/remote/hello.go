@@ -12,9 +12,6 @@ import (
 	"github.com/cbactor/cbactor/messages"
 )
 
-// protocol is the version that is spoken.
-const protocol = 1
-
 // Bounds of what is under way.
 const (
 	align      = 64       // of parts of tensors: no number is cut
@@ -50,8 +47,8 @@ func (w *welcome) like(other *welcome) bool {
 // readWelcome reads it.
 func readWelcome(m *messages.Welcome) (w *welcome, err error) {
 	w = new(welcome)
-	if m.GetProtocol() != protocol {
-		return w, fmt.Errorf("%w: it speaks version %d, this is %d", ErrProtocol, m.GetProtocol(), protocol)
+	if m.GetProtocol() != convert.Protocol {
+		return w, fmt.Errorf("%w: it speaks version %d, this is %d", ErrProtocol, m.GetProtocol(), convert.Protocol)
 	}
 	if m.GetEngine() == "" || m.GetMaxChunk() < align || m.GetMaxInFlight() == 0 || m.GetMaxOpen() == 0 {
 		return w, fmt.Errorf("%w: a welcome without the engine's name or its bounds", ErrMalformed)
@@ -75,7 +72,7 @@ func (l *link) hello() {
 			l.arrive(number)
 		}
 	}
-	k := &call{brief: true, message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: protocol, Engine: l.engine}}}}
+	k := &call{brief: true, message: &messages.Call{What: &messages.Call_Hello{Hello: &messages.Hello{Protocol: convert.Protocol, Engine: l.engine}}}}
 	k.answer = func(r *messages.Reply, err error) { l.welcomed(r.GetWelcome(), err) }
 	l.send(k)
 	l.after(helloTime)

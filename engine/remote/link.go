@@ -2,9 +2,7 @@ package remote
 
 import (
 	"fmt"
-	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -33,17 +31,11 @@ type link struct {
 	ending error // how the last one has ended
 }
 
-// deadLetterPause is short: a goroutine of the library sleeps that long after a message to
-// an actor that has ended.
-const deadLetterPause = 20 * time.Millisecond
-
 // newLink spawns a link without a connection.
 func newLink(o Options) *link {
 	l := &link{
-		options: o,
-		system: actor.NewActorSystem(
-			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return obs.Slog(o.Log) }),
-			actor.WithDeadLetterThrottleInterval(deadLetterPause)),
+		options:   o,
+		system:    obs.System(o.Log),
 		ended:     make(chan struct{}),
 		calls:     calls{settled: 1, open: map[uint64]*call{}},
 		sequences: sequences{streams: map[uint64]*sequence{}, submissions: map[string]*submission{}},
