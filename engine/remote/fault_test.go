@@ -53,9 +53,9 @@ func TestRequestsOutlastConnections(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range 6 {
 		running.Go(func() {
-			for k := range 2 {
+			for k := range 6 {
 				seed := uint64(10*i + k)
-				q := texts.Request{Request: engine.Request{MaxNewTokens: 100, IgnoreEOS: true, Seed: &seed, N: 1 + k}, Prompt: texts.Prompt{Text: &story}}
+				q := texts.Request{Request: engine.Request{MaxNewTokens: 100, IgnoreEOS: true, Seed: &seed, N: 1 + k%2}, Prompt: texts.Prompt{Text: &story}}
 				q.Sampling.Temperature = 1
 				s, err := c.Generate(t.Context(), q)
 				if err != nil {
@@ -95,7 +95,7 @@ func TestCallsOutlastConnections(t *testing.T) {
 	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Second})
 	set, manifest := trained(t)
 	stop := cutting(t, p, 30*time.Millisecond)
-	for i, version := range []string{"v2", "v3", "v4", "v5", "v6", "v7"} {
+	for i, version := range []string{"v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11"} {
 		u, err := c.Update(t.Context(), engine.UpdateOptions{Version: version, Manifest: manifest})
 		if err == nil {
 			err = errors.Join(put(set, u), u.Commit(t.Context()))
