@@ -16,7 +16,7 @@ type route struct {
 	handler func(*Server, http.ResponseWriter, *http.Request) error
 }
 
-// routes are all there are. Those in open (guard.go) ask for no key.
+// routes are those of clients. Those in open (guard.go) ask for no key.
 var routes = []route{
 	{http.MethodPost, "/v1/completions", "continue prompts", (*Server).completions},
 	{http.MethodPost, "/v1/chat/completions", "answer a conversation", (*Server).chat},
@@ -30,11 +30,22 @@ var routes = []route{
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
 }
 
-// mux finds the route of a request.
-func (s *Server) mux() http.Handler {
+// adminRoutes are those of who runs the server or trains its models: administers (guard.go)
+// says who that is.
+var adminRoutes = []route{}
+
+// mux finds the route of a request, among those of clients, of administrators or both.
+func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes {
-		mux.Handle(r.path, s.only(r))
+		if clients || open[r.path] {
+			mux.Handle(r.path, s.only(r))
+		}
+	}
+	for _, r := range adminRoutes {
+		if admins {
+			mux.Handle(r.path, s.administered(s.only(r)))
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, &refusal{http.StatusNotFound, fmt.Sprintf("there is no route %.200q", r.URL.Path), "", "unknown_route"})
