@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -32,19 +33,23 @@ var routes = []route{
 
 // adminRoutes are those of who runs the server or trains its models: administers (guard.go)
 // says who that is.
-var adminRoutes = []route{}
+var adminRoutes = []route{
+	{http.MethodPost, "/pause", "pause generation, or renew the lease of a pause", (*Server).pausing},
+	{http.MethodPost, "/resume", "release a pause", (*Server).resuming},
+	{http.MethodGet, "/is_paused", "whether generation is paused", (*Server).isPaused},
+}
 
 // mux finds the route of a request, among those of clients, of administrators or both.
 func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range routes {
-		if clients || open[r.path] {
-			mux.Handle(r.path, s.only(r))
+	for path, at := range byPath(routes) {
+		if clients || open[path] {
+			mux.Handle(path, s.only(at))
 		}
 	}
-	for _, r := range adminRoutes {
+	for path, at := range byPath(adminRoutes) {
 		if admins {
-			mux.Handle(r.path, s.administered(s.only(r)))
+			mux.Handle(path, s.administered(s.only(at)))
 		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -53,17 +58,30 @@ func (s *Server) mux(clients, admins bool) http.Handler {
 	return mux
 }
 
-// only answers requests with the method of a route.
-func (s *Server) only(to route) http.Handler {
+// byPath are routes by their paths, which may have several methods.
+func byPath(list []route) map[string][]route {
+	at := map[string][]route{}
+	for _, r := range list {
+		at[r.path] = append(at[r.path], r)
+	}
+	return at
+}
+
+// only answers requests with the methods of a path's routes.
+func (s *Server) only(at []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != to.method && !(r.Method == http.MethodHead && to.method == http.MethodGet) {
-			w.Header().Set("Allow", to.method)
-			s.refuse(w, &refusal{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s alone", to.path, to.method), "", "method_not_allowed"})
-			return
+		var methods []string
+		for _, to := range at {
+			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
+				if err := to.handler(s, w, r); err != nil {
+					s.refuse(w, refusalOf(err, ""))
+				}
+				return
+			}
+			methods = append(methods, to.method)
 		}
-		if err := to.handler(s, w, r); err != nil {
-			s.refuse(w, refusalOf(err, ""))
-		}
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		s.refuse(w, &refusal{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s alone", at[0].path, strings.Join(methods, " and ")), "", "method_not_allowed"})
 	})
 }
 

@@ -51,6 +51,8 @@ type Model struct {
 	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
 	// is temperature 1.
 	Defaults *sampling.Params
+
+	trainer *trainer // of a Server's models
 }
 
 // Server answers HTTP. See the package for what it owns.
@@ -85,6 +87,9 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{models: slices.Clone(o.Models), options: o, limits: o.Limits.filled(), log: o.Log, begun: time.Now(), draining: make(chan struct{})}
+	for i := range s.models {
+		s.models[i].trainer = new(trainer)
+	}
 	s.places = make(chan struct{}, s.limits.Calls)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
