@@ -26,7 +26,8 @@ type generatedChoice struct {
 	IDs          []int32      `json:"token_ids"`
 	Text         *string      `json:"text,omitzero"`   // in mode text
 	Logprobs     any          `json:"logprobs"`        // idLogprobs, in mode text chatLogprobs; nil: not asked for
-	Versions     []weightSpan `json:"weight_versions"` // of the whole output, at its end
+	Versions     []weightSpan `json:"weight_versions"` // that sampled the whole output, at its end
+	provenance
 }
 
 // idLogprobs are log-probabilities of tokens that are told by their ids.
@@ -103,7 +104,7 @@ func (a *generating) failed(r *refusal) []event { return plainFailed(r) }
 
 // choice is what is told of tokens; out is nil before the end.
 func (a *generating) choice(i int, c *texts.Chunk, out *texts.Output) generatedChoice {
-	choice := generatedChoice{Index: i, IDs: append([]int32{}, c.TokenIDs...)}
+	choice := generatedChoice{Index: i, IDs: append([]int32{}, c.TokenIDs...), provenance: a.of(c, out)}
 	asked := a.params.Sampling.Logprobs != nil
 	if a.params.Mode == "text" {
 		choice.Text = &c.Text
