@@ -17,9 +17,10 @@ type call struct {
 	model *Model
 	name  string // of the model or adapter, as it was asked for
 
-	shared texts.Request // but for the prompt
-	prompt string        // the parameter that has the prompts
-	ids    [][]int32     // of each prompt
+	shared texts.Request                  // but for the prompt
+	prompt string                         // the parameter that has the prompts
+	each   func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
+	ids    [][]int32                      // of each prompt
 	open   []texts.Stream
 }
 
@@ -64,6 +65,10 @@ func (c *call) begin(ctx context.Context) error {
 		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
 		if len(c.ids) > 1 {
 			r.ID = fmt.Sprintf("%s:%d", c.id, i)
+		}
+		if c.each != nil {
+			r = c.each(i)
+			r.Prompt = texts.Prompt{IDs: ids}
 		}
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {

@@ -21,6 +21,7 @@ var routes = []route{
 	{http.MethodPost, "/v1/completions", "continue prompts", (*Server).completions},
 	{http.MethodPost, "/v1/chat/completions", "answer a conversation", (*Server).chat},
 	{http.MethodPost, "/v1/responses", "answer a conversation, in OpenAI's newer words", (*Server).responses},
+	{http.MethodPost, "/generate", "continue prompts, in SGLang's words", (*Server).sglangGenerate},
 	{http.MethodGet, "/v1/models", "the models and their adapters", (*Server).listModels},
 	{http.MethodGet, "/v1/models/{id...}", "one of them", (*Server).oneModel},
 	{http.MethodPost, "/tokenize", "the token ids of a text or a conversation", (*Server).tokenize},
