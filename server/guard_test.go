@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestReportK3EveryRouteAsksForTheKey(t *testing.T) {
 		}
 		return r.raw(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: a\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n", method, path, header))
 	}
-	for _, route := range routes {
+	for _, route := range slices.Concat(routes, adminRoutes) {
 		path := strings.ReplaceAll(route.path, "{id...}", "tiny")
 		isOpen := path == "/health" || path == "/version"
 		if got := ask(route.method, path, ""); (got == 401) == isOpen {

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,7 +17,7 @@ type route struct {
 	handler func(*Server, http.ResponseWriter, *http.Request) error
 }
 
-// routes are all there are. Those in open (guard.go) ask for no key.
+// routes are those of clients. Those in open (guard.go) ask for no key.
 var routes = []route{
 	{http.MethodPost, "/v1/completions", "continue prompts", (*Server).completions},
 	{http.MethodPost, "/v1/chat/completions", "answer a conversation", (*Server).chat},
@@ -31,11 +32,26 @@ var routes = []route{
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
 }
 
-// mux finds the route of a request.
-func (s *Server) mux() http.Handler {
+// adminRoutes are those of who runs the server or trains its models: administers (guard.go)
+// says who that is.
+var adminRoutes = []route{
+	{http.MethodPost, "/pause", "pause generation, or renew the lease of a pause", (*Server).pausing},
+	{http.MethodPost, "/resume", "release a pause", (*Server).resuming},
+	{http.MethodGet, "/is_paused", "whether generation is paused", (*Server).isPaused},
+}
+
+// mux finds the route of a request, among those of clients, of administrators or both.
+func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range routes {
-		mux.Handle(r.path, s.only(r))
+	for path, at := range byPath(routes) {
+		if clients || open[path] {
+			mux.Handle(path, s.only(at))
+		}
+	}
+	for path, at := range byPath(adminRoutes) {
+		if admins {
+			mux.Handle(path, s.administered(s.only(at)))
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, &refusal{http.StatusNotFound, fmt.Sprintf("there is no route %.200q", r.URL.Path), "", "unknown_route"})
@@ -43,17 +59,30 @@ func (s *Server) mux() http.Handler {
 	return mux
 }
 
-// only answers requests with the method of a route.
-func (s *Server) only(to route) http.Handler {
+// byPath are routes by their paths, which may have several methods.
+func byPath(list []route) map[string][]route {
+	at := map[string][]route{}
+	for _, r := range list {
+		at[r.path] = append(at[r.path], r)
+	}
+	return at
+}
+
+// only answers requests with the methods of a path's routes.
+func (s *Server) only(at []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != to.method && !(r.Method == http.MethodHead && to.method == http.MethodGet) {
-			w.Header().Set("Allow", to.method)
-			s.refuse(w, &refusal{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s alone", to.path, to.method), "", "method_not_allowed"})
-			return
+		var methods []string
+		for _, to := range at {
+			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
+				if err := to.handler(s, w, r); err != nil {
+					s.refuse(w, refusalOf(err, ""))
+				}
+				return
+			}
+			methods = append(methods, to.method)
 		}
-		if err := to.handler(s, w, r); err != nil {
-			s.refuse(w, refusalOf(err, ""))
-		}
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		s.refuse(w, &refusal{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s alone", at[0].path, strings.Join(methods, " and ")), "", "method_not_allowed"})
 	})
 }
 

@@ -158,7 +158,7 @@ func (p *params) setBias(r *texts.Request) error {
 	return nil
 }
 
-func (p *params) setTimes(r *texts.Request) error {
+func (p *params) setTimes(r *texts.Request) (err error) {
 	for _, f := range []struct {
 		name string
 		from *float64
@@ -167,12 +167,19 @@ func (p *params) setTimes(r *texts.Request) error {
 		if f.from == nil {
 			continue
 		}
-		if !(*f.from >= 0.001 && *f.from <= maxSeconds) {
-			return bad(f.name, "is %g seconds, must be from 0.001 to %d", *f.from, maxSeconds)
+		if *f.to, err = seconds(f.name, *f.from); err != nil {
+			return err
 		}
-		*f.to = time.Duration(*f.from * float64(time.Second))
 	}
 	return nil
+}
+
+// seconds reads a time.
+func seconds(name string, n float64) (time.Duration, error) {
+	if !(n >= 0.001 && n <= maxSeconds) {
+		return 0, bad(name, "is %g seconds, must be from 0.001 to %d", n, maxSeconds)
+	}
+	return time.Duration(n * float64(time.Second)), nil
 }
 
 // tell is what is to be told of tokens, as many of the likeliest ones beside each; nil: nothing.

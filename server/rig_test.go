@@ -92,9 +92,16 @@ func serve(t *testing.T, cfg engine.Config, o Options, codec *text.Codec, script
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := &rig{t: t, engine: e, codec: codec}
+	r.serveBy(s)
+	return r
+}
+
+// serveBy has the calls of a rig answered by a server.
+func (r *rig) serveBy(s *Server) {
 	front := httptest.NewServer(s.Handler())
-	t.Cleanup(front.Close)
-	return &rig{t, front.URL, s, e, codec}
+	r.t.Cleanup(front.Close)
+	r.url, r.server = front.URL, s
 }
 
 // scripted has every sequence of a service draw the same tokens.
@@ -227,10 +234,15 @@ func (r *rig) ask(path string, body any) told {
 
 func (r *rig) read(data []byte) (a told) {
 	r.t.Helper()
-	if err := json.Unmarshal(data, &a); err != nil {
+	r.decode(data, &a)
+	return a
+}
+
+func (r *rig) decode(data []byte, into any) {
+	r.t.Helper()
+	if err := json.Unmarshal(data, into); err != nil {
 		r.t.Fatalf("%v in %s", err, data)
 	}
-	return a
 }
 
 // refused sends a call that must be refused, about a parameter, and by a code.

@@ -20,9 +20,15 @@ import (
 
 // Options say what a Server serves and to whom.
 type Options struct {
-	Models  []Model // one or more
-	APIKey  string  // that every route but /health and /version asks for; "": none does
-	Version string  // of the program, for /version
+	Models []Model // one or more
+	APIKey string  // that every route but /health and /version asks for; "": none does
+
+	// AdminToken is what the routes of administrators ask for in its place, and opens all
+	// others, too; "": they answer programs of this machine alone.
+	AdminToken string
+	AdminApart bool // these routes are AdminHandler's alone
+
+	Version string // of the program, for /version
 
 	// SaltByUser separates the prefix caches of users: the user of a request is its salt
 	// unless it has a cache_salt.
@@ -45,6 +51,8 @@ type Model struct {
 	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
 	// is temperature 1.
 	Defaults *sampling.Params
+
+	trainer *trainer // of a Server's models
 }
 
 // Server answers HTTP. See the package for what it owns.
@@ -54,9 +62,10 @@ type Server struct {
 	limits  Limits
 	log     zerolog.Logger
 	begun   time.Time
-	handler http.Handler
-	http    *http.Server
-	places  chan struct{} // one taken for each call that generates
+	key     secret
+	token   secret
+	fronts  [2]*http.Server // for clients, and for administrators alone
+	places  chan struct{}   // one taken for each call that generates
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context
@@ -78,19 +87,34 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{models: slices.Clone(o.Models), options: o, limits: o.Limits.filled(), log: o.Log, begun: time.Now(), draining: make(chan struct{})}
+	for i := range s.models {
+		s.models[i].trainer = new(trainer)
+	}
 	s.places = make(chan struct{}, s.limits.Calls)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
-	s.handler = s.named(s.guarded(s.mux()))
-	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
+	for i, mux := range [2]http.Handler{s.mux(true, !o.AdminApart), s.mux(false, true)} {
+		s.fronts[i] = &http.Server{Handler: s.named(s.guarded(mux)), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+	}
 	return s, nil
 }
 
-// Handler answers every route, for an http.Server: it sets deadlines of its connections.
-func (s *Server) Handler() http.Handler { return s.handler }
+// Handler answers every route, but with AdminApart those of administrators, for an
+// http.Server: it sets deadlines of its connections.
+func (s *Server) Handler() http.Handler { return s.fronts[0].Handler }
 
-// Serve answers what comes to a listener, which it closes, until Drain or an error of it.
-func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+// AdminHandler answers the routes of administrators, /health and /version, likewise.
+func (s *Server) AdminHandler() http.Handler { return s.fronts[1].Handler }
+
+// Serve answers by Handler what comes to a listener, which it closes, until Drain or an
+// error of it.
+func (s *Server) Serve(l net.Listener) error { return serveAt(s.fronts[0], l) }
+
+// ServeAdmin does so by AdminHandler.
+func (s *Server) ServeAdmin(l net.Listener) error { return serveAt(s.fronts[1], l) }
+
+func serveAt(front *http.Server, l net.Listener) error {
+	if err := front.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve HTTP at %s: %w", l.Addr(), err)
 	}
 	return nil
@@ -104,10 +128,12 @@ func (s *Server) Drain(ctx context.Context) {
 	s.cutOff(errShutdown)
 	grace, cancel := context.WithTimeout(context.Background(), graceTime)
 	defer cancel()
-	if err := s.http.Shutdown(grace); err != nil {
-		s.log.Warn().Err(err).Msg("connections are closed in the middle of an answer")
-		if err := s.http.Close(); err != nil {
-			s.log.Warn().Err(err).Msg("close connections")
+	for _, front := range s.fronts {
+		if err := front.Shutdown(grace); err != nil {
+			s.log.Warn().Err(err).Msg("connections are closed in the middle of an answer")
+			if err := front.Close(); err != nil {
+				s.log.Warn().Err(err).Msg("close connections")
+			}
 		}
 	}
 }

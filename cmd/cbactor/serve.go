@@ -22,6 +22,7 @@ const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients tha
 
 HTTP has /v1/completions, /v1/chat/completions, /v1/models, /tokenize, /detokenize, /health, /ready and
 /version. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
+Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may.
 --model may be repeated, with a name before it, NAME=MODEL; a request that names no model means the only one.
 
 Clients of --actors are Go programs with package engine/remote, ` + "`cbactor generate --connect`" + `,
@@ -47,6 +48,8 @@ type serveFlags struct {
 
 	listen     string
 	keyFile    string
+	admin      string // address of the routes of administrators; "": listen
+	tokenFile  string
 	saltByUser bool
 
 	actors string
@@ -55,8 +58,9 @@ type serveFlags struct {
 
 	drain time.Duration
 
-	key string      // that is in keyFile
-	tls *tls.Config // of secure
+	key   string      // that is in keyFile
+	token string      // that is in tokenFile
+	tls   *tls.Config // of secure
 }
 
 func (c *cli) serveCommand() *cobra.Command {
@@ -78,6 +82,8 @@ func (c *cli) serveCommand() *cobra.Command {
 	group(fs, "Models")
 	fs.StringVar(&f.listen, "listen", "", "address to serve HTTP at, HOST:PORT (default "+defaultListen+", but with --actors none)")
 	fs.Var(pathFlag{path: &f.keyFile}, "api-key-file", "file with the key that clients of HTTP must show")
+	fs.Var(pathFlag{path: &f.tokenFile}, "admin-token-file", "file with the token that clients must show to pause and to change weights (without it, those of this machine may)")
+	fs.StringVar(&f.admin, "admin-listen", "", "address to serve the routes of administrators at, HOST:PORT, and nowhere else")
 	fs.BoolVar(&f.saltByUser, "salt-by-user", false, "keep the prefix caches of users of HTTP apart, by user of their requests")
 	group(fs, "HTTP")
 	fs.StringVar(&f.actors, "actors", "", "address to listen on for clients that speak the protocol of actors, HOST:PORT")
@@ -107,10 +113,10 @@ func (f *serveFlags) check() error {
 		return badUsage("--drain is %s, must be from 0 to 24h", f.drain)
 	case f.secure != (secureFlags{}) && f.actors == "":
 		return badUsage("--tls-ca, --tls-cert and --tls-key are for --actors: give it, or leave them out")
-	case f.listen == "" && (f.keyFile != "" || f.saltByUser):
-		return badUsage("--api-key-file and --salt-by-user are for --listen: give it, or leave them out")
+	case f.listen == "" && (f.keyFile != "" || f.saltByUser || f.tokenFile != "" || f.admin != ""):
+		return badUsage("--api-key-file, --salt-by-user, --admin-token-file and --admin-listen are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKey} {
+	for _, check := range []func() error{f.secure.check, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -139,20 +145,31 @@ func (f *serveFlags) checkSeveral() error {
 // maxKey bounds the file of a key.
 const maxKey = 4096
 
-// readKey reads the key that clients must show.
-func (f *serveFlags) readKey() error {
-	if f.keyFile == "" {
-		return nil
+// readKeys reads what clients must show.
+func (f *serveFlags) readKeys() (err error) {
+	if f.key, err = readKey("--api-key-file", f.keyFile); err == nil {
+		f.token, err = readKey("--admin-token-file", f.tokenFile)
 	}
-	data, err := os.ReadFile(f.keyFile)
+	if err == nil && f.token != "" && f.token == f.key {
+		err = badUsage("--admin-token-file has the key of --api-key-file: every client would be an administrator")
+	}
+	return err
+}
+
+// readKey reads the key that is in a file; "": none.
+func readKey(flag, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	data, err := os.ReadFile(file)
 	if err != nil {
-		return badFile("--api-key-file", err)
+		return "", badFile(flag, err)
 	}
-	f.key = strings.TrimSpace(string(data))
-	if f.key == "" || len(f.key) > maxKey || strings.ContainsAny(f.key, " \t\r\n") {
-		return badUsage("--api-key-file %s: must have one key, of at most %d characters without spaces", f.keyFile, maxKey)
+	key := strings.TrimSpace(string(data))
+	if key == "" || len(key) > maxKey || strings.ContainsAny(key, " \t\r\n") {
+		return "", badUsage("%s %s: must have one key, of at most %d characters without spaces", flag, file, maxKey)
 	}
-	return nil
+	return key, nil
 }
 
 func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {

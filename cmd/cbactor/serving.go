@@ -33,26 +33,55 @@ func (s *serving) listen(c *cli, f *serveFlags) error {
 	if f.listen == "" {
 		return nil
 	}
+	return s.listenToHTTP(c, f)
+}
+
+func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	o := server.Options{APIKey: f.key, Version: builtVersion(), SaltByUser: f.saltByUser, Log: c.log()}
+	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, Log: c.log()}
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
 	}
 	if s.http, err = server.New(o); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if address, ok := l.Addr().(*net.TCPAddr); ok && f.key == "" && !address.IP.IsLoopback() {
+	if f.key == "" && !ofThisMachine(l) {
 		c.say("warning: whoever reaches %s may use it: --api-key-file has them show a key", l.Addr())
 	}
-	s.failed = make(chan error, 1)
+	s.failed = make(chan error, 2)
+	if f.admin != "" {
+		if err := s.listenToAdmins(c, f); err != nil {
+			return errors.Join(fmt.Errorf("--admin-listen %s: %w", f.admin, err), l.Close())
+		}
+	}
 	go func() { s.failed <- s.http.Serve(l) }()
 	for _, name := range s.names {
 		c.say("serving %s at http://%s", name, l.Addr())
 	}
 	return nil
+}
+
+// listenToAdmins serves the routes of administrators at an address of their own.
+func (s *serving) listenToAdmins(c *cli, f *serveFlags) error {
+	l, err := net.Listen("tcp", f.admin)
+	if err != nil {
+		return err
+	}
+	if f.token == "" && !ofThisMachine(l) {
+		return errors.Join(errors.New("it is reached from elsewhere: --admin-token-file has administrators show a token, or give an address of this machine"), l.Close())
+	}
+	go func() { s.failed <- s.http.ServeAdmin(l) }()
+	c.say("serving administrators at http://%s", l.Addr())
+	return nil
+}
+
+// ofThisMachine says whether a listener is reached by programs of this machine alone.
+func ofThisMachine(l net.Listener) bool {
+	address, ok := l.Addr().(*net.TCPAddr)
+	return ok && address.IP.IsLoopback()
 }
 
 func (s *serving) listenToActors(c *cli, f *serveFlags) error {

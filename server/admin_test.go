@@ -1,0 +1,134 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// probe is a route of administrators that does nothing.
+var probe = route{http.MethodPost, "/probe", "for tests", func(_ *Server, w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}}
+
+// withProbe has servers that are made in a test answer to probe.
+func withProbe(t *testing.T) {
+	before := adminRoutes
+	adminRoutes = append(before[:len(before):len(before)], probe)
+	t.Cleanup(func() { adminRoutes = before })
+}
+
+// asked is the status that a handler answers a request for probe with, from an address and
+// with headers "Name: value".
+func asked(h http.Handler, from string, headers ...string) int {
+	r := httptest.NewRequest(probe.method, "http://127.0.0.1"+probe.path, nil)
+	r.RemoteAddr = from
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		if name == "Host" {
+			r.Host = value
+		} else {
+			r.Header.Set(name, value)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(deadlined{w}, r)
+	return w.Code
+}
+
+// deadlined is a recorder that takes deadlines, as connections do.
+type deadlined struct{ *httptest.ResponseRecorder }
+
+func (deadlined) SetWriteDeadline(time.Time) error { return nil }
+func (deadlined) SetReadDeadline(time.Time) error  { return nil }
+
+const (
+	here  = "127.0.0.1:4000"
+	there = "192.0.2.7:4000"
+)
+
+// K3: without a token, administrators are programs of this machine, and no others.
+func TestReportK3AdministratorsAreOfThisMachine(t *testing.T) {
+	withProbe(t)
+	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{}).server
+	for _, c := range []struct {
+		from   string
+		header string
+		want   int
+	}{
+		{here, "", 204},
+		{"[::1]:4000", "Host: localhost:8000", 204},
+		{here, "Host: [::1]:8000", 204},
+		{there, "", 403},
+		{here, "Host: rebound.example:8000", 403},
+		{here, "X-Forwarded-For: 127.0.0.1", 403},
+		{here, "Forwarded: for=127.0.0.1", 403},
+		{here, "Via: 1.1 proxy", 403},
+		{here, "Origin: http://evil.example", 403},
+		{here, "Sec-Fetch-Site: cross-site", 403},
+	} {
+		if got := asked(s.Handler(), c.from, c.header); got != c.want {
+			t.Errorf("from %s with %q: %d, want %d", c.from, c.header, got, c.want)
+		}
+	}
+}
+
+// K3: with a token, administrators show it; the key of clients is none, and the token opens
+// what the key does.
+func TestReportK3AdministratorsShowTheirToken(t *testing.T) {
+	withProbe(t)
+	const key, token = "Authorization: Bearer key", "Authorization: Bearer token"
+	for _, c := range []struct {
+		options Options
+		from    string
+		header  string
+		want    int
+	}{
+		{Options{AdminToken: "token"}, here, "", 401},
+		{Options{AdminToken: "token"}, there, token, 204},
+		{Options{AdminToken: "token"}, there, "Authorization: Bearer tokens", 401},
+		{Options{AdminToken: "token", APIKey: "key"}, here, key, 401},
+		{Options{AdminToken: "token", APIKey: "key"}, there, token, 204},
+		{Options{APIKey: "key"}, here, "", 401},
+		{Options{APIKey: "key"}, here, key, 204},
+		{Options{APIKey: "key"}, there, key, 403},
+	} {
+		s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, c.options).server
+		if got := asked(s.Handler(), c.from, c.header); got != c.want {
+			t.Errorf("%+v from %s with %q: %d, want %d", c.options, c.from, c.header, got, c.want)
+		}
+	}
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{AdminToken: "token", APIKey: "key"})
+	for as, want := range map[string]int{"key": 200, "token": 200, "other": 401} {
+		if got := r.raw(fmt.Sprintf("GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", as)); got != want {
+			t.Errorf("models as %s: %d, want %d", as, got, want)
+		}
+	}
+}
+
+// K3: with a listener of their own, the routes of administrators are nowhere else, and
+// those of clients not there.
+func TestReportK3AdministratorsApart(t *testing.T) {
+	withProbe(t)
+	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{AdminApart: true}).server
+	if got := asked(s.Handler(), here); got != 404 {
+		t.Errorf("at the listener of clients: %d", got)
+	}
+	if got := asked(s.AdminHandler(), here); got != 204 {
+		t.Errorf("at that of administrators: %d", got)
+	}
+	for path, want := range map[string]int{"/health": 200, "/version": 200, "/v1/models": 404} {
+		w := httptest.NewRecorder()
+		s.AdminHandler().ServeHTTP(deadlined{w}, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s of administrators: %d, want %d", path, w.Code, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"fmt"
+	"sync"
+)
+
+// maxLabels bounds how many versions of a model have a label. The oldest are forgotten: they
+// are called by their own name then.
+const maxLabels = 4096
+
+// labels are what trainers call versions of the weights. An engine takes a version's name
+// once; trainers use theirs again, and rename what serves.
+type labels struct {
+	mu    sync.Mutex
+	shown map[string]string // by version
+	order []string          // of the versions in shown, the oldest first
+	tried map[string]int    // by label: what the last version was numbered that was to have it
+}
+
+// set lets a version be called by a label.
+func (l *labels) set(version, label string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.shown[version]; !known {
+		if l.shown == nil {
+			l.shown, l.tried = map[string]string{}, map[string]int{}
+		}
+		if l.order = append(l.order, version); len(l.order) > maxLabels {
+			delete(l.tried, l.shown[l.order[0]]) // its numbers are tried again from 1 on
+			delete(l.shown, l.order[0])
+			l.order = l.order[1:]
+		}
+	}
+	l.shown[version] = label
+}
+
+// of is what a version is called.
+func (l *labels) of(version string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if label, ok := l.shown[version]; ok {
+		return label
+	}
+	return version
+}
+
+// next is a name for a version that is to be called by a label: the label, and if that has
+// served, with ~2 behind it, ~3 and so on.
+func (l *labels) next(label string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tried == nil {
+		l.shown, l.tried = map[string]string{}, map[string]int{}
+	}
+	l.tried[label]++
+	if n := l.tried[label]; n > 1 {
+		return fmt.Sprintf("%s~%d", label, n)
+	}
+	return label
+}
+
+// label is what clients are told that a version of the model's weights is called.
+func (m *Model) label(version string) string {
+	if m.trainer == nil { // not one of a Server's
+		return version
+	}
+	return m.trainer.labels.of(version)
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// parameters reads what a route takes in its body, a JSON object, and in its address, which
+// goes before. Both may be missing.
+func (s *Server) parameters(w http.ResponseWriter, r *http.Request, into any) error {
+	if r.ContentLength != 0 {
+		if err := s.read(w, r, into); err != nil {
+			return err
+		}
+	}
+	return fromQuery(r.URL.Query(), into)
+}
+
+// fromQuery sets the fields of a struct that stand in an address by their names in JSON.
+func fromQuery(values url.Values, into any) error {
+	object := map[string]any{}
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if list, given := values[name]; given && name != "" {
+			object[name] = asJSON(f.Type, list)
+		}
+	}
+	data, err := encode(object)
+	if err != nil {
+		return badBody("the address is no text")
+	}
+	return parsed(json.Unmarshal(data, into))
+}
+
+// asJSON is what an address has for a field, as JSON has it. What is none of the type stays a
+// text, so that it is refused as one.
+func asJSON(t reflect.Type, list []string) any {
+	last := list[len(list)-1]
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Slice:
+		return list
+	case reflect.Bool:
+		if b, err := strconv.ParseBool(last); err == nil {
+			return b
+		}
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		if v := jsontext.Value(last); v.IsValid() && v.Kind() == '0' {
+			return v
+		}
+	}
+	return last
+}

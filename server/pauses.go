@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// pauses are the holds of a model's pause that HTTP has taken. They are the engine's, which
+// ends them with their lease; those that have ended are forgotten when it is looked.
+type pauses struct {
+	mu    sync.Mutex
+	plain *held            // the one without an id; nil: none
+	named map[string]*held // those with a lease, by id
+}
+
+// maxHolds bounds how many holds with a lease a model has.
+const maxHolds = 16
+
+// pauseOptions say how to pause.
+type pauseOptions struct {
+	mode   engine.PauseMode
+	refuse bool
+	lease  time.Duration // 0: the plain hold, which has none
+	fresh  bool          // an update meanwhile that says nothing of it has caches computed again
+}
+
+// held is a hold, or one that is waited for.
+type held struct {
+	engine.Hold // nil: not yet
+	options     pauseOptions
+	ctx         context.Context // as long as which it is held
+	end         context.CancelFunc
+
+	taken chan struct{} // closed: the wait has ended
+	err   error         // then: how
+	gone  bool          // who has waited for it is gone, so that others have to begin again
+}
+
+var (
+	errHolds    = &refusal{http.StatusTooManyRequests, fmt.Sprintf("%d pauses with a lease are held: release some", maxHolds), "", "too_many_holds"}
+	errReleased = &refusal{http.StatusConflict, "the pause was released while it was waited for", "", "pause_released"}
+)
+
+func errNoHold(id string) error {
+	return &refusal{http.StatusNotFound, fmt.Sprintf("the pause is not held by %.80q any more: take another one", id), "hold", "hold_lost"}
+}
+
+// pause pauses a model, and answers which hold that is; "": the plain one, of which there is
+// one at most, so that a second call changes nothing. It is held until resume, the end of its
+// lease or that of the server; the end of ctx only ends the wait for it.
+func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string, err error) {
+	select {
+	case <-s.draining:
+		return "", errShutdown
+	default:
+	}
+	p := &m.trainer.pauses
+	if o.lease == 0 {
+		return "", p.takePlain(ctx, s.ending, m.Engine, o)
+	}
+	id = strings.ToLower(rand.Text())
+	h := newHeld(s.ending, o)
+	if !p.enter(id, h) {
+		h.end()
+		return "", errHolds
+	}
+	if err := h.take(ctx, m.Engine); err != nil {
+		p.forget(id, h)
+		return "", err
+	}
+	return id, nil
+}
+
+// newHeld is a hold to take, that ends with ctx at the latest.
+func newHeld(ctx context.Context, o pauseOptions) *held {
+	h := &held{options: o, taken: make(chan struct{})}
+	h.ctx, h.end = context.WithCancel(ctx)
+	return h
+}
+
+// take pauses the engine. Without ctx nobody waits for it any more.
+func (h *held) take(ctx context.Context, e engine.API) error {
+	defer close(h.taken)
+	unbind := context.AfterFunc(ctx, h.end)
+	hold, err := e.Pause(h.ctx, engine.PauseOptions{Mode: h.options.mode, Refuse: h.options.refuse, Lease: h.options.lease})
+	switch gone := !unbind(); {
+	case gone:
+		h.gone, h.err = true, context.Cause(ctx)
+	case err == nil:
+		h.Hold = hold
+		return nil
+	case h.ctx.Err() != nil:
+		h.err = errReleased
+	default:
+		h.err = err
+	}
+	h.end()
+	return h.err
+}
+
+// enter gives a hold with a lease its place.
+func (p *pauses) enter(id string, h *held) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other, o := range p.named {
+		if o.over() {
+			delete(p.named, other)
+		}
+	}
+	if len(p.named) >= maxHolds {
+		return false
+	}
+	if p.named == nil {
+		p.named = map[string]*held{}
+	}
+	p.named[id] = h
+	return true
+}
+
+// forget takes out a hold that has ended; "" is the plain one.
+func (p *pauses) forget(id string, h *held) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plain == h {
+		p.plain = nil
+	}
+	if p.named[id] == h {
+		delete(p.named, id)
+	}
+}
+
+// find is a hold that is held or waited for; nil: there is none.
+func (p *pauses) find(id string) *held {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.named[id]
+	if id == "" {
+		h = p.plain
+	}
+	if h == nil || h.over() {
+		return nil
+	}
+	return h
+}
+
+// over tells that a hold has ended.
+func (h *held) over() bool {
+	select {
+	case <-h.taken:
+	default:
+		return false
+	}
+	if h.Hold == nil {
+		return true
+	}
+	select {
+	case <-h.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// takePlain takes the plain hold, or waits for who is about to.
+func (p *pauses) takePlain(ctx, until context.Context, e engine.API, o pauseOptions) error {
+	for {
+		h, mine := p.join(until, o)
+		if mine {
+			err := h.take(ctx, e)
+			if err != nil {
+				p.forget("", h)
+			}
+			return err
+		}
+		select {
+		case <-h.taken:
+			if !h.gone {
+				return h.err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// join is the plain hold, which is the caller's to take if there was none.
+func (p *pauses) join(until context.Context, o pauseOptions) (h *held, mine bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plain == nil || p.plain.over() {
+		p.plain, mine = newHeld(until, o), true
+	}
+	return p.plain, mine
+}
+
+// renew begins the lease of a hold again.
+func (s *Server) renew(m *Model, id string) error {
+	h := m.trainer.pauses.find(id)
+	if h == nil {
+		return errNoHold(id)
+	}
+	if err := h.Renew(); errors.Is(err, engine.ErrHoldLost) {
+		return errNoHold(id)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// resume releases a hold; "" is the plain one. One that is gone is no error. Generation goes
+// on when nobody holds a pause any more.
+func (s *Server) resume(m *Model, id string) error {
+	h := m.trainer.pauses.find(id)
+	if h == nil {
+		return nil
+	}
+	select {
+	case <-h.taken:
+	default:
+		h.end()
+		<-h.taken
+	}
+	if h.Hold != nil {
+		if err := h.Release(""); err != nil && !errors.Is(err, engine.ErrHoldLost) { // lost: nobody holds it either
+			return err
+		}
+	}
+	h.end()
+	m.trainer.pauses.forget(id, h)
+	return nil
+}
+
+// paused tells whether generation rests, or is about to, and how many hold the pause,
+// wherever they have taken it.
+func (m *Model) paused() (rests bool, holds int) {
+	status := m.Engine.Status()
+	return status.Mode == "pausing" || status.Mode == "paused" || status.Mode == "sleeping", status.Holders
+}

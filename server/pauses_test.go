@@ -1,0 +1,264 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// pausedTold is what routes of pauses answer.
+type pausedTold struct {
+	Status string
+	Hold   *string
+	Holds  int
+	Paused bool `json:"is_paused"`
+}
+
+// control posts to a route of trainers, without a body if it is nil, and must succeed.
+func (r *rig) control(path string, body, answer any) {
+	r.t.Helper()
+	if body == nil {
+		body = ""
+	}
+	status, _, data := r.post(path, body)
+	if status/100 != 2 {
+		r.t.Fatalf("%s %v: %d: %s", path, body, status, data)
+	}
+	r.decode(data, answer)
+}
+
+func (r *rig) pause(query string) (told pausedTold) {
+	r.t.Helper()
+	r.control("/pause"+query, nil, &told)
+	return told
+}
+
+func (r *rig) resume(query string) (told pausedTold) {
+	r.t.Helper()
+	r.control("/resume"+query, nil, &told)
+	return told
+}
+
+func (r *rig) isPaused() (told pausedTold) {
+	r.t.Helper()
+	if status := r.get("/is_paused", &told); status != http.StatusOK {
+		r.t.Fatalf("%d", status)
+	}
+	return told
+}
+
+// background sends a call that is waited for by the channel's reader.
+func (r *rig) background(path string, body any) <-chan told {
+	out := make(chan told, 1)
+	go func() {
+		defer close(out)
+		resp, err := http.DefaultClient.Do(r.request(r.t.Context(), path, body))
+		if err != nil {
+			r.t.Error(err)
+			return
+		}
+		data, err := io.ReadAll(resp.Body)
+		if err != nil {
+			r.t.Error(err)
+		}
+		drop(r.t, resp)
+		out <- r.read(data)
+	}()
+	return out
+}
+
+func long(tokens int) object {
+	return object{"prompt": count(5), "max_tokens": tokens, "ignore_eos": true, "return_token_ids": true}
+}
+
+// Without anything said a pause aborts what is open and refuses what is new, as vLLM's does.
+func TestPauseAborts(t *testing.T) {
+	r, _ := paced(t, 5*time.Millisecond, executor.EchoConfig{Blocks: 128})
+	out := r.background(completionsPath, long(1000))
+	r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
+	for range 2 { // the second time changes nothing
+		if p := r.pause(""); p.Status != "paused" || p.Hold != nil || p.Holds != 1 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if a := <-out; len(a.Choices) != 1 || a.Choices[0].FinishReason != "abort" || len(a.Choices[0].IDs) == 1000 {
+		t.Errorf("%+v", a)
+	}
+	r.refused(completionsPath, long(1), 503, "", "engine_paused")
+	if p := r.isPaused(); !p.Paused || p.Holds != 1 {
+		t.Errorf("%+v", p)
+	}
+	for range 2 {
+		if p := r.resume(""); p.Status != "resumed" || p.Holds != 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if p := r.isPaused(); p.Paused || p.Holds != 0 {
+		t.Errorf("%+v", p)
+	}
+	r.ask(completionsPath, long(1))
+}
+
+// mode=keep freezes what runs, and what is new waits unless it shall be refused.
+func TestPauseKeeps(t *testing.T) {
+	r, steps := paced(t, 5*time.Millisecond, executor.EchoConfig{Blocks: 128})
+	running := r.background(completionsPath, long(50))
+	r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
+	r.pause("?mode=keep")
+	before := steps.Load()
+	waiting := r.background(completionsPath, long(1))
+	r.until("both are open", func() bool { return r.engine.Metrics().Open == 2 })
+	time.Sleep(30 * time.Millisecond)
+	if now := steps.Load(); now != before {
+		t.Errorf("%d steps during a pause", now-before)
+	}
+	r.resume("")
+	for a := range running {
+		if len(a.Choices) != 1 || a.Choices[0].FinishReason != "length" || len(a.Choices[0].IDs) != 50 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if a := <-waiting; len(a.Choices) != 1 {
+		t.Errorf("%+v", a)
+	}
+	r.control("/pause", object{"mode": "keep", "refuse": true, "model": "tiny"}, &pausedTold{}) // as a body
+	r.refused(completionsPath, long(1), 503, "", "engine_paused")
+	r.resume("?model=tiny")
+	r.pause("?mode=abort&refuse=False")
+	waiting = r.background(completionsPath, long(1))
+	r.until("it waits", func() bool { return r.engine.Metrics().Open == 1 })
+	r.resume("")
+	if a := <-waiting; len(a.Choices) != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A pause with a lease is one of its own, and ends by itself.
+func TestPauseLease(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	r.pause("?mode=keep")
+	p := r.pause("?mode=keep&lease=0.2")
+	if p.Hold == nil || p.Holds != 2 {
+		t.Fatalf("%+v", p)
+	}
+	if other := r.resume(""); other.Status != "paused" || other.Holds != 1 {
+		t.Errorf("somebody holds it: %+v", other)
+	}
+	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if again := r.pause("?hold=" + *p.Hold); again.Hold == nil || *again.Hold != *p.Hold || again.Holds != 1 {
+			t.Fatalf("%+v", again)
+		}
+	}
+	r.until("the lease has ended", func() bool { return !r.isPaused().Paused })
+	r.ask(completionsPath, long(1))
+	r.refused("/pause?hold="+*p.Hold, "", 404, "hold", "hold_lost")
+	if p := r.resume("?hold=" + *p.Hold); p.Status != "resumed" {
+		t.Errorf("%+v", p)
+	}
+	p = r.pause("?lease=60")
+	if p := r.resume("?hold=" + *p.Hold); p.Status != "resumed" || p.Holds != 0 {
+		t.Errorf("%+v", p)
+	}
+	for range maxHolds {
+		r.pause("?mode=keep&lease=60")
+	}
+	r.refused("/pause?lease=60", "", 429, "", "too_many_holds")
+}
+
+// Who has paused and waits for what is open does so together with others who ask, until it
+// is released.
+func TestPauseWaits(t *testing.T) {
+	gate := make(chan struct{})
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
+	out := r.background(completionsPath, long(3))
+	r.until("it runs", func() bool { return r.engine.Metrics().Open == 1 })
+
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r.request(ctx, "/pause?mode=wait", ""))
+		if err == nil {
+			drop(t, resp)
+		}
+		left <- err
+	}()
+	r.until("one waits", func() bool { return r.isPaused().Holds == 1 })
+	second := r.background("/pause?mode=wait", "")
+	leave() // the second one goes on without the first
+	if err := <-left; err == nil {
+		t.Error("the first was answered")
+	}
+	r.until("the second holds", func() bool { return r.isPaused().Paused })
+	r.resume("")
+	if a := <-second; a.Error != nil && value(a.Error.Code) != "pause_released" {
+		t.Errorf("%+v", a.Error)
+	}
+	r.resume("")
+	third := r.background("/pause?mode=wait", "")
+	r.until("it waits", func() bool { return r.isPaused().Holds == 1 })
+	close(gate)
+	if a := <-out; len(a.Choices) != 1 || len(a.Choices[0].IDs) != 3 {
+		t.Errorf("%+v", a)
+	}
+	if a := <-third; a.Error != nil || !r.isPaused().Paused {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestPauseRefuses(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	for query, param := range map[string]string{
+		"?mode=freeze": "mode", "?lease=0": "lease", "?lease=-1": "lease", "?lease=1e9": "lease", "?lease=soon": "lease", "?lease=NaN": "lease",
+		"?refuse=perhaps": "refuse", "?clear_cache=2": "clear_cache", "?hold=x&lease=3": "hold", "?hold=x&mode=keep": "hold",
+	} {
+		r.refused("/pause"+query, "", 400, param, "invalid_value")
+	}
+	r.refused("/pause", object{"mode": 3}, 400, "mode", "invalid_value")
+	r.refused("/pause?model=other", "", 404, "model", "model_not_found")
+	r.refused("/pause?hold=x", "", 404, "hold", "hold_lost")
+	if r.isPaused().Paused {
+		t.Error("it is paused")
+	}
+	if err := r.engine.Stop(t.Context(), engine.StopOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.refused("/pause", "", 503, "", "engine_not_running")
+}
+
+// The end of a server ends the pauses that it holds.
+func TestPausesEndWithTheServer(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	r.pause("?mode=keep")
+	r.pause("?mode=keep&lease=60")
+	r.server.Drain(t.Context())
+	r.until("nobody holds it", func() bool { return r.engine.Status().Holders == 0 })
+	r.refused("/pause", "", 503, "", "server_shutdown")
+}
+
+// Each of several models is paused by itself.
+func TestPauseOfOneModel(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	other := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	two := other.server.models[0]
+	two.Name = "two"
+	s, err := New(Options{Models: append(r.server.models[:1:1], two)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.serveBy(s)
+	r.refused("/pause", "", 400, "model", "invalid_value")
+	r.pause("?model=two")
+	if r.engine.Status().Holders != 0 || other.engine.Status().Holders != 1 {
+		t.Error("another model is paused")
+	}
+	if message := r.refused(completionsPath, object{"model": "two", "prompt": "a"}, 503, "", "engine_paused"); !strings.Contains(message, "paused") {
+		t.Error(message)
+	}
+	r.ask(completionsPath, object{"model": "tiny", "prompt": "a"})
+}

@@ -1,0 +1,7 @@
+package server
+
+// trainer is what trainers have of a model over HTTP. It outlasts their connections.
+type trainer struct {
+	pauses pauses
+	labels labels
+}
