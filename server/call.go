@@ -17,11 +17,12 @@ type call struct {
 	model *Model
 	name  string // of the model or adapter, as it was asked for
 
-	shared texts.Request                  // but for the prompt
-	prompt string                         // the parameter that has the prompts
-	each   func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
-	ids    [][]int32                      // of each prompt
-	open   []texts.Stream
+	shared    texts.Request                  // but for the prompt
+	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
+	prompt    string                         // the parameter that has the prompts
+	processed bool                           // the log-probabilities of what was drawn from are told
+	ids       [][]int32                      // of each prompt
+	open      []texts.Stream
 }
 
 // newCall settles what all routes that generate share. kind begins the id of the answer.
@@ -30,7 +31,7 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	if err != nil {
 		return nil, err
 	}
-	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt}
+	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
 	if adapter != "" {
 		c.name = adapter
 	}
@@ -61,15 +62,9 @@ func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 // when there is an error.
 func (c *call) begin(ctx context.Context) error {
 	for i, ids := range c.ids {
-		r := c.shared
-		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
-		if len(c.ids) > 1 {
-			r.ID = fmt.Sprintf("%s:%d", c.id, i)
-		}
-		if c.each != nil {
-			r = c.each(i)
-			r.Prompt = texts.Prompt{IDs: ids}
-		}
+		r := c.request(i)
+		r.Prompt = texts.Prompt{IDs: ids}
+		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {
 			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
@@ -80,6 +75,19 @@ func (c *call) begin(ctx context.Context) error {
 		c.open = append(append(c.open, first), first.Children()...)
 	}
 	return nil
+}
+
+// request is the request of a prompt, but for that.
+func (c *call) request(prompt int) texts.Request {
+	if c.each != nil {
+		return c.each(prompt)
+	}
+	r := c.shared
+	r.ID = c.id
+	if len(c.ids) > 1 {
+		r.ID = fmt.Sprintf("%s:%d", c.id, prompt)
+	}
+	return r
 }
 
 // promptOf is the ids of the prompt of a sequence.

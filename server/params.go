@@ -44,6 +44,8 @@ type params struct {
 	Timeout           *float64 `json:"timeout"`
 	FirstTokenTimeout *float64 `json:"first_token_timeout"`
 
+	versionParams
+
 	ReturnIDs   bool `json:"return_token_ids"`
 	TokensAsIDs bool `json:"return_tokens_as_token_ids"`
 }
@@ -68,7 +70,7 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 		seed := uint64(*p.Seed)
 		r.Seed = &seed
 	}
-	for _, set := range []func(*texts.Request) error{p.setCounts, p.setNumbers, p.setBias, p.setTimes} {
+	for _, set := range []func(*texts.Request) error{p.setCounts, p.setNumbers, p.setBias, p.setTimes, p.setVersions} {
 		if err := set(&r); err != nil {
 			return r, err
 		}

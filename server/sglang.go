@@ -11,8 +11,10 @@ import (
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
-// sglangParams are what POST /generate takes: SGLang's fields, and model.
+// sglangParams are what POST /generate takes: SGLang's fields, model, and what all our routes
+// take about versions of the weights.
 type sglangParams struct {
+	versionParams
 	Model    string                    `json:"model"`
 	Text     oneOrMany[string]         `json:"text"`
 	InputIDs idLists                   `json:"input_ids"`
@@ -76,7 +78,7 @@ func (s *Server) sglangGenerate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt}
+	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
 	a := &sglanging{call: c, params: &p}
 	if err := a.settle(s, len(list), adapter); err != nil {
 		return err

@@ -2,11 +2,9 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
-	"github.com/cbactor/cbactor/sampling"
 )
 
 // sglangAnswer is what SGLang tells of a sequence: all of it so far, in streams too.
@@ -27,11 +25,13 @@ type sglangMeta struct {
 	Retracted  *int          `json:"num_retractions,omitzero"`
 	Seconds    *float64      `json:"e2e_latency,omitzero"`
 
-	Version  string `json:"weight_version"` // that sampled the last token
-	Versions []any  `json:"weight_versions"`
+	Version  string       `json:"weight_version"` // that sampled the last token; without one, that serves
+	Versions []weightSpan `json:"weight_versions"`
+	Weights  *weightsTold `json:"x_weights,omitzero"` // at the end
 
 	Own       []sglangLogprob   `json:"output_token_logprobs,omitzero"`
 	Top       [][]sglangLogprob `json:"output_top_logprobs,omitzero"`
+	Processed []float64         `json:"output_token_sampling_logprobs,omitzero"` // in the distribution that was drawn from
 	PromptOwn []sglangLogprob   `json:"input_token_logprobs,omitzero"`
 	PromptTop []any             `json:"input_top_logprobs,omitzero"` // lists as in Top, null for the first token
 }
@@ -73,64 +73,6 @@ func sglangFinished(out *texts.Output) *sglangFinish {
 	return &sglangFinish{Type: "abort", Message: &message}
 }
 
-// sglangStory is what came of a sequence so far.
-type sglangStory struct {
-	text strings.Builder
-	ids  []int32
-	own  []sglangLogprob   // nil: not asked for
-	top  [][]sglangLogprob // likewise
-}
-
-func newSglangStory(ask *sglangAsk) *sglangStory {
-	s := &sglangStory{}
-	if ask.logprobs {
-		s.own = []sglangLogprob{}
-	}
-	if ask.top > 0 {
-		s.top = [][]sglangLogprob{}
-	}
-	return s
-}
-
-// hear takes what came of a sequence.
-func (a *sglanging) hear(sequence int, c *texts.Chunk) {
-	ask, story := a.ask(sequence), a.told[sequence]
-	story.text.WriteString(c.Text)
-	story.ids = append(story.ids, c.TokenIDs...)
-	for _, d := range c.Logprobs {
-		story.own = append(story.own, a.logprob(d.Logprob, ask.raw))
-		if ask.top > 0 {
-			story.top = append(story.top, a.likeliest(d.Top, ask.raw))
-		}
-	}
-}
-
-// logprob is a log-probability as SGLang writes it.
-func (a *sglanging) logprob(l sampling.Logprob, raw bool) sglangLogprob {
-	value := finite(l.Sampled)
-	if raw {
-		value = finite(l.Raw)
-	}
-	return sglangLogprob{value, l.ID, a.spelled(l.ID)}
-}
-
-// spelled is the text of a token, where it is asked for.
-func (a *sglanging) spelled(id int32) any {
-	if !a.params.Spelled {
-		return nil
-	}
-	token, _ := a.speller(false).token(id)
-	return token
-}
-
-func (a *sglanging) likeliest(list []sampling.Logprob, raw bool) []sglangLogprob {
-	top := make([]sglangLogprob, len(list))
-	for i, l := range list {
-		top[i] = a.logprob(l, raw)
-	}
-	return top
-}
-
 // answer is what is told of a sequence; out is nil before its end.
 func (a *sglanging) answer(i int, out *texts.Output) sglangAnswer {
 	ask, story := a.ask(i), a.told[i]
@@ -139,12 +81,19 @@ func (a *sglanging) answer(i int, out *texts.Output) sglangAnswer {
 		id = fmt.Sprintf("%s/%d", id, child)
 	}
 	answer := sglangAnswer{Text: a.shown(i, out), IDs: story.ids}
-	answer.Meta = sglangMeta{ID: id, Prompt: len(a.promptOf(i)), Completion: len(story.ids), Version: a.model.Engine.Version(), Own: story.own, Top: story.top}
+	answer.Meta = sglangMeta{ID: id, Prompt: len(a.promptOf(i)), Completion: len(story.ids), Processed: story.processed, Own: story.own, Top: story.top}
 	if a.params.PromptIDs {
 		answer.PromptIDs = a.promptOf(i)
 	}
+	versions := story.versions
 	if out != nil {
 		answer.Meta.end(out)
+		versions = out.WeightVersions
+		answer.Meta.Weights = &weightsTold{a.model.spans(versions), a.model.spans(out.KVVersions)}
+	}
+	answer.Meta.Version, answer.Meta.Versions = a.model.label(a.model.Engine.Version()), a.model.spans(versions)
+	if n := len(versions); n > 0 {
+		answer.Meta.Version = a.model.label(versions[n-1].Version)
 	}
 	return answer
 }

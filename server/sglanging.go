@@ -58,7 +58,7 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 // ask is what is asked for with prompt i.
 func (p *sglangParams) ask(i int) (ask sglangAsk, err error) {
 	how := p.Sampling.or(i, sglangSampling{MaxNew: new(sglangMaxNew)})
-	if ask.request, err = how.request(p.Priority); err != nil {
+	if ask.request, err = how.request(p.Priority, p.versionParams); err != nil {
 		return ask, err
 	}
 	ask.request.Salt = sglangSalt(p.Salt.or(i, ""), p.Extra.or(i, ""))
@@ -97,7 +97,7 @@ func (a *sglanging) prepare(context.Context, []texts.Prompt) error {
 			return bad("logprob_start_len", "is %d, prompt %d has %d tokens: give -1 to %d", ask.from, i, n, n)
 		}
 		for range a.shared.N {
-			a.told = append(a.told, newSglangStory(&ask))
+			a.told = append(a.told, newSglangStory(&ask, a.processed))
 		}
 	}
 	return nil
