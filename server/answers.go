@@ -40,6 +40,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 	if err != nil {
 		return refusalOf(err, c.prompt)
 	}
+	defer s.open.enter(c)()
 	if p.Stream {
 		c.model.stamp(w.Header())
 		return s.streamed(ctx, w, c, a)

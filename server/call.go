@@ -13,9 +13,10 @@ import (
 
 // call is one call that generates: its prompts, with the same number of sequences each.
 type call struct {
-	id    string // that the client is told
-	model *Model
-	name  string // of the model or adapter, as it was asked for
+	id      string // that the client is told
+	request string // what the client calls it itself
+	model   *Model
+	name    string // of the model or adapter, as it was asked for
 
 	shared    texts.Request                  // but for the prompt
 	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
@@ -31,7 +32,7 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	if err != nil {
 		return nil, err
 	}
-	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
+	c := &call{id: kind + idOf(r), request: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
 	if adapter != "" {
 		c.name = adapter
 	}

@@ -30,6 +30,11 @@ var routes = []route{
 	{http.MethodGet, "/health", "whether the process is alive, and what its engines do", (*Server).health},
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
+
+	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
+	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},
+	{http.MethodGet, "/get_world_size", "how many processes hold weights", (*Server).worldSize},
+	{http.MethodGet, "/weight_info", "what the weights that serve are called", (*Server).weightInfo},
 }
 
 // adminRoutes are those of who runs the server or trains its models: administers (guard.go)
@@ -38,6 +43,12 @@ var adminRoutes = []route{
 	{http.MethodPost, "/pause", "pause generation, or renew the lease of a pause", (*Server).pausing},
 	{http.MethodPost, "/resume", "release a pause", (*Server).resuming},
 	{http.MethodGet, "/is_paused", "whether generation is paused", (*Server).isPaused},
+
+	{http.MethodPost, "/abort_requests", "end calls with what they have", (*Server).vllmAbort},
+	{http.MethodPost, "/update_weight_version", "call the weights that serve otherwise", (*Server).renameVersion},
+	{http.MethodPost, "/reset_prefix_cache", "give up what the prefix cache has", (*Server).resetCache},
+	{http.MethodPost, "/reset_mm_cache", "nothing: there is none", (*Server).noCache},
+	{http.MethodPost, "/reset_encoder_cache", "nothing: there is none", (*Server).noCache},
 }
 
 // mux finds the route of a request, among those of clients, of administrators or both.

@@ -70,12 +70,13 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 		seed := uint64(*p.Seed)
 		r.Seed = &seed
 	}
-	for _, set := range []func(*texts.Request) error{p.setCounts, p.setNumbers, p.setBias, p.setTimes, p.setVersions} {
+	for _, set := range []func(*texts.Request) error{p.setCounts, p.setNumbers, p.setBias, p.setTimes} {
 		if err := set(&r); err != nil {
 			return r, err
 		}
 	}
-	return r, nil
+	err = p.setVersions(m, &r)
+	return r, err
 }
 
 // salt keeps apart the caches of those who ask for it, and, where it shall, of users.

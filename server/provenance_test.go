@@ -140,6 +140,11 @@ func TestVersionFields(t *testing.T) {
 			t.Errorf("%s: %+v", key, a)
 		}
 	}
+	r.server.models[0].trainer.labels.set(engine.FirstVersion, "step 3")
+	called := with("min_weight_version", "step 3")
+	if _, header, data := r.post(completionsPath, called); header.Get(versionHeader) != "step 3" || r.read(data).Choices[0].Weights.Spans[0].Version != "step 3" {
+		t.Errorf("a version with a label: %v %s", header, data)
+	}
 	if a := r.ask(completionsPath, object{"prompt": count(3), "max_tokens": 0, "echo": true}); a.Choices[0].Weights == nil || len(a.Choices[0].Weights.Spans) > 0 || !covers(a.Choices[0].Weights.KV, 3) {
 		t.Errorf("a prompt alone: %+v", a.Choices[0].Weights)
 	}

@@ -271,8 +271,19 @@ func value(s *string) string {
 	return *s
 }
 
-// events sends a call that is streamed and gives its events, without [DONE], which must be last.
+// events sends a call that is streamed and gives its events.
 func (r *rig) events(path string, body object) []told {
+	r.t.Helper()
+	var list []told
+	for _, data := range r.data(path, body) {
+		list = append(list, r.read(data))
+	}
+	return list
+}
+
+// data sends a call that is streamed and gives the JSON of its events, without [DONE], which
+// must be last.
+func (r *rig) data(path string, body object) [][]byte {
 	r.t.Helper()
 	body["stream"] = true
 	resp := r.open(r.t.Context(), path, body)
@@ -280,7 +291,7 @@ func (r *rig) events(path string, body object) []told {
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
 		r.t.Fatalf("%v: %d %s", body, resp.StatusCode, kind)
 	}
-	var list []told
+	var list [][]byte
 	done := false
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		data, found := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
@@ -290,7 +301,7 @@ func (r *rig) events(path string, body object) []told {
 		case string(data) == "[DONE]":
 			done = true
 		case found:
-			list = append(list, r.read(data))
+			list = append(list, bytes.Clone(data))
 		}
 	}
 	if !done {

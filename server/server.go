@@ -48,6 +48,10 @@ type Model struct {
 	// their ids.
 	Spell func(id int32) []byte
 
+	// Stored is the type that the model's files have most weights in, as safetensors spells
+	// it, such as "BF16"; "": nobody knows.
+	Stored string
+
 	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
 	// is temperature 1.
 	Defaults *sampling.Params
@@ -66,6 +70,7 @@ type Server struct {
 	token   secret
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
+	open    openCalls
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context

@@ -30,11 +30,11 @@ func policyOf(param, name string) (engine.KVPolicy, error) {
 }
 
 // setVersions puts them into a request.
-func (p *versionParams) setVersions(r *texts.Request) (err error) {
+func (p *versionParams) setVersions(m *Model, r *texts.Request) (err error) {
 	if p.MaxStaleness != nil && (*p.MaxStaleness < 0 || *p.MaxStaleness > maxStaleness) {
 		return bad("max_staleness", "is %d, must be from 0 to %d", *p.MaxStaleness, maxStaleness)
 	}
-	r.MinVersion, r.MaxStaleness = p.MinVersion, p.MaxStaleness
+	r.MinVersion, r.MaxStaleness = m.version(p.MinVersion), p.MaxStaleness
 	r.KV, err = policyOf("kv_policy", p.KV)
 	return err
 }

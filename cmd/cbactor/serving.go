@@ -100,7 +100,7 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 
 // served is a model as HTTP serves it.
 func (g *generator) served(name string) server.Model {
-	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service}
+	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service, Stored: g.stored}
 	if g.codec != nil {
 		m.Spell = g.codec.Spell
 	}
