@@ -63,7 +63,7 @@ func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 // when there is an error.
 func (c *call) begin(ctx context.Context) error {
 	for i, ids := range c.ids {
-		r := c.request(i)
+		r := c.requestOf(i)
 		r.Prompt = texts.Prompt{IDs: ids}
 		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
 		first, err := c.model.Texts.Generate(ctx, r)
@@ -78,8 +78,8 @@ func (c *call) begin(ctx context.Context) error {
 	return nil
 }
 
-// request is the request of a prompt, but for that.
-func (c *call) request(prompt int) texts.Request {
+// requestOf is the request of a prompt, but for that.
+func (c *call) requestOf(prompt int) texts.Request {
 	if c.each != nil {
 		return c.each(prompt)
 	}

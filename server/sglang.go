@@ -78,7 +78,10 @@ func (s *Server) sglangGenerate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
+	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed, request: idOf(r)}
+	if !p.RID.many {
+		c.request = p.RID.or(0, c.request)
+	}
 	a := &sglanging{call: c, params: &p}
 	if err := a.settle(s, len(list), adapter); err != nil {
 		return err
