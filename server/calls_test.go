@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/text"
 	"github.com/cbactor/cbactor/text/tools"
@@ -23,39 +23,34 @@ const (
 		`{% for m in messages %}[{{ 'ipython' if m.role == 'tool' else m.role }}]{{ m.content }}{% for c in m.tool_calls or [] %}{{ c | tojson }}{% endfor %}{% endfor %}[a]`
 )
 
-// serveCalls serves a model with a chat template, which is to write answers: an echo of
-// texts, or, without one, the tiny model.
-func serveCalls(t *testing.T, template string, answer string) *rig {
+// serveCalls serves a model with a chat template: the tiny one, or an echo.
+func serveCalls(t *testing.T, template string, ec *executor.EchoConfig) *rig {
 	t.Helper()
-	model, err := checkpoint.Open(checkpoint.Embedded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := model.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	model, _ := tinyModel(t)
 	model.ChatTemplate = template
 	codec, err := text.Load(model)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := engine.Config{Checkpoint: model}
-	var script []int32
-	if answer != "" {
-		script = append(codec.EncodeRaw(answer), 0)
-		cfg.Executor = executor.NewEcho(executor.EchoConfig{Vocab: 2048, Blocks: 64, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }})
+	if ec != nil {
+		ec.Vocab, ec.Blocks = 2048, 64
+		cfg.Executor = executor.NewEcho(*ec)
 	}
-	r := serve(t, cfg, Options{}, codec, script)
+	r := serve(t, cfg, Options{}, codec, nil)
 	r.server.models[0].Calls = tools.Of(template)
 	return r
+}
+
+// write has the model write an answer, and no other.
+func (r *rig) write(answer string) {
+	r.server.models[0].Texts = scripted{texts.New(r.engine, r.codec), append(r.codec.EncodeRaw(answer), 0)}
 }
 
 // weather and now are functions as clients give them.
 var weather = object{"type": "function", "function": object{"name": "weather", "description": "of a place", "parameters": object{"type": "object",
 	"properties": object{"place": object{"enum": []string{"Rome", "Oslo"}}, "days": object{"type": "integer", "minimum": 1, "maximum": 9}}, "required": []string{"place", "days"}, "additionalProperties": false}}}
-var now = object{"type": "function", "function": object{"name": "now"}}
+var now = object{"type": "function", "function": object{"name": "now", "parameters": object{"type": "object", "properties": object{}, "additionalProperties": false}}}
 
 // plain is a choice with its calls, without their names, which are random.
 func plain(t *testing.T, c toldChoice) toldChoice {
@@ -77,6 +72,10 @@ func plain(t *testing.T, c toldChoice) toldChoice {
 func TestCalls(t *testing.T) {
 	const one, two = `{"name": "weather", "arguments": {"place": "Rome", "days": 2}}`, `{"name": "now", "arguments": {}}`
 	type call struct{ name, arguments string }
+	rigs := map[string]*rig{}
+	for _, template := range []string{hermesTemplate, llamaTemplate} {
+		rigs[template] = serveCalls(t, template, &executor.EchoConfig{})
+	}
 	rome, noon := call{"weather", `{"place": "Rome", "days": 2}`}, call{"now", "{}"}
 	for name, c := range map[string]struct {
 		template, answer string
@@ -98,7 +97,8 @@ func TestCalls(t *testing.T) {
 		"Llama's, words": {llamaTemplate, `{"place": "Rome"}`, nil, `{"place": "Rome"}`, nil, "stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := serveCalls(t, c.template, c.answer)
+			r := rigs[c.template]
+			r.write(c.answer)
 			body := object{"messages": say("Will it rain?"), "tools": []object{weather, now}, "max_tokens": 300, "n": 2, "return_token_ids": true}
 			for k, v := range c.with {
 				body[k] = v
@@ -129,7 +129,8 @@ func TestCalls(t *testing.T) {
 
 // A call is streamed by its name at first, then by its arguments, as they come.
 func TestCallsStreamAsTheyCome(t *testing.T) {
-	r := serveCalls(t, hermesTemplate, `<tool_call>{"name": "weather", "arguments": {"place": "Rome", "days": 2}}</tool_call>`)
+	r := serveCalls(t, hermesTemplate, &executor.EchoConfig{Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }})
+	r.write(`<tool_call>{"name": "weather", "arguments": {"place": "Rome", "days": 2}}</tool_call>`)
 	pieces, names, role := 0, 0, 0
 	for _, e := range r.events(chatPath, object{"messages": say("a"), "tools": []object{weather}, "max_tokens": 300}) {
 		d := e.Choices[0].Delta
@@ -154,7 +155,7 @@ func TestCallsStreamAsTheyCome(t *testing.T) {
 
 // The functions and the calls of a conversation stand in its prompt as the template has them.
 func TestCallsInConversations(t *testing.T) {
-	r := serveCalls(t, hermesTemplate, "Yes.")
+	r := serveCalls(t, hermesTemplate, &executor.EchoConfig{})
 	asked := object{"id": "call_1", "type": "function", "function": object{"name": "weather", "arguments": `{"place":"Rome","days":1}`}}
 	messages := []object{{"role": "user", "content": "Will it rain?"}, {"role": "assistant", "content": nil, "tool_calls": []object{asked}}, {"role": "tool", "tool_call_id": "call_1", "content": "rain"}}
 	want, err := r.codec.EncodeChatWith([]text.Message{{Role: "user", Content: "Will it rain?"},
@@ -166,7 +167,7 @@ func TestCallsInConversations(t *testing.T) {
 	if shown := r.codec.Decode(want); !strings.Contains(shown, `<tool_call>weather {"place": "Rome"`) || !strings.Contains(shown, "of a place") {
 		t.Fatalf("the template writes %q", shown)
 	}
-	body := object{"messages": messages, "tools": []object{weather}, "return_token_ids": true}
+	body := object{"messages": messages, "tools": []object{weather}, "max_tokens": 1, "return_token_ids": true}
 	if a := r.ask(chatPath, body); !slices.Equal(a.PromptIDs, want) {
 		t.Errorf("%q, want %q", r.codec.Decode(a.PromptIDs), r.codec.Decode(want))
 	}

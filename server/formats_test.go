@@ -82,8 +82,8 @@ func TestFormats(t *testing.T) {
 		"ends by an id":      {object{"guided_choice": []string{"yes", "no", "maybe"}, "ignore_eos": true, "stop_token_ids": []int{5}}, word},
 	} {
 		for path, body := range map[string]object{
-			chatPath:        {"messages": say("A pet?"), "n": 6, "seed": 5, "max_tokens": 400},
-			completionsPath: {"prompt": []string{"A pet: ", "An animal: "}, "n": 3, "seed": 5, "max_tokens": 400},
+			chatPath:        {"messages": say("A pet?"), "n": 3, "seed": 5, "max_tokens": 400},
+			completionsPath: {"prompt": []string{"A pet: ", "An animal: "}, "n": 2, "seed": 5, "max_tokens": 400},
 		} {
 			for k, v := range c.with {
 				body[k] = v

@@ -13,12 +13,12 @@ import (
 // A call that must be made is made, with arguments that hold to their schema.
 func TestForcedCalls(t *testing.T) {
 	for _, template := range []string{hermesTemplate, llamaTemplate} {
-		r := serveCalls(t, template, "")
+		r := serveCalls(t, template, nil)
 		for _, c := range []struct {
 			choice any
 			names  string
 		}{{"required", "weather now"}, {object{"type": "function", "function": object{"name": "weather"}}, "weather"}} {
-			body := object{"messages": say("Will it rain?"), "tools": []object{weather, now}, "tool_choice": c.choice, "n": 8, "seed": 3, "max_tokens": 600}
+			body := object{"messages": say("Will it rain?"), "tools": []object{weather, now}, "tool_choice": c.choice, "n": 4, "seed": 3, "max_tokens": 600}
 			for _, choice := range append(r.ask(chatPath, body).Choices, r.streamed(chatPath, body).Choices...) {
 				m := plain(t, choice).Message
 				if len(m.ToolCalls) != 1 || m.Content != "" || choice.FinishReason != "tool_calls" {
@@ -42,7 +42,8 @@ func TestForcedCalls(t *testing.T) {
 
 // What is wrong with tools is refused by its name.
 func TestToolsRefused(t *testing.T) {
-	r := serveCalls(t, hermesTemplate, "a")
+	r := serveCalls(t, hermesTemplate, &executor.EchoConfig{})
+	r.write("a")
 	with := func(more string) string {
 		return `{"messages":[{"role":"user","content":"a"}],` + more + `}`
 	}
@@ -67,7 +68,7 @@ func TestToolsRefused(t *testing.T) {
 	} {
 		r.refused(chatPath, with(more), 400, param, "invalid_value")
 	}
-	tiny := serveCalls(t, hermesTemplate, "")
+	tiny := serveCalls(t, hermesTemplate, nil)
 	for schema, code := range map[string]string{`{"not":{}}`: "grammar_not_supported", `{"type":"thing"}`: "bad_grammar", `{"$ref":"#"}`: "grammar_without_texts"} {
 		tool := fmt.Sprintf(`{"type":"function","function":{"name":"f","parameters":%s}}`, schema)
 		tiny.refused(chatPath, with(`"tool_choice":"required","tools":[`+tool+`]`), 400, "tools", code)
@@ -85,7 +86,8 @@ func TestToolsRefused(t *testing.T) {
 	r.refused("/tokenize", `{"prompt":"a","tools":[`+f+`]}`, 400, "tools", "invalid_value")
 
 	for name, template := range map[string]string{"no tools": "{{ messages[0].content }}", "an unknown form": "{{ tools }}{{ messages[0].content }}"} {
-		r := serveCalls(t, template, "a")
+		r := serveCalls(t, template, &executor.EchoConfig{})
+		r.write("a")
 		message := r.refused(chatPath, with(`"tools":[`+f+`]`), 400, "tools", "no_tools")
 		if !strings.Contains(message, "chat template") {
 			t.Errorf("%s: %s", name, message)
