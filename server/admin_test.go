@@ -13,7 +13,7 @@ import (
 )
 
 // probe is a route of administrators that does nothing.
-var probe = route{http.MethodPost, "/probe", "for tests", func(_ *Server, w http.ResponseWriter, _ *http.Request) error {
+var probe = route{http.MethodGet, "/probe", "for tests", func(_ *Server, w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }}
@@ -71,7 +71,8 @@ func TestReportK3AdministratorsAreOfThisMachine(t *testing.T) {
 		{here, "X-Forwarded-For: 127.0.0.1", 403},
 		{here, "Forwarded: for=127.0.0.1", 403},
 		{here, "Via: 1.1 proxy", 403},
-		{here, "Origin: http://evil.example", 403},
+		{here, "Sec-Fetch-Site: same-site", 403},
+		{here, "Sec-Fetch-Site: same-origin", 204},
 		{here, "Sec-Fetch-Site: cross-site", 403},
 	} {
 		if got := asked(s.Handler(), c.from, c.header); got != c.want {
