@@ -18,10 +18,11 @@ type call struct {
 	model   *Model
 	name    string // of the model or adapter, as it was asked for
 
-	shared    texts.Request // but for the prompt
-	prompt    string        // the parameter that has the prompts
-	processed bool          // the log-probabilities of what was drawn from are told
-	ids       [][]int32     // of each prompt
+	shared    texts.Request                  // but for the prompt
+	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
+	prompt    string                         // the parameter that has the prompts
+	processed bool                           // the log-probabilities of what was drawn from are told
+	ids       [][]int32                      // of each prompt
 	open      []texts.Stream
 }
 
@@ -62,12 +63,9 @@ func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 // when there is an error.
 func (c *call) begin(ctx context.Context) error {
 	for i, ids := range c.ids {
-		r := c.shared
-		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
+		r := c.requestOf(i)
+		r.Prompt = texts.Prompt{IDs: ids}
 		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
-		if len(c.ids) > 1 {
-			r.ID = fmt.Sprintf("%s:%d", c.id, i)
-		}
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {
 			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
@@ -78,6 +76,19 @@ func (c *call) begin(ctx context.Context) error {
 		c.open = append(append(c.open, first), first.Children()...)
 	}
 	return nil
+}
+
+// requestOf is the request of a prompt, but for that.
+func (c *call) requestOf(prompt int) texts.Request {
+	if c.each != nil {
+		return c.each(prompt)
+	}
+	r := c.shared
+	r.ID = c.id
+	if len(c.ids) > 1 {
+		r.ID = fmt.Sprintf("%s:%d", c.id, prompt)
+	}
+	return r
 }
 
 // promptOf is the ids of the prompt of a sequence.

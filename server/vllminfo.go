@@ -37,7 +37,7 @@ type vllmLoRA struct {
 	Count int `json:"max_loras"`
 }
 
-// vllmInfo answers GET /server_info. config_format has no effect: it is always JSON.
+// vllmInfo answers GET /server_info, with what SGLang has there beside it. config_format has no effect: it is always JSON.
 func (s *Server) vllmInfo(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.FormValue("model"))
 	if err != nil {
@@ -52,8 +52,9 @@ func (s *Server) vllmInfo(w http.ResponseWriter, r *http.Request) error {
 		c.LoRA = &vllmLoRA{info.AdapterRank, info.Adapters}
 	}
 	return s.answer(w, http.StatusOK, struct {
+		sglangInfo
 		Config vllmConfig `json:"vllm_config"`
-	}{c})
+	}{s.sglangInfo(m), c})
 }
 
 // worldSize answers GET /get_world_size.
