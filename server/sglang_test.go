@@ -30,17 +30,18 @@ type sglangTold struct {
 			Length  int
 			Message string
 		} `json:"finish_reason"`
-		Prompt     int        `json:"prompt_tokens"`
-		Completion int        `json:"completion_tokens"`
-		Cached     int        `json:"cached_tokens"`
-		Seconds    float64    `json:"e2e_latency"`
-		Version    string     `json:"weight_version"`
-		Versions   []any      `json:"weight_versions"`
-		Own        [][3]any   `json:"output_token_logprobs"`
-		Top        [][][3]any `json:"output_top_logprobs"`
-		PromptOwn  [][3]any   `json:"input_token_logprobs"`
-		PromptTop  [][][3]any `json:"input_top_logprobs"`
-		Processed  []float64  `json:"output_token_sampling_logprobs"`
+		Prompt     int          `json:"prompt_tokens"`
+		Completion int          `json:"completion_tokens"`
+		Cached     int          `json:"cached_tokens"`
+		Seconds    float64      `json:"e2e_latency"`
+		Version    string       `json:"weight_version"`
+		Versions   []weightSpan `json:"weight_versions"`
+		Weights    *weightsTold `json:"x_weights"`
+		Own        [][3]any     `json:"output_token_logprobs"`
+		Top        [][][3]any   `json:"output_top_logprobs"`
+		PromptOwn  [][3]any     `json:"input_token_logprobs"`
+		PromptTop  [][][3]any   `json:"input_top_logprobs"`
+		Processed  []float64    `json:"output_token_sampling_logprobs"`
 	} `json:"meta_info"`
 	Error *toldError
 }
