@@ -56,6 +56,7 @@ var adminRoutes = []route{
 
 	{http.MethodPost, "/abort_requests", "end calls with what they have", (*Server).vllmAbort},
 	{http.MethodPost, "/update_weight_version", "call the weights that serve otherwise", (*Server).renameVersion},
+	{http.MethodPost, "/weight_checker", "the checksum of the weights that serve, or whether it is as before", (*Server).weightChecker},
 	{http.MethodPost, "/reset_prefix_cache", "give up what the prefix cache has", (*Server).resetCache},
 	{http.MethodPost, "/reset_mm_cache", "nothing: there is none", (*Server).noCache},
 	{http.MethodPost, "/reset_encoder_cache", "nothing: there is none", (*Server).noCache},
