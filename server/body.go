@@ -113,6 +113,16 @@ func mistyped(e *json.SemanticError) error {
 	return bad(name, "must be %s", wanted(e.GoType))
 }
 
+// readAt reads a value that was taken from a decoder, whose errors say where in all it stood.
+func readAt(dec *jsontext.Decoder, value jsontext.Value, into any) error {
+	err := json.Unmarshal(value, into)
+	var meaning *json.SemanticError
+	if errors.As(err, &meaning) {
+		meaning.JSONPointer = dec.StackPointer() + meaning.JSONPointer
+	}
+	return err
+}
+
 // param is the name of a parameter, with the places within it.
 func param(p jsontext.Pointer) string {
 	var names []string

@@ -21,6 +21,8 @@ type call struct {
 	shared    texts.Request                  // but for the prompt
 	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
 	prompt    string                         // the parameter that has the prompts
+	format    string                         // that which asks for a format; "": none
+	offer     offer                          // of functions
 	processed bool                           // the log-probabilities of what was drawn from are told
 	ids       [][]int32                      // of each prompt
 	open      []texts.Stream
@@ -42,6 +44,22 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	c.shared.Adapter = adapter
 	return c, nil
 }
+
+// hold has the texts of a call hold to a format, and offers its model functions.
+func (c *call) hold(f *formatParams, t *toolParams) error {
+	asked, err := f.format()
+	if err != nil {
+		return err
+	}
+	if c.offer, err = t.offer(c.model, &asked); err != nil {
+		return err
+	}
+	c.format = asked.param
+	return asked.put(&c.shared)
+}
+
+// refusal is an error of a call as its client is told of it.
+func (c *call) refusal(err error) *refusal { return refusalAbout(err, c.prompt, c.format) }
 
 // encode turns the prompts of a call into ids.
 func (c *call) encode(ctx context.Context, list []texts.Prompt) error {

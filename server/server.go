@@ -16,6 +16,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/text/tools"
 )
 
 // Options say what a Server serves and to whom.
@@ -51,6 +52,10 @@ type Model struct {
 	// Stored is the type that the model's files have most weights in, as safetensors spells
 	// it, such as "BF16"; "": nobody knows.
 	Stored string
+
+	// Calls is the form in which the model writes calls of functions; with None it is offered
+	// none.
+	Calls tools.Style
 
 	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
 	// is temperature 1.

@@ -20,14 +20,14 @@ func TestServerInfo(t *testing.T) {
 	} {
 		r := serveTiny(t, c.cfg, Options{})
 		r.server.models[0].Stored = c.stored
-		want := object{"vllm_config": object{
+		want := object{
 			"model_config":           object{"model": "tiny", "served_model_name": []any{"tiny"}, "dtype": c.dtype, "max_model_len": float64(r.engine.Info().MaxContext)},
 			"parallel_config":        object{"world_size": 1.0, "data_parallel_size": 1.0, "tensor_parallel_size": 1.0, "pipeline_parallel_size": 1.0},
 			"lora_config":            c.lora,
 			"weight_transfer_config": nil,
-		}}
+		}
 		var got, size object
-		if status := r.get("/server_info?config_format=json", &got); status != 200 || !reflect.DeepEqual(got, want) {
+		if status := r.get("/server_info?config_format=json", &got); status != 200 || !reflect.DeepEqual(got["vllm_config"], any(map[string]any(want))) {
 			t.Errorf("%s: %d %v", name, status, got)
 		}
 		if status := r.get("/get_world_size", &size); status != 200 || size["world_size"] != 1.0 {

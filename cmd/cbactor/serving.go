@@ -12,6 +12,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/server"
+	"github.com/cbactor/cbactor/text/tools"
 )
 
 // serving is what `serve` serves, and by what.
@@ -102,7 +103,7 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 func (g *generator) served(name string) server.Model {
 	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service, Stored: g.stored}
 	if g.codec != nil {
-		m.Spell = g.codec.Spell
+		m.Spell, m.Calls = g.codec.Spell, tools.Of(g.codec.ChatTemplate())
 	}
 	if !g.recommended.Greedy() {
 		m.Defaults = &g.recommended
