@@ -35,7 +35,8 @@ type generateParams struct {
 // stream_interval, extra_args.
 type drawParams struct {
 	params
-	Logprobs *int `json:"logprobs"`
+	Logprobs   *int               `json:"logprobs"`
+	Structured *structuredOutputs `json:"structured_outputs"`
 
 	PromptLogprobs jsontext.Value `json:"prompt_logprobs"`
 	PromptIDs      jsontext.Value `json:"prompt_logprob_token_ids"`
@@ -43,7 +44,6 @@ type drawParams struct {
 	Trace          jsontext.Value `json:"trace_decode_token_ids"`
 	Repetition     jsontext.Value `json:"repetition_detection"`
 	Thinking       jsontext.Value `json:"thinking_token_budget"`
-	Structured     jsontext.Value `json:"structured_outputs"`
 	SkipCache      bool           `json:"skip_reading_prefix_cache"`
 	Watermarking   bool           `json:"watermarking"`
 	SkipSpecial    *bool          `json:"skip_special_tokens"`
@@ -63,6 +63,13 @@ func (s *Server) vllmGenerate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.shared.Sampling.Tell, err = tell("logprobs", p.Sampling.Logprobs); err != nil {
+		return err
+	}
+	f, err := (&formatParams{Structured: p.Sampling.Structured}).format("sampling_params.")
+	if err == nil {
+		err = c.hold(f, &toolParams{})
+	}
+	if err != nil {
 		return err
 	}
 	if p.RequestID != "" {
@@ -93,7 +100,6 @@ func (p *generateParams) settle() error {
 		{"sampling_params.trace_decode_token_ids", given(q.Trace), "is not supported: leave it out"},
 		{"sampling_params.repetition_detection", given(q.Repetition), "is not supported: leave it out"},
 		{"sampling_params.thinking_token_budget", given(q.Thinking), "is not supported: leave it out"},
-		{"sampling_params.structured_outputs", given(q.Structured), "is not supported: leave it out"},
 		{"sampling_params.skip_reading_prefix_cache", q.SkipCache, "is not supported: a cache_salt of its own keeps a request from what others have cached"},
 		{"sampling_params.watermarking", q.Watermarking, "is not supported: leave it out"},
 		{"sampling_params.skip_special_tokens", p.Mode == "text" && q.SkipSpecial != nil && !*q.SkipSpecial, "must be true for text: token_ids has them"},
