@@ -41,6 +41,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 		return refusalOf(err, c.prompt)
 	}
 	if p.Stream {
+		c.model.stamp(w.Header())
 		return s.streamed(ctx, w, c, a)
 	}
 	outs, err := c.wait(ctx)
@@ -51,6 +52,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 	for i := range outs {
 		sum.add(i, c.shared.N, &outs[i])
 	}
+	c.model.stamp(w.Header())
 	return s.answer(w, http.StatusOK, a.whole(outs, &sum))
 }
 

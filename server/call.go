@@ -17,10 +17,11 @@ type call struct {
 	model *Model
 	name  string // of the model or adapter, as it was asked for
 
-	shared texts.Request // but for the prompt
-	prompt string        // the parameter that has the prompts
-	ids    [][]int32     // of each prompt
-	open   []texts.Stream
+	shared    texts.Request // but for the prompt
+	prompt    string        // the parameter that has the prompts
+	processed bool          // the log-probabilities of what was drawn from are told
+	ids       [][]int32     // of each prompt
+	open      []texts.Stream
 }
 
 // newCall settles what all routes that generate share. kind begins the id of the answer.
@@ -29,7 +30,7 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	if err != nil {
 		return nil, err
 	}
-	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt}
+	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
 	if adapter != "" {
 		c.name = adapter
 	}
@@ -62,6 +63,7 @@ func (c *call) begin(ctx context.Context) error {
 	for i, ids := range c.ids {
 		r := c.shared
 		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
+		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
 		if len(c.ids) > 1 {
 			r.ID = fmt.Sprintf("%s:%d", c.id, i)
 		}

@@ -27,6 +27,7 @@ type chatChoice struct {
 	FinishReason *string       `json:"finish_reason"`
 	StopReason   any           `json:"stop_reason"`
 	IDs          []int32       `json:"token_ids,omitzero"`
+	provenance
 }
 
 type chatMessage struct {
@@ -80,10 +81,10 @@ func (a *chatting) begin() []event { return nil }
 // chunk implements answers.
 func (a *chatting) chunk(i int, c texts.Chunk) []event {
 	asked := a.params.Logprobs || a.params.ReturnIDs
-	if c.Text == "" && c.Final == nil && !(asked && len(c.TokenIDs) > 0) {
+	choice := a.choice(i, &c, c.Final)
+	if c.Text == "" && c.Final == nil && !(asked && len(c.TokenIDs) > 0) && choice.provenance.empty() {
 		return nil
 	}
-	choice := a.choice(i, &c, c.Final)
 	choice.Delta = &chatDelta{Content: c.Text}
 	answer := a.base
 	if !a.begun[i] {
@@ -109,6 +110,7 @@ func (a *chatting) failed(r *refusal) []event { return plainFailed(r) }
 // choice is what is told of tokens beside their text; out is nil before the end.
 func (a *chatting) choice(i int, c *texts.Chunk, out *texts.Output) chatChoice {
 	choice := chatChoice{Index: i, Logprobs: a.speller(a.params.TokensAsIDs).chat(c.Logprobs, a.params.Logprobs)}
+	choice.provenance = a.of(c, out)
 	if a.params.ReturnIDs {
 		choice.IDs = append([]int32{}, c.TokenIDs...)
 	}

@@ -50,7 +50,9 @@ func (a *completing) whole(outs []texts.Output, sum *usage) any {
 		if a.params.Logprobs != nil {
 			a.addPrompt(i, &outs[i/a.shared.N*a.shared.N])
 		}
-		a.tell(&choice, &texts.Chunk{Chunk: chunkOf(out)}, out)
+		all := texts.Chunk{Chunk: chunkOf(out)}
+		choice.provenance = a.of(&all, out)
+		a.tell(&choice, &all, out)
 		answer.Choices = append(answer.Choices, choice)
 	}
 	return answer
@@ -63,10 +65,12 @@ func (a *completing) begin() []event { return nil }
 func (a *completing) chunk(i int, c texts.Chunk) []event {
 	echoes := a.params.Echo && !a.begun[i]
 	asked := a.params.Logprobs != nil || a.params.ReturnIDs
-	if c.Text == "" && c.Final == nil && !echoes && !(asked && len(c.TokenIDs) > 0) {
+	made := a.of(&c, c.Final)
+	if c.Text == "" && c.Final == nil && !echoes && !(asked && len(c.TokenIDs) > 0) && made.empty() {
 		return nil
 	}
 	choice := a.choice(i)
+	choice.provenance = made
 	choice.Text += c.Text
 	a.tell(&choice, &c, c.Final)
 	answer := a.base

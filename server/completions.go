@@ -37,6 +37,7 @@ type completionChoice struct {
 	StopReason   any                 `json:"stop_reason"`
 	PromptIDs    []int32             `json:"prompt_token_ids,omitzero"`
 	IDs          []int32             `json:"token_ids,omitzero"`
+	provenance
 }
 
 // completions answers POST /v1/completions.

@@ -6,7 +6,13 @@
 // stand in one table (mux.go). What is sent and answered is OpenAI's, with the extensions
 // that vLLM's clients know: token ids as prompts and in answers, min_tokens, ignore_eos,
 // stop_token_ids, top_k, min_p, repetition_penalty, bad_words, allowed_token_ids, cache_salt,
-// priority; and two of our own, timeout and first_token_timeout in seconds.
+// priority; and our own: timeout and first_token_timeout in seconds, min_weight_version,
+// max_staleness and kv_policy for weights that change, and processed_logprobs.
+//
+// Every answer tells in x_weights which version of the weights sampled each token, and which
+// computed the cache that the last one came from; a stream does with the first chunk of each
+// sequence, with those that change anything, and in full with its last. The header
+// X-Weight-Version has the version that served when the answer began.
 //
 // Decisions where servers differ:
 //   - JSON is read as RFC 8259 has it: keys match by case, a key that comes twice, bytes

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -45,6 +46,18 @@ func (l *labels) of(version string) string {
 	return version
 }
 
+// version is the newest one that is called by a label; what is none is a version's own name.
+func (l *labels) version(label string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range slices.Backward(l.order) {
+		if l.shown[v] == label {
+			return v
+		}
+	}
+	return label
+}
+
 // next is a name for a version that is to be called by a label: the label, and if that has
 // served, with ~2 behind it, ~3 and so on.
 func (l *labels) next(label string) string {
@@ -66,4 +79,12 @@ func (m *Model) label(version string) string {
 		return version
 	}
 	return m.trainer.labels.of(version)
+}
+
+// version is the version of the model's weights that clients call by a label.
+func (m *Model) version(label string) string {
+	if m.trainer == nil {
+		return label
+	}
+	return m.trainer.labels.version(label)
 }

@@ -20,6 +20,11 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%q is called %q, want %q", version, got, want)
 		}
 	}
+	for label, want := range map[string]string{"default": "default~3", "two": "default~2", "x": "x"} {
+		if got := l.version(label); got != want {
+			t.Errorf("%q is the version %q, want %q", label, got, want)
+		}
+	}
 	for i := range maxLabels {
 		l.set(fmt.Sprint(i), "many")
 	}

@@ -37,6 +37,9 @@ var adminRoutes = []route{
 	{http.MethodPost, "/pause", "pause generation, or renew the lease of a pause", (*Server).pausing},
 	{http.MethodPost, "/resume", "release a pause", (*Server).resuming},
 	{http.MethodGet, "/is_paused", "whether generation is paused", (*Server).isPaused},
+	{http.MethodPost, "/sleep", "give memory back while generation is paused", (*Server).sleeping},
+	{http.MethodPost, "/wake_up", "take it again and go on", (*Server).wakingUp},
+	{http.MethodGet, "/is_sleeping", "what sleeps", (*Server).isSleeping},
 }
 
 // mux finds the route of a request, among those of clients, of administrators or both.

@@ -37,6 +37,9 @@ func TestOpenAIClientChat(t *testing.T) {
 		len(first.Logprobs.Content) != 12 || len(first.Logprobs.Content[0].TopLogprobs) != 3 || whole.Model != "tiny" {
 		t.Errorf("%s", whole.RawJSON())
 	}
+	if own := first.JSON.ExtraFields["x_weights"]; !strings.Contains(own.Raw(), `"spans":[{"version":"default","start":0,"end":12}]`) || len(whole.JSON.ExtraFields) > 0 {
+		t.Errorf("beside what is OpenAI's: %s", whole.RawJSON())
+	}
 	ask.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
 	stream := client.Chat.Completions.NewStreaming(t.Context(), ask)
 	var sum openai.ChatCompletionAccumulator

@@ -44,6 +44,8 @@ type params struct {
 	Timeout           *float64 `json:"timeout"`
 	FirstTokenTimeout *float64 `json:"first_token_timeout"`
 
+	versionParams
+
 	ReturnIDs   bool `json:"return_token_ids"`
 	TokensAsIDs bool `json:"return_tokens_as_token_ids"`
 }
@@ -73,7 +75,8 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 			return r, err
 		}
 	}
-	return r, nil
+	err = p.setVersions(m, &r)
+	return r, err
 }
 
 // salt keeps apart the caches of those who ask for it, and, where it shall, of users.

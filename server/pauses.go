@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 type pauses struct {
 	mu    sync.Mutex
 	plain *held            // the one without an id; nil: none
+	nap   *held            // that of who sleeps; nil: none
 	named map[string]*held // those with a lease, by id
 }
 
@@ -57,14 +59,13 @@ func errNoHold(id string) error {
 // one at most, so that a second call changes nothing. It is held until resume, the end of its
 // lease or that of the server; the end of ctx only ends the wait for it.
 func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string, err error) {
-	select {
-	case <-s.draining:
-		return "", errShutdown
-	default:
+	if err := s.closing(); err != nil {
+		return "", err
 	}
 	p := &m.trainer.pauses
 	if o.lease == 0 {
-		return "", p.takePlain(ctx, s.ending, m.Engine, o)
+		_, err := p.takeOne(ctx, s.ending, m.Engine, o, &p.plain)
+		return "", err
 	}
 	id = strings.ToLower(rand.Text())
 	h := newHeld(s.ending, o)
@@ -73,7 +74,7 @@ func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string
 		return "", errHolds
 	}
 	if err := h.take(ctx, m.Engine); err != nil {
-		p.forget(id, h)
+		p.forget(h)
 		return "", err
 	}
 	return id, nil
@@ -110,11 +111,7 @@ func (h *held) take(ctx context.Context, e engine.API) error {
 func (p *pauses) enter(id string, h *held) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for other, o := range p.named {
-		if o.over() {
-			delete(p.named, other)
-		}
-	}
+	maps.DeleteFunc(p.named, func(_ string, o *held) bool { return o.over() })
 	if len(p.named) >= maxHolds {
 		return false
 	}
@@ -125,26 +122,37 @@ func (p *pauses) enter(id string, h *held) bool {
 	return true
 }
 
-// forget takes out a hold that has ended; "" is the plain one.
-func (p *pauses) forget(id string, h *held) {
+// forget takes out a hold that has ended.
+func (p *pauses) forget(h *held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.plain == h {
-		p.plain = nil
+	for _, at := range []**held{&p.plain, &p.nap} {
+		if *at == h {
+			*at = nil
+		}
 	}
-	if p.named[id] == h {
-		delete(p.named, id)
-	}
+	maps.DeleteFunc(p.named, func(_ string, o *held) bool { return o == h })
 }
 
-// find is a hold that is held or waited for; nil: there is none.
+// find is a hold by its id, if it is held or waited for; "": the plain one; nil: there is none.
 func (p *pauses) find(id string) *held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.named[id]
 	if id == "" {
-		h = p.plain
+		return p.plain.live()
 	}
+	return p.named[id].live()
+}
+
+// napping is the hold of who sleeps; nil: there is none.
+func (p *pauses) napping() *held {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nap.live()
+}
+
+// live is the hold, unless there is none or it has ended.
+func (h *held) live() *held {
 	if h == nil || h.over() {
 		return nil
 	}
@@ -169,36 +177,37 @@ func (h *held) over() bool {
 	}
 }
 
-// takePlain takes the plain hold, or waits for who is about to.
-func (p *pauses) takePlain(ctx, until context.Context, e engine.API, o pauseOptions) error {
+// takeOne takes a hold of which there is one at most, at its place, or waits for who is about
+// to; mine: there was none.
+func (p *pauses) takeOne(ctx, until context.Context, e engine.API, o pauseOptions, at **held) (mine bool, err error) {
 	for {
-		h, mine := p.join(until, o)
+		h, mine := p.join(until, o, at)
 		if mine {
 			err := h.take(ctx, e)
 			if err != nil {
-				p.forget("", h)
+				p.forget(h)
 			}
-			return err
+			return true, err
 		}
 		select {
 		case <-h.taken:
 			if !h.gone {
-				return h.err
+				return false, h.err
 			}
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
 }
 
-// join is the plain hold, which is the caller's to take if there was none.
-func (p *pauses) join(until context.Context, o pauseOptions) (h *held, mine bool) {
+// join is the hold at a place, which is the caller's to take if there was none.
+func (p *pauses) join(until context.Context, o pauseOptions, at **held) (h *held, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.plain == nil || p.plain.over() {
-		p.plain, mine = newHeld(until, o), true
+	if (*at).live() == nil {
+		*at, mine = newHeld(until, o), true
 	}
-	return p.plain, mine
+	return *at, mine
 }
 
 // renew begins the lease of a hold again.
@@ -218,7 +227,12 @@ func (s *Server) renew(m *Model, id string) error {
 // resume releases a hold; "" is the plain one. One that is gone is no error. Generation goes
 // on when nobody holds a pause any more.
 func (s *Server) resume(m *Model, id string) error {
-	h := m.trainer.pauses.find(id)
+	p := &m.trainer.pauses
+	return p.release(p.find(id))
+}
+
+// release ends a hold, or the wait for it; nil: there is none.
+func (p *pauses) release(h *held) error {
 	if h == nil {
 		return nil
 	}
@@ -234,7 +248,7 @@ func (s *Server) resume(m *Model, id string) error {
 		}
 	}
 	h.end()
-	m.trainer.pauses.forget(id, h)
+	p.forget(h)
 	return nil
 }
 

@@ -41,6 +41,7 @@ type deltaEvent struct {
 	place
 	Delta    string         `json:"delta"`
 	Logprobs []tokenLogprob `json:"logprobs"`
+	provenance
 }
 
 type textEvent struct {
@@ -88,11 +89,11 @@ func (a *responding) begin() []event {
 // chunk implements answers.
 func (a *responding) chunk(_ int, c texts.Chunk) []event {
 	a.end = c.Final
-	news := a.take(c.Logprobs)
-	if c.Text == "" && len(news) == 0 {
+	news, made := a.take(c.Logprobs), a.of(&c, nil)
+	if c.Text == "" && len(news) == 0 && made.empty() {
 		return nil
 	}
-	return []event{{"response.output_text.delta", deltaEvent{a.head("response.output_text.delta"), a.place(), c.Text, news}}}
+	return []event{{"response.output_text.delta", deltaEvent{a.head("response.output_text.delta"), a.place(), c.Text, news, made}}}
 }
 
 // last implements answers.

@@ -30,6 +30,7 @@ type response struct {
 	Tools        []string          `json:"tools"` // none
 	Truncation   string            `json:"truncation"`
 	Usage        *responseUsage    `json:"usage"`
+	provenance
 }
 
 type incomplete struct {
@@ -108,6 +109,7 @@ func (a *responding) complete(sum *usage) response {
 	answer.Output = []outputItem{a.item(answer.Status, a.part())}
 	answer.Usage = &responseUsage{Input: sum.Prompt, Output: sum.Completion, Total: sum.Total}
 	answer.Usage.InputDetails.Cached = sum.Details.Cached
+	answer.provenance = a.of(&texts.Chunk{Chunk: chunkOf(a.end)}, a.end)
 	return answer
 }
 

@@ -190,10 +190,12 @@ type toldChoice struct {
 	Text         string
 	Message      struct{ Role, Content string }
 	Delta        struct{ Role, Content string }
-	FinishReason string  `json:"finish_reason"`
-	StopReason   any     `json:"stop_reason"`
-	PromptIDs    []int32 `json:"prompt_token_ids"`
-	IDs          []int32 `json:"token_ids"`
+	FinishReason string       `json:"finish_reason"`
+	StopReason   any          `json:"stop_reason"`
+	PromptIDs    []int32      `json:"prompt_token_ids"`
+	IDs          []int32      `json:"token_ids"`
+	Weights      *weightsTold `json:"x_weights"`
+	Processed    []float64    `json:"x_logprobs"`
 	Logprobs     *struct {
 		Tokens  []string
 		Own     []*float64           `json:"token_logprobs"`
@@ -333,6 +335,10 @@ func (c *toldChoice) join(d toldChoice) {
 	c.FinishReason += d.FinishReason
 	c.IDs = slices.Concat(c.IDs, d.IDs)
 	c.PromptIDs = slices.Concat(c.PromptIDs, d.PromptIDs)
+	c.Processed = slices.Concat(c.Processed, d.Processed)
+	if d.Weights != nil { // the last chunk has all
+		c.Weights = d.Weights
+	}
 	if d.StopReason != nil {
 		c.StopReason = d.StopReason
 	}

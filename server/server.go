@@ -149,13 +149,21 @@ func (s *Server) idle(ctx context.Context) {
 	}
 }
 
+// closing refuses what is new once the server drains.
+func (s *Server) closing() error {
+	select {
+	case <-s.draining:
+		return errShutdown
+	default:
+		return nil
+	}
+}
+
 // enter gives a call that generates its place, and its context, which ends when its client
 // has gone or the server ends; leave gives both back.
 func (s *Server) enter(r *http.Request) (ctx context.Context, leave func(), err error) {
-	select {
-	case <-s.draining:
-		return nil, nil, errShutdown
-	default:
+	if err := s.closing(); err != nil {
+		return nil, nil, err
 	}
 	select {
 	case s.places <- struct{}{}:

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// changing is a server of the tiny model whose weights change. Its tokens come slowly until
+// it is hurried, so that changes happen in the middle of sequences.
+type changing struct {
+	*rig
+	model   *checkpoint.Checkpoint
+	pause   time.Duration
+	hurried atomic.Bool
+	drawn   atomic.Int64 // tokens, or a few more
+}
+
+func serveChanging(t *testing.T) *changing {
+	t.Helper()
+	model, codec := tinyModel(t)
+	c := &changing{model: model, pause: 4 * time.Millisecond}
+	c.rig = serve(t, engine.Config{Checkpoint: model, WeightSets: 2, NumBlocks: 256}, Options{}, codec, nil)
+	c.server.models[0].Texts = watched{c.server.models[0].Texts, c}
+	return c
+}
+
+// Process implements sampling.Processor.
+func (c *changing) Process(ids []int32, prompt int, _ []float32) error {
+	c.drawn.Add(1)
+	if !c.hurried.Load() && len(ids) > prompt {
+		time.Sleep(c.pause)
+	}
+	return nil
+}
+
+// update commits weights under a version: the model's own, with the signs of some turned over.
+func (c *changing) update(version string, kv engine.KVPolicy) {
+	c.t.Helper()
+	set, err := weights.Load(c.model.Config, c.model, 1, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var m weights.Manifest
+	for tensor := range set.All() {
+		size := tensor.DType.RowBytes(1)
+		for i := size - 1; i < len(tensor.Data); i += (2 + len(version)) * size {
+			tensor.Data[i] ^= 0x80
+		}
+		m.Tensors = append(m.Tensors, weights.Entry{Name: tensor.Name, DType: tensor.DType.String(), Shape: tensor.Shape})
+	}
+	u, err := c.engine.Update(c.t.Context(), engine.UpdateOptions{Version: version, Manifest: m, KV: kv})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for tensor := range set.All() {
+		if err := u.Put(tensor.Name, tensor.DType.String(), tensor.Shape, 0, tensor.Data); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if err := u.Commit(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// moved waits until so many more tokens were drawn.
+func (c *changing) moved(n int64) {
+	c.t.Helper()
+	want := c.drawn.Load() + n
+	c.until("tokens are drawn", func() bool { return c.drawn.Load() >= want })
+}
+
+var _ sampling.Processor = (*changing)(nil)
