@@ -15,7 +15,7 @@ from .errors import (
 )
 from .generating import Stream
 from .pausing import Hold
-from .results import Generation, Piece, Span, Usage
+from .results import Generation, Piece, Span, ToolCall, Usage
 from .safetensors import read
 from .sampling import Sampling
 from .sync import Sent, WeightSync
@@ -43,6 +43,7 @@ __all__ = [
     "Status",
     "Stream",
     "Tensor",
+    "ToolCall",
     "Unauthorized",
     "Unavailable",
     "Update",

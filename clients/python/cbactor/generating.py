@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .errors import ConnectionFailed
-from .results import Generation, Piece, spans_of, usage_of
+from .results import Generation, Piece, add_calls, spans_of, usage_of
 from .sampling import Sampling, checked
 from .transport import Transport, error_of
 
@@ -144,7 +144,7 @@ def _add(whole: Generation, choice: dict[str, Any]) -> Piece:
     whole.logprobs += piece.logprobs
     whole.processed_logprobs += piece.processed_logprobs
     whole.prompt_token_ids += choice.get("prompt_token_ids") or []
-    whole.tool_calls += said.get("tool_calls") or []
+    add_calls(whole.tool_calls, said.get("tool_calls"))
     if piece.finish_reason is not None:  # the last one tells of all
         whole.spans, whole.kv_spans = piece.spans, spans_of(weights.get("kv"))
         whole.finish_reason, whole.stop_reason = piece.finish_reason, choice.get("stop_reason")

@@ -56,10 +56,10 @@ class Hold:
     def release(self) -> None:
         """Ends it; generation goes on when nobody else holds one. Twice is no error."""
         self._lease.end()
-        self._http.call("POST", "/resume", query=self._query, admin=True)
+        self._http.call("POST", "/resume", query=self._query, admin=True, again=True)
 
     def _renew(self) -> None:
-        self._http.call("POST", "/pause", query=self._query, admin=True)
+        self._http.call("POST", "/pause", query=self._query, admin=True, again=True)
 
     def __enter__(self) -> Self:
         return self

@@ -25,6 +25,15 @@ class Usage:
 
 
 @dataclass
+class ToolCall:
+    """A call of a function that the model asks for. arguments are JSON, if it has written such."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass
 class Generation:
     """What a prompt was continued with.
 
@@ -33,7 +42,7 @@ class Generation:
     behind temperature, penalties and filters; -9999 stands for minus infinity. Both are empty
     without logprobs. spans tell which weights sampled, by places in token_ids; kv_spans which
     ones computed the cache behind the last token, by places in prompt and output.
-    finish_reason is stop, length, deadline, stale or abort.
+    finish_reason is stop, length, tool_calls, deadline, stale or abort.
     """
 
     text: str = ""
@@ -45,7 +54,7 @@ class Generation:
     finish_reason: str | None = None
     stop_reason: str | int | None = None
     prompt_token_ids: list[int] = field(default_factory=list)
-    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    tool_calls: list[ToolCall] = field(default_factory=list)
     usage: Usage | None = None
 
     @property
@@ -70,6 +79,18 @@ class Piece:
 def spans_of(told: Any) -> list[Span]:
     """Spans as an answer has them."""
     return [Span(str(s["version"]), int(s["start"]), int(s["end"])) for s in told or []]
+
+
+def add_calls(calls: list[ToolCall], told: list[dict[str, Any]] | None) -> None:
+    """Adds what an answer, or a chunk of one, has of calls."""
+    for at, part in enumerate(told or []):
+        at = part.get("index", at)
+        while len(calls) <= at:
+            calls.append(ToolCall())
+        function = part.get("function") or {}
+        calls[at].id += part.get("id") or ""
+        calls[at].name += function.get("name") or ""
+        calls[at].arguments += function.get("arguments") or ""
 
 
 def usage_of(told: dict[str, Any] | None) -> Usage | None:

@@ -36,8 +36,10 @@ class Sampling(TypedDict, total=False):
     max_staleness: int  # updates that it may live through
     kv_policy: str  # keep, recompute or abort, when weights change
     response_format: Mapping[str, Any]
+    structured_outputs: Mapping[str, Any]
     tools: Sequence[Mapping[str, Any]]
     tool_choice: str | Mapping[str, Any]
+    parallel_tool_calls: bool
     logprobs: bool  # True if it is left out
     model: str  # another model, or an adapter
 

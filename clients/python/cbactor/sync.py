@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from .client import Client
 from .deltas import Deltas
-from .errors import APIError, Unavailable
+from .errors import APIError, NotFound, Unauthorized
 from .safetensors import Shard, shards
 from .spool import FileShard, spool
 from .tensors import Array, Entry, Tensor, manifest
@@ -92,10 +92,8 @@ class WeightSync:
             try:
                 self.client.load_adapter(name, Path(source).resolve())
                 return
-            except Unavailable:
-                raise
-            except APIError:
-                pass  # it may not read there; if it is the adapter, it says so again
+            except (Unauthorized, NotFound):
+                pass  # the server may not read there, or sees nothing there
         self.client.upload_adapter(name, source)
 
     def _changes(self, deltas: Deltas, version: str, tensors: Weights, kv: KVPolicy | None) -> tuple[int, bool]:
@@ -157,10 +155,8 @@ class WeightSync:
             try:
                 _read_there(update, root, name, part)
                 return
-            except Unavailable:
-                raise
-            except APIError:
-                pass  # the server may not, or cannot, read there; if it is the tensors, it says so again
+            except (Unauthorized, NotFound):
+                pass  # the server may not read there, or sees nothing there
         update.put_shard(name, part)
         self._root = None
 

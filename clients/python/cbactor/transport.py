@@ -59,13 +59,15 @@ class Transport:
         body: Body | None = None,
         headers: Mapping[str, str] | None = None,
         admin: bool = False,
+        again: bool = False,
     ) -> dict[str, Any]:
         """The JSON object that a call is answered with; {} for an empty answer.
 
         data is sent as JSON, body as it is. What can be read once only, such as a generator,
-        is no body: a call may be sent several times.
+        is no body: a call may be sent several times. again says that a POST that arrives twice
+        does the same as one that arrives once, as all other methods do.
         """
-        response = self._send(_Call(method, path, query, data, body, headers, admin))
+        response = self._send(_Call(method, path, query, data, body, headers, admin, again or method != "POST"))
         try:
             return _object(response.data)
         except HTTPError as error:
@@ -99,7 +101,8 @@ class Transport:
                 wait = max(pause, error.retry_after)
             except HTTPError as failure:
                 error = ConnectionFailed(f"{call.method} {self.url}{call.path}: {failure}")
-                if not call.again(failure):
+                arrived = not isinstance(failure, (NewConnectionError, ConnectTimeoutError))
+                if arrived and not call.again:
                     raise error from failure
             if time.monotonic() + wait > until:
                 raise error
@@ -135,11 +138,7 @@ class _Call:
     body: Body | None = None
     headers: Mapping[str, str] | None = None
     admin: bool = False
-
-    def again(self, failure: HTTPError) -> bool:
-        """Whether it may be sent again though there was no answer: it has not arrived, or
-        arrives twice as once."""
-        return self.method != "POST" or isinstance(failure, (NewConnectionError, ConnectTimeoutError))
+    again: bool = False  # if there was no answer
 
 
 def segment(name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .errors import CbactorError, ConnectionFailed
+from .errors import CbactorError
 from .leases import Lease
 from .safetensors import Shard
 from .spool import FileShard
@@ -60,11 +60,7 @@ class Update:
         """Lets the new weights serve, from the next step on. What is incomplete is refused,
         and can be sent still."""
         self._lease.check()
-        try:
-            self._call("POST", "/commit", {})
-        except ConnectionFailed:
-            if not self._serves():
-                raise
+        self._call("POST", "/commit", {})
         self._open = False
         self._lease.end()
 
@@ -96,10 +92,5 @@ class Update:
     def _look(self) -> dict[str, Any]:
         return self._call("GET", "")
 
-    def _serves(self) -> bool:
-        """Whether a commit without an answer was one."""
-        told = self._http.call("GET", "/v1/weights", query=self._query, admin=True)
-        return bool(told["version"] == self.version)
-
     def _call(self, method: str, path: str, data: object = None) -> dict[str, Any]:
-        return self._http.call(method, self._path + path, query=self._query, data=data, admin=True)
+        return self._http.call(method, self._path + path, query=self._query, data=data, admin=True, again=True)

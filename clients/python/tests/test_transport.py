@@ -1,12 +1,13 @@
 """Answers as no server of ours gives them on demand: from one that plays a list of them."""
 
 import http.server
+import json
 import threading
 import time
 import unittest
 from typing import Any
 
-from cbactor import APIError, Client, ConnectionFailed, ServerError, Unauthorized, Unavailable
+from cbactor import APIError, Client, ConnectionFailed, ServerError, ToolCall, Unauthorized, Unavailable
 from tests.rig import Served
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -42,7 +43,7 @@ class TransportTest(unittest.TestCase):
                 pass
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Player)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         client = Client(f"http://127.0.0.1:{server.server_port}", patience=patience)
         for end in thread.join, server.server_close, server.shutdown, client.close:
@@ -83,6 +84,12 @@ class TransportTest(unittest.TestCase):
         client = self.play(CUT, CUT, GOOD)
         self.assertEqual("ok", client.status().status)
 
+    def test_a_commit_is_asked_for_again_without_an_answer(self) -> None:
+        begun = (201, {}, b'{"id": "u1", "version": "v2", "lease": 60}')
+        client = self.play(begun, CUT, GOOD)
+        client.update("v2", []).commit()
+        self.assertEqual(["POST /v1/weights/updates/u1/commit"] * 2, self.asked[1:])
+
     def test_nobody_there(self) -> None:
         client = Client("http://127.0.0.1:9", patience=0.3)
         with self.assertRaises(ConnectionFailed):
@@ -115,6 +122,19 @@ class TransportTest(unittest.TestCase):
         with self.assertRaises(APIError) as failed, client.stream("a") as stream:
             stream.result()
         self.assertEqual(("engine_crashed", 0), (failed.exception.code, failed.exception.status))
+
+    def test_calls_of_functions_come_in_parts(self) -> None:
+        def chunk(*calls: object, reason: str | None = None) -> bytes:
+            choice = {"index": 0, "delta": {"tool_calls": calls}, "finish_reason": reason}
+            return b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"
+
+        body = chunk({"index": 0, "id": "c1", "function": {"name": "f", "arguments": "{"}})
+        body += chunk({"index": 0, "function": {"arguments": "}"}}, {"index": 1, "id": "c2", "function": {"name": "g"}})
+        body += chunk(reason="tool_calls") + b"data: [DONE]\n\n"
+        with self.play((200, {"Content-Type": "text/event-stream"}, body)).stream_chat([]) as stream:
+            one = stream.result()
+        self.assertEqual([ToolCall("c1", "f", "{}"), ToolCall("c2", "g")], one.tool_calls)
+        self.assertEqual("tool_calls", one.finish_reason)
 
     def test_a_bad_address(self) -> None:
         with self.assertRaisesRegex(ValueError, "http://127.0.0.1:8000"):
