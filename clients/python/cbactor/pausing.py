@@ -25,10 +25,11 @@ class Pausing:
 
         keep: what is open goes on afterwards; wait: it ends first; abort: it ends now, with
         what it has. New requests wait with keep, and are refused with the others, unless
-        refuse says otherwise. The pause is held until the Hold is released, best by a with
+        refuse says otherwise. What becomes of caches when weights change is the update's to say
+        (kv_policy). The pause is held until the Hold is released, best by a with
         block. If this process dies it ends after lease seconds, or if nobody can be reached.
         """
-        query = {"model": self.model, "mode": mode, "lease": lease, "refuse": refuse}
+        query = {"model": self.model, "mode": mode, "lease": lease, "refuse": refuse, "clear_cache": False}
         told = self._http.call("POST", "/pause", query=query, admin=True)
         return Hold(self._http, self.model, str(told["hold"]), lease)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import secrets
 import tempfile
 import time
@@ -63,7 +64,7 @@ class WeightSync:
         self._shard_bytes, self._parallel = shard_bytes, parallel
         self._here = _loopback(client.url)
         root = Path(shared_root) if shared_root and self._here else None
-        self._root = root if root is not None and root.is_dir() else None
+        self._root = root if root is not None and root.is_dir() and os.access(root, os.W_OK) else None
         self._deltas = None if delta is None else Deltas(delta)
         self._last = ""  # the version that deltas are against
         self._manifest: list[Entry] | None = None  # of what was sent last
@@ -72,9 +73,9 @@ class WeightSync:
         """Has the server serve tensors, by their names in a Hugging Face checkpoint, as a
         version. They must stay as they are until it returns.
 
-        A mapping or a list, or anything whose names, types and shapes are those of the send
-        before, is sent as it is read. Otherwise all shards are written to files first, in
-        shared_root or the folder of temporary files, since an update begins with its manifest.
+        An update begins with its manifest. A mapping or a list tells it, and is sent as it is
+        read. Of an iterator, the first one is written to files as a whole, in shared_root or the
+        folder of temporary files; later ones must have the same names, types and shapes.
         """
         began = time.monotonic()
         if self._deltas is None:

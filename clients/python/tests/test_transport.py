@@ -85,7 +85,7 @@ class TransportTest(unittest.TestCase):
         self.assertEqual("ok", client.status().status)
 
     def test_a_commit_is_asked_for_again_without_an_answer(self) -> None:
-        begun = (201, {}, b'{"id": "u1", "version": "v2", "lease": 60}')
+        begun: Answer = (201, {}, b'{"id": "u1", "version": "v2", "lease": 60}')
         client = self.play(begun, CUT, GOOD)
         client.update("v2", []).commit()
         self.assertEqual(["POST /v1/weights/updates/u1/commit"] * 2, self.asked[1:])
