@@ -194,7 +194,7 @@ def error_of(told: Mapping[str, Any], status: int, retry_after: float | None = N
 def _events(response: urllib3.BaseHTTPResponse, path: str) -> Iterator[bytes]:
     rest = b""
     try:
-        for piece in response.stream(1 << 16, decode_content=True):
+        while piece := response.read1(1 << 16):  # what is there, without waiting for more
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
                 if line.startswith(b"data:"):

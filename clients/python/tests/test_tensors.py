@@ -1,5 +1,6 @@
 import importlib.util
 import json
+import struct
 import tempfile
 import unittest
 from collections.abc import Iterator
@@ -21,11 +22,14 @@ class ShardTest(unittest.TestCase):
     def test_it_has_the_form_of_safetensors(self) -> None:
         whole = b"".join(Shard([("a.weight", ONES), ("b", Tensor("F32", (1,), b"abcd"))]))
         length = int.from_bytes(whole[:8], "little")
-        self.assertEqual(0, length % 8)
         header = json.loads(whole[8 : 8 + length])
         self.assertEqual({"dtype": "BF16", "shape": [2, 3], "data_offsets": [0, 12]}, header["a.weight"])
         self.assertEqual({"dtype": "F32", "shape": [1], "data_offsets": [12, 16]}, header["b"])
         self.assertEqual(bytes(range(12)) + b"abcd", whole[8 + length :])
+
+    def test_its_numbers_begin_at_a_multiple_of_eight(self) -> None:
+        for n in range(1, 9):
+            self.assertEqual(0, len(Shard([("a" * n, ONES)]).head()) % 8)
 
     def test_its_size_is_told_before_it_is_made(self) -> None:
         shard = Shard([("a", ONES)])
@@ -85,6 +89,8 @@ class TensorTest(unittest.TestCase):
             got = tensor("w", value)
             raw = value.detach().contiguous().reshape(-1).view(torch.uint8).tolist()
             self.assertEqual((raw, tuple(value.shape)), (list(got.data), got.shape))
+        kept = [tensor("w", torch.full((1000,), float(n))) for n in range(20)]  # of tensors that are gone
+        self.assertEqual([[float(n)] for n in range(20)], [list({*struct.unpack("<1000f", k.data)}) for k in kept])
         self.assertEqual([Entry("w", "BF16", (3, 2))], manifest([("w", square.T.bfloat16())]))
         with self.assertRaisesRegex(TypeError, "int64"):
             tensor("w", square.long())

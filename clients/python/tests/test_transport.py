@@ -36,6 +36,8 @@ class TransportTest(unittest.TestCase):
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+                if "Unfinished" in headers:
+                    asked.append("more" if self.rfile.read(1) else "closed")
 
             do_GET = do_POST = do_PUT = do_DELETE = reply
 
@@ -122,6 +124,16 @@ class TransportTest(unittest.TestCase):
         with self.assertRaises(APIError) as failed, client.stream("a") as stream:
             stream.result()
         self.assertEqual(("engine_crashed", 0), (failed.exception.code, failed.exception.status))
+
+    def test_a_stream_that_is_left_closes_its_connection(self) -> None:
+        event = b'data: {"choices": [{"index": 0, "text": "a", "finish_reason": null}]}\n\n'
+        client = self.play((200, {"Content-Length": "9999", "Unfinished": "yes"}, event))
+        with client.stream("a") as stream:
+            self.assertEqual("a", next(iter(stream)).text)
+        until = time.monotonic() + 5
+        while self.asked[-1] != "closed" and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual("closed", self.asked[-1])
 
     def test_calls_of_functions_come_in_parts(self) -> None:
         def chunk(*calls: object, reason: str | None = None) -> bytes:
