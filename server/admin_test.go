@@ -12,23 +12,25 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// probe is a route of administrators that does nothing.
-var probe = route{http.MethodPost, "/probe", "for tests", func(_ *Server, w http.ResponseWriter, _ *http.Request) error {
+// probe are routes of administrators that do nothing.
+var probe = []route{{http.MethodGet, "/probe", "for tests", done}, {http.MethodPost, "/probe", "for tests", done}}
+
+func done(_ *Server, w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusNoContent)
 	return nil
-}}
+}
 
 // withProbe has servers that are made in a test answer to probe.
 func withProbe(t *testing.T) {
 	before := adminRoutes
-	adminRoutes = append(before[:len(before):len(before)], probe)
+	adminRoutes = append(before[:len(before):len(before)], probe...)
 	t.Cleanup(func() { adminRoutes = before })
 }
 
-// asked is the status that a handler answers a request for probe with, from an address and
-// with headers "Name: value".
-func asked(h http.Handler, from string, headers ...string) int {
-	r := httptest.NewRequest(probe.method, "http://127.0.0.1"+probe.path, nil)
+// asked is the status that a handler answers a request for probe with, by a method, from an
+// address and with headers "Name: value".
+func asked(h http.Handler, method, from string, headers ...string) int {
+	r := httptest.NewRequest(method, "http://127.0.0.1/probe", nil)
 	r.RemoteAddr = from
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
@@ -58,6 +60,9 @@ const (
 func TestReportK3AdministratorsAreOfThisMachine(t *testing.T) {
 	withProbe(t)
 	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{}).server
+	if got := asked(s.Handler(), http.MethodPost, here, "Origin: http://evil.example"); got != 403 {
+		t.Errorf("a page of an old browser: %d", got)
+	}
 	for _, c := range []struct {
 		from   string
 		header string
@@ -71,11 +76,14 @@ func TestReportK3AdministratorsAreOfThisMachine(t *testing.T) {
 		{here, "X-Forwarded-For: 127.0.0.1", 403},
 		{here, "Forwarded: for=127.0.0.1", 403},
 		{here, "Via: 1.1 proxy", 403},
-		{here, "Origin: http://evil.example", 403},
+		{here, "Sec-Fetch-Site: same-site", 403},
+		{here, "Sec-Fetch-Site: same-origin", 204},
 		{here, "Sec-Fetch-Site: cross-site", 403},
 	} {
-		if got := asked(s.Handler(), c.from, c.header); got != c.want {
-			t.Errorf("from %s with %q: %d, want %d", c.from, c.header, got, c.want)
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if got := asked(s.Handler(), method, c.from, c.header); got != c.want {
+				t.Errorf("%s from %s with %q: %d, want %d", method, c.from, c.header, got, c.want)
+			}
 		}
 	}
 }
@@ -101,7 +109,7 @@ func TestReportK3AdministratorsShowTheirToken(t *testing.T) {
 		{Options{APIKey: "key"}, there, key, 403},
 	} {
 		s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, c.options).server
-		if got := asked(s.Handler(), c.from, c.header); got != c.want {
+		if got := asked(s.Handler(), http.MethodPost, c.from, c.header); got != c.want {
 			t.Errorf("%+v from %s with %q: %d, want %d", c.options, c.from, c.header, got, c.want)
 		}
 	}
@@ -118,10 +126,10 @@ func TestReportK3AdministratorsShowTheirToken(t *testing.T) {
 func TestReportK3AdministratorsApart(t *testing.T) {
 	withProbe(t)
 	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{AdminApart: true}).server
-	if got := asked(s.Handler(), here); got != 404 {
+	if got := asked(s.Handler(), http.MethodPost, here); got != 404 {
 		t.Errorf("at the listener of clients: %d", got)
 	}
-	if got := asked(s.AdminHandler(), here); got != 204 {
+	if got := asked(s.AdminHandler(), http.MethodPost, here); got != 204 {
 		t.Errorf("at that of administrators: %d", got)
 	}
 	for path, want := range map[string]int{"/health": 200, "/version": 200, "/v1/models": 404} {

@@ -38,15 +38,16 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *pa
 		err = c.begin(ctx)
 	}
 	if err != nil {
-		return refusalOf(err, c.prompt)
+		return c.refusal(err)
 	}
+	defer s.open.enter(c)()
 	if p.Stream {
 		c.model.stamp(w.Header())
 		return s.streamed(ctx, w, c, a)
 	}
 	outs, err := c.wait(ctx)
 	if err != nil {
-		return err
+		return c.refusal(err)
 	}
 	var sum usage
 	for i := range outs {
@@ -72,7 +73,7 @@ func (s *Server) streamed(ctx context.Context, w http.ResponseWriter, c *call, a
 	if err == nil {
 		err = e.send(a.last(&sum))
 	} else {
-		err = errors.Join(err, e.send(a.failed(refusalOf(err, ""))))
+		err = errors.Join(err, e.send(a.failed(c.refusal(err))))
 	}
 	if err != nil {
 		s.log.Debug().Err(err).Str("call", c.id).Msg("a stream did not come to its end")

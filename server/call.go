@@ -13,14 +13,18 @@ import (
 
 // call is one call that generates: its prompts, with the same number of sequences each.
 type call struct {
-	id    string // that the client is told
-	model *Model
-	name  string // of the model or adapter, as it was asked for
+	id      string // that the client is told
+	request string // what the client calls it itself
+	model   *Model
+	name    string // of the model or adapter, as it was asked for
 
-	shared    texts.Request // but for the prompt
-	prompt    string        // the parameter that has the prompts
-	processed bool          // the log-probabilities of what was drawn from are told
-	ids       [][]int32     // of each prompt
+	shared    texts.Request                  // but for the prompt
+	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
+	prompt    string                         // the parameter that has the prompts
+	format    string                         // that which asks for a format; "": none
+	offer     offer                          // of functions
+	processed bool                           // the log-probabilities of what was drawn from are told
+	ids       [][]int32                      // of each prompt
 	open      []texts.Stream
 }
 
@@ -30,7 +34,7 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	if err != nil {
 		return nil, err
 	}
-	c := &call{id: kind + idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
+	c := &call{id: kind + idOf(r), request: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
 	if adapter != "" {
 		c.name = adapter
 	}
@@ -40,6 +44,22 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	c.shared.Adapter = adapter
 	return c, nil
 }
+
+// hold has the texts of a call hold to a format, and offers its model functions.
+func (c *call) hold(f *formatParams, t *toolParams) error {
+	asked, err := f.format()
+	if err != nil {
+		return err
+	}
+	if c.offer, err = t.offer(c.model, &asked); err != nil {
+		return err
+	}
+	c.format = asked.param
+	return asked.put(&c.shared)
+}
+
+// refusal is an error of a call as its client is told of it.
+func (c *call) refusal(err error) *refusal { return refusalAbout(err, c.prompt, c.format) }
 
 // encode turns the prompts of a call into ids.
 func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
@@ -61,12 +81,9 @@ func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 // when there is an error.
 func (c *call) begin(ctx context.Context) error {
 	for i, ids := range c.ids {
-		r := c.shared
-		r.ID, r.Prompt = c.id, texts.Prompt{IDs: ids}
+		r := c.requestOf(i)
+		r.Prompt = texts.Prompt{IDs: ids}
 		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
-		if len(c.ids) > 1 {
-			r.ID = fmt.Sprintf("%s:%d", c.id, i)
-		}
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {
 			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
@@ -77,6 +94,19 @@ func (c *call) begin(ctx context.Context) error {
 		c.open = append(append(c.open, first), first.Children()...)
 	}
 	return nil
+}
+
+// requestOf is the request of a prompt, but for that.
+func (c *call) requestOf(prompt int) texts.Request {
+	if c.each != nil {
+		return c.each(prompt)
+	}
+	r := c.shared
+	r.ID = c.id
+	if len(c.ids) > 1 {
+		r.ID = fmt.Sprintf("%s:%d", c.id, prompt)
+	}
+	return r
 }
 
 // promptOf is the ids of the prompt of a sequence.

@@ -1,9 +1,8 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/text"
@@ -12,20 +11,21 @@ import (
 // chatParams are what POST /v1/chat/completions takes.
 type chatParams struct {
 	params
-	Messages       []message      `json:"messages"`
-	MaxCompletion  *int           `json:"max_completion_tokens"`
-	Logprobs       bool           `json:"logprobs"`
-	TopLogprobs    *int           `json:"top_logprobs"`
-	Tools          jsontext.Value `json:"tools"`
-	ResponseFormat *struct {
-		Type string `json:"type"`
-	} `json:"response_format"`
+	formatParams
+	toolParams
+	Messages      []message `json:"messages"`
+	MaxCompletion *int      `json:"max_completion_tokens"`
+	Logprobs      bool      `json:"logprobs"`
+	TopLogprobs   *int      `json:"top_logprobs"`
 }
 
 // message is a turn of a conversation.
 type message struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
+	Role       string     `json:"role"`
+	Name       string     `json:"name"`
+	Content    content    `json:"content"`
+	ToolCalls  []toolCall `json:"tool_calls"`   // of the assistant
+	ToolCallID string     `json:"tool_call_id"` // of a tool: what it answers
 }
 
 // conversation is messages as a chat template takes them.
@@ -35,15 +35,35 @@ func conversation(param string, list []message) (texts.Prompt, error) {
 	}
 	turns := make([]text.Message, len(list))
 	for i, m := range list {
-		switch m.Role {
-		case "":
-			return texts.Prompt{}, bad(param, "has no role in message %d", i+1)
-		case "developer": // OpenAI's newer name, which no template knows
-			m.Role = "system"
+		turn, err := m.turn(fmt.Sprintf("%s.%d", param, i))
+		if err != nil {
+			return texts.Prompt{}, err
 		}
-		turns[i] = text.Message{Role: m.Role, Content: string(m.Content)}
+		turns[i] = turn
 	}
 	return texts.Prompt{Messages: turns}, nil
+}
+
+// turn is a message, which is at a parameter, as a chat template takes it.
+func (m *message) turn(param string) (t text.Message, err error) {
+	t = text.Message{Role: m.Role, Content: string(m.Content), Name: m.Name, ToolCallID: m.ToolCallID}
+	switch {
+	case m.Role == "":
+		return t, bad(param, "has no role")
+	case m.Role == "developer": // OpenAI's newer name, which no template knows
+		t.Role = "system"
+	case m.Role == "tool" && m.ToolCallID == "":
+		return t, bad(param, "is of a tool and has no tool_call_id: say which call it answers")
+	case m.Role != "assistant" && len(m.ToolCalls) > 0:
+		return t, bad(param, "has tool_calls, which are the assistant's")
+	}
+	for i, c := range m.ToolCalls {
+		if c.Function.Name == "" {
+			return t, bad(fmt.Sprintf("%s.tool_calls.%d", param, i), "has no name of a function")
+		}
+		t.ToolCalls = append(t.ToolCalls, text.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	return t, nil
 }
 
 // chat answers POST /v1/chat/completions.
@@ -56,6 +76,9 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = p.settle(&c.shared)
 	}
+	if err == nil {
+		err = c.hold(&p.formatParams, &p.toolParams)
+	}
 	if err != nil {
 		return err
 	}
@@ -63,6 +86,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	prompt.Tools = c.offer.tools
 	return s.generate(w, r, c, &p.params, []texts.Prompt{prompt}, &chatting{call: c, params: &p})
 }
 
@@ -77,10 +101,6 @@ func (p *chatParams) settle(r *texts.Request) (err error) {
 		return bad("max_tokens", "is 0, must be 1 or more")
 	case p.TopLogprobs != nil && *p.TopLogprobs != 0 && !p.Logprobs:
 		return bad("top_logprobs", "is for logprobs: true")
-	case p.ResponseFormat != nil && p.ResponseFormat.Type != "text":
-		return bad("response_format", "has type %.40q, only text is supported", p.ResponseFormat.Type)
-	case len(p.Tools) > 0 && p.Tools.Kind() != 'n':
-		return bad("tools", "is not supported: leave it out")
 	}
 	if p.MaxCompletion != nil {
 		r.MaxNewTokens = *p.MaxCompletion

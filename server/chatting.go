@@ -31,22 +31,25 @@ type chatChoice struct {
 }
 
 type chatMessage struct {
-	Role    string  `json:"role"`
-	Content string  `json:"content"`
-	Refusal *string `json:"refusal"` // no model of ours says so
+	Role      string     `json:"role"`
+	Content   *string    `json:"content"` // nil: calls alone
+	Refusal   *string    `json:"refusal"` // no model of ours says so
+	ToolCalls []toolCall `json:"tool_calls,omitzero"`
 }
 
 type chatDelta struct {
-	Role    string `json:"role,omitzero"`
-	Content string `json:"content"`
+	Role      string     `json:"role,omitzero"`
+	Content   *string    `json:"content,omitzero"`
+	ToolCalls []toolCall `json:"tool_calls,omitzero"`
 }
 
 // chatting writes the answers of a call for a chat.
 type chatting struct {
 	*call
-	params *chatParams
-	base   chatCompletion // without choices
-	begun  []bool         // of each sequence: its first chunk was made
+	params  *chatParams
+	base    chatCompletion // without choices
+	begun   []bool         // of each sequence: its first chunk was made
+	hearing []listener     // of each sequence
 }
 
 // prepare implements answers.
@@ -55,7 +58,10 @@ func (a *chatting) prepare(context.Context, []texts.Prompt) error {
 	if a.params.Stream {
 		a.base.Object = "chat.completion.chunk"
 	}
-	a.begun = make([]bool, a.shared.N)
+	a.begun, a.hearing = make([]bool, a.shared.N), make([]listener, a.shared.N)
+	for i := range a.hearing {
+		a.hearing[i] = a.offer.listener()
+	}
 	return nil
 }
 
@@ -68,8 +74,12 @@ func (a *chatting) whole(outs []texts.Output, sum *usage) any {
 	}
 	for i := range outs {
 		out := &outs[i]
-		choice := a.choice(i, &texts.Chunk{Chunk: chunkOf(out)}, out)
-		choice.Message = &chatMessage{Role: "assistant", Content: out.Text}
+		words, calls := a.offer.answered(out.Text)
+		choice := a.choice(i, &texts.Chunk{Chunk: chunkOf(out)}, out, len(calls))
+		choice.Message = &chatMessage{Role: "assistant", ToolCalls: calls}
+		if words != "" || len(calls) == 0 {
+			choice.Message.Content = &words
+		}
 		answer.Choices = append(answer.Choices, choice)
 	}
 	return answer
@@ -80,12 +90,16 @@ func (a *chatting) begin() []event { return nil }
 
 // chunk implements answers.
 func (a *chatting) chunk(i int, c texts.Chunk) []event {
+	words, calls := a.hearing[i].hear(&c)
 	asked := a.params.Logprobs || a.params.ReturnIDs
-	choice := a.choice(i, &c, c.Final)
-	if c.Text == "" && c.Final == nil && !(asked && len(c.TokenIDs) > 0) && choice.provenance.empty() {
+	choice := a.choice(i, &c, c.Final, a.hearing[i].parser.Calls())
+	if words == "" && len(calls) == 0 && c.Final == nil && !(asked && len(c.TokenIDs) > 0) && choice.provenance.empty() {
 		return nil
 	}
-	choice.Delta = &chatDelta{Content: c.Text}
+	choice.Delta = &chatDelta{ToolCalls: calls}
+	if words != "" || len(calls) == 0 {
+		choice.Delta.Content = &words
+	}
 	answer := a.base
 	if !a.begun[i] {
 		a.begun[i], choice.Delta.Role = true, "assistant"
@@ -107,8 +121,9 @@ func (a *chatting) last(sum *usage) []event {
 // failed implements answers.
 func (a *chatting) failed(r *refusal) []event { return plainFailed(r) }
 
-// choice is what is told of tokens beside their text; out is nil before the end.
-func (a *chatting) choice(i int, c *texts.Chunk, out *texts.Output) chatChoice {
+// choice is what is told of tokens beside their text, which had so many calls; out is nil
+// before the end.
+func (a *chatting) choice(i int, c *texts.Chunk, out *texts.Output, calls int) chatChoice {
 	choice := chatChoice{Index: i, Logprobs: a.speller(a.params.TokensAsIDs).chat(c.Logprobs, a.params.Logprobs)}
 	choice.provenance = a.of(c, out)
 	if a.params.ReturnIDs {
@@ -116,6 +131,7 @@ func (a *chatting) choice(i int, c *texts.Chunk, out *texts.Output) chatChoice {
 	}
 	if out != nil {
 		reason, by := finish(out, a.shared.StopIDs)
+		reason = finished(reason, calls)
 		choice.FinishReason, choice.StopReason = &reason, by
 	}
 	return choice

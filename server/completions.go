@@ -12,6 +12,7 @@ const defaultMaxTokens = 16
 // completionParams are what POST /v1/completions takes.
 type completionParams struct {
 	params
+	formatParams
 	Prompt   prompts `json:"prompt"`
 	Echo     bool    `json:"echo"`
 	Logprobs *int    `json:"logprobs"`
@@ -49,6 +50,9 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.newCall(r, "cmpl-", "prompt", &p.params)
 	if err == nil {
 		err = p.settle(s, &c.shared)
+	}
+	if err == nil {
+		err = c.hold(&p.formatParams, &toolParams{})
 	}
 	if err != nil {
 		return err

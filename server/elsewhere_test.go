@@ -24,7 +24,7 @@ import (
 
 // An engine in another process is served as one of this process is.
 func TestEngineElsewhere(t *testing.T) {
-	r := serveTiny(t, engine.Config{}, Options{})
+	r := serveCalls(t, hermesTemplate, nil)
 	g, err := gateway.New(r.engine, texts.New(r.engine, r.codec), gateway.Options{Listen: "127.0.0.1:0", Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -40,20 +40,30 @@ func TestEngineElsewhere(t *testing.T) {
 		}
 	}()
 	here := r.server.models[0]
-	for path, body := range map[string]object{
-		completionsPath: {"prompt": []string{"Once upon a time", "One day"}, "n": 2, "seed": 3, "temperature": 0.8, "max_tokens": 10, "logprobs": 2, "stop": "girl", "return_token_ids": true},
-		chatPath:        {"messages": say("Write a story."), "temperature": 0, "max_tokens": 10, "return_token_ids": true},
+	elsewhere := here
+	elsewhere.Engine, elsewhere.Texts = client, client
+	for _, c := range []struct {
+		path string
+		body object
+	}{
+		{completionsPath, object{"prompt": []string{"Once upon a time", "One day"}, "n": 2, "seed": 3, "temperature": 0.8, "max_tokens": 10, "logprobs": 2, "stop": "girl", "return_token_ids": true}},
+		{completionsPath, object{"prompt": "A pet: ", "seed": 3, "max_tokens": 200, "structured_outputs": object{"json": pet}}},
+		{chatPath, object{"messages": say("Write a story."), "temperature": 0, "max_tokens": 10, "return_token_ids": true}},
+		{chatPath, object{"messages": say("Rain?"), "seed": 3, "max_tokens": 200, "tools": []object{weather}, "tool_choice": "required"}},
 	} {
 		r.server.models[0] = here
-		want := r.ask(path, body)
-		r.server.models[0] = Model{Name: "tiny", Engine: client, Texts: client, Spell: here.Spell, Defaults: here.Defaults}
-		if got := r.ask(path, body); !reflect.DeepEqual(got.Choices, want.Choices) {
-			t.Errorf("%+v, here %+v", got.Choices, want.Choices)
-		}
-		if got := r.streamed(path, body); !reflect.DeepEqual(got.Choices, want.Choices) {
-			t.Errorf("streamed %+v, here %+v", got.Choices, want.Choices)
+		want := r.ask(c.path, c.body)
+		r.server.models[0] = elsewhere
+		for _, got := range []told{r.ask(c.path, c.body), r.streamed(c.path, c.body)} {
+			for i := range want.Choices {
+				if got, want := plain(t, got.Choices[i]), plain(t, want.Choices[i]); !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v, here %+v", got, want)
+				}
+			}
 		}
 	}
+	r.refused(completionsPath, object{"prompt": "a", "guided_regex": "("}, 400, "guided_regex", "bad_grammar")
+	r.refused(completionsPath, object{"prompt": "a", "guided_choice": []string{"a"}, "allowed_token_ids": r.codec.EncodeRaw("a")}, 400, "guided_choice", "grammar_complete")
 	r.refused(completionsPath, object{"prompt": []int32{5000}}, 400, "prompt", "invalid_token_id")
 	r.refused(completionsPath, object{"prompt": count(2000)}, 400, "prompt", "context_length_exceeded")
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
+	"github.com/cbactor/cbactor/text/grammar"
 )
 
 // refusal is an error as a client is told of it.
@@ -32,12 +34,12 @@ var (
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}
 )
 
-// classes are what the errors of texts are to a client, and which parameter those of a
-// prompt are about.
+// classes are what the errors of texts and files are to a client, and which parameter they are
+// about.
 var classes = []struct {
 	class  error
 	status int
-	param  string // promptParam: the one that has the prompt
+	param  string
 	code   string
 }{
 	{text.ErrStops, http.StatusBadRequest, "stop", "invalid_value"},
@@ -45,16 +47,33 @@ var classes = []struct {
 	{text.ErrUnsupported, http.StatusBadRequest, promptParam, "no_tokenizer"},
 	{text.ErrNoTemplate, http.StatusBadRequest, promptParam, "no_chat_template"},
 	{text.ErrTemplate, http.StatusBadRequest, promptParam, "chat_template"},
+	{text.ErrNoTools, http.StatusBadRequest, "tools", "no_tools"},
+	{text.ErrTools, http.StatusBadRequest, "tools", "invalid_value"},
+	{grammar.ErrSpec, http.StatusBadRequest, formatParam, "bad_grammar"},
+	{grammar.ErrUnsupported, http.StatusBadRequest, formatParam, "grammar_not_supported"},
+	{grammar.ErrTooLarge, http.StatusBadRequest, formatParam, "grammar_too_large"},
+	{grammar.ErrNothing, http.StatusBadRequest, formatParam, "grammar_without_texts"},
+	{grammar.ErrTooAmbiguous, http.StatusBadRequest, formatParam, "grammar_too_ambiguous"},
+	{grammar.ErrComplete, http.StatusBadRequest, formatParam, "grammar_complete"},
 	{engine.ErrEmptyPrompt, http.StatusBadRequest, promptParam, "empty_prompt"},
 	{engine.ErrTooLong, http.StatusBadRequest, promptParam, "context_length_exceeded"},
 	{engine.ErrNeverFits, http.StatusBadRequest, promptParam, "cache_too_small"},
 	{engine.ErrVocab, http.StatusBadRequest, promptParam, "invalid_token_id"},
+	{checkpoint.ErrFormat, http.StatusBadRequest, "", "bad_safetensors"},
+	{checkpoint.ErrNotFound, http.StatusNotFound, "", "file_not_found"},
 }
 
-const promptParam = "*"
+// Stand for the parameters of a call that have its prompts and its format.
+const (
+	promptParam = "prompt"
+	formatParam = "format"
+)
 
 // refusalOf is any error as a client is told of it, by a route whose prompt is in a parameter.
-func refusalOf(err error, prompt string) *refusal {
+func refusalOf(err error, prompt string) *refusal { return refusalAbout(err, prompt, "") }
+
+// refusalAbout is refusalOf where a parameter asks for a format, too.
+func refusalAbout(err error, prompt, format string) *refusal {
 	var r *refusal
 	switch {
 	case errors.As(err, &r):
@@ -65,8 +84,11 @@ func refusalOf(err error, prompt string) *refusal {
 	for _, c := range classes {
 		if errors.Is(err, c.class) {
 			param := c.param
-			if param == promptParam {
+			switch param {
+			case promptParam:
 				param = prompt
+			case formatParam:
+				param = format
 			}
 			return &refusal{c.status, err.Error(), param, c.code}
 		}

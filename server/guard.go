@@ -55,7 +55,7 @@ func (s *Server) administered(next http.Handler) http.Handler {
 		switch {
 		case s.token.set && !s.token.shown(r):
 			s.unauthorized(w, errToken)
-		case !s.token.set && (!local(r) || pages.Check(r) != nil):
+		case !s.token.set && (!local(r) || pages.Check(r) != nil || elsewhere(r)):
 			s.refuse(w, errLocal)
 		default:
 			next.ServeHTTP(w, r)
@@ -66,6 +66,13 @@ func (s *Server) administered(next http.Handler) http.Handler {
 func (s *Server) unauthorized(w http.ResponseWriter, why *refusal) {
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	s.refuse(w, why)
+}
+
+// elsewhere says whether a page of another site has a browser send a request: some routes of
+// administrators change something on GET, which http.CrossOriginProtection takes to be safe.
+func elsewhere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
 }
 
 // local says whether a request comes from this machine, and was meant for it: a name that

@@ -29,6 +29,19 @@ var routes = []route{
 	{http.MethodGet, "/health", "whether the process is alive, and what its engines do", (*Server).health},
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
+
+	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
+	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},
+	{http.MethodGet, "/get_world_size", "how many processes hold weights", (*Server).worldSize},
+	{http.MethodGet, "/weight_info", "what the weights that serve are called", (*Server).weightInfo},
+
+	{http.MethodPost, "/generate", "continue prompts, as SGLang's clients ask", (*Server).sglangGenerate},
+	{http.MethodGet, "/health_generate", "whether a token can be generated", (*Server).healthGenerate},
+	{http.MethodGet, "/get_server_info", "what /server_info tells, by its old name", (*Server).vllmInfo},
+	{http.MethodGet, "/model_info", "what is served, as SGLang tells it", (*Server).modelInfo},
+	{http.MethodGet, "/get_model_info", "the same, by its old name", (*Server).modelInfo},
+	{http.MethodGet, "/get_weight_version", "what the weights that serve are called", (*Server).weightInfo},
+	{http.MethodGet, "/v1/loads", "how many requests there are", (*Server).loads},
 }
 
 // adminRoutes are those of who runs the server or trains its models: administers (guard.go)
@@ -40,6 +53,38 @@ var adminRoutes = []route{
 	{http.MethodPost, "/sleep", "give memory back while generation is paused", (*Server).sleeping},
 	{http.MethodPost, "/wake_up", "take it again and go on", (*Server).wakingUp},
 	{http.MethodGet, "/is_sleeping", "what sleeps", (*Server).isSleeping},
+
+	{http.MethodGet, "/v1/weights", "which weights serve", (*Server).showWeights},
+	{http.MethodPost, "/v1/weights/updates", "begin an update of the weights", (*Server).beginUpdate},
+	{http.MethodGet, "/v1/weights/updates/{id}", "what of it is missing", (*Server).showUpdate},
+	{http.MethodDelete, "/v1/weights/updates/{id}", "give it up", (*Server).abortUpdate},
+	{http.MethodPut, "/v1/weights/updates/{id}/shards/{name...}", "send tensors for it, as safetensors", (*Server).putShard},
+	{http.MethodPost, "/v1/weights/updates/{id}/files", "have files read for it", (*Server).readFiles},
+	{http.MethodPost, "/v1/weights/updates/{id}/commit", "let it compute", (*Server).commitUpdate},
+	{http.MethodPost, "/v1/weights/load", "update the weights from files at once", (*Server).loading},
+	{http.MethodPost, "/v1/weights/rollback", "go back to the weights before", (*Server).rollback},
+	{http.MethodGet, "/v1/weights/checksum", "the digest of the weights that serve", (*Server).checksum},
+	{http.MethodGet, "/v1/weights/changes", "wait for other weights", (*Server).changes},
+	{http.MethodGet, "/v1/adapters", "the adapters", (*Server).listAdapters},
+	{http.MethodPost, "/v1/adapters", "load an adapter from files", (*Server).loadingAdapter},
+	{http.MethodPut, "/v1/adapters/{name...}", "send an adapter", (*Server).sentAdapter},
+	{http.MethodDelete, "/v1/adapters/{name...}", "unload an adapter", (*Server).unloadingAdapter},
+
+	{http.MethodPost, "/abort_requests", "end calls with what they have", (*Server).vllmAbort},
+	{http.MethodPost, "/update_weight_version", "call the weights that serve otherwise", (*Server).renameVersion},
+	{http.MethodPost, "/reset_prefix_cache", "give up what the prefix cache has", (*Server).resetCache},
+	{http.MethodPost, "/reset_mm_cache", "nothing: there is none", (*Server).noCache},
+	{http.MethodPost, "/reset_encoder_cache", "nothing: there is none", (*Server).noCache},
+
+	{http.MethodPost, "/pause_generation", "pause generation, in SGLang's words", (*Server).sglangPause},
+	{http.MethodPost, "/continue_generation", "go on", (*Server).sglangContinue},
+	{http.MethodGet, "/flush_cache", "give up what the prefix cache has, if nothing is open", (*Server).flushCache},
+	{http.MethodPost, "/flush_cache", "the same", (*Server).flushCache},
+	{http.MethodPost, "/abort_request", "end requests with what they have", (*Server).sglangAbort},
+	{http.MethodGet, "/release_memory_occupation", "give memory back while generation is paused", (*Server).releaseMemory},
+	{http.MethodPost, "/release_memory_occupation", "the same", (*Server).releaseMemory},
+	{http.MethodGet, "/resume_memory_occupation", "take it again and go on", (*Server).resumeMemory},
+	{http.MethodPost, "/resume_memory_occupation", "the same", (*Server).resumeMemory},
 }
 
 // mux finds the route of a request, among those of clients, of administrators or both.

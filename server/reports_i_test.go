@@ -39,8 +39,8 @@ func TestReportI1EmptyPrompt(t *testing.T) {
 	} {
 		r.refused(completionsPath, body, 400, "prompt", code)
 	}
-	for _, body := range []string{`{"messages":[]}`, `{}`, `{"messages":null}`, `{"messages":[{"content":"a"}]}`} {
-		r.refused(chatPath, body, 400, "messages", "invalid_value")
+	for body, param := range map[string]string{`{"messages":[]}`: "messages", `{}`: "messages", `{"messages":null}`: "messages", `{"messages":[{"content":"a"}]}`: "messages.0"} {
+		r.refused(chatPath, body, 400, param, "invalid_value")
 	}
 	for _, prompt := range []any{"", []string{""}} { // the model's tokenizer has a start token
 		if a := r.ask(completionsPath, object{"prompt": prompt, "max_tokens": 1}); a.Usage.Prompt != 1 {

@@ -188,8 +188,8 @@ type told struct {
 type toldChoice struct {
 	Index        int
 	Text         string
-	Message      struct{ Role, Content string }
-	Delta        struct{ Role, Content string }
+	Message      toldMessage
+	Delta        toldMessage
 	FinishReason string       `json:"finish_reason"`
 	StopReason   any          `json:"stop_reason"`
 	PromptIDs    []int32      `json:"prompt_token_ids"`
@@ -208,6 +208,11 @@ type toldChoice struct {
 			Top     []struct{ Token string } `json:"top_logprobs"`
 		}
 	}
+}
+
+type toldMessage struct {
+	Role, Content string
+	ToolCalls     []toolCall `json:"tool_calls"`
 }
 
 type toldUsage struct {
@@ -271,8 +276,23 @@ func value(s *string) string {
 	return *s
 }
 
-// events sends a call that is streamed and gives its events, without [DONE], which must be last.
+// events sends a call that is streamed and gives its events.
 func (r *rig) events(path string, body object) []told {
+	r.t.Helper()
+	return r.tell(r.data(path, body))
+}
+
+func (r *rig) tell(events [][]byte) (list []told) {
+	r.t.Helper()
+	for _, data := range events {
+		list = append(list, r.read(data))
+	}
+	return list
+}
+
+// data sends a call that is streamed and gives the JSON of its events, without [DONE], which
+// must be last.
+func (r *rig) data(path string, body object) [][]byte {
 	r.t.Helper()
 	body["stream"] = true
 	resp := r.open(r.t.Context(), path, body)
@@ -280,9 +300,15 @@ func (r *rig) events(path string, body object) []told {
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
 		r.t.Fatalf("%v: %d %s", body, resp.StatusCode, kind)
 	}
-	var list []told
+	return r.list(resp.Body)
+}
+
+// list reads events to their end.
+func (r *rig) list(from io.Reader) [][]byte {
+	r.t.Helper()
+	var list [][]byte
 	done := false
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	for lines := bufio.NewScanner(from); lines.Scan(); {
 		data, found := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		switch {
 		case !found && len(lines.Bytes()) > 0 || done && found:
@@ -290,11 +316,11 @@ func (r *rig) events(path string, body object) []told {
 		case string(data) == "[DONE]":
 			done = true
 		case found:
-			list = append(list, r.read(data))
+			list = append(list, bytes.Clone(data))
 		}
 	}
 	if !done {
-		r.t.Fatalf("%v: the stream ends without [DONE]", body)
+		r.t.Fatal("the stream ends without [DONE]")
 	}
 	return list
 }
@@ -302,10 +328,15 @@ func (r *rig) events(path string, body object) []told {
 // streamed puts the events of a call together, as a whole answer.
 func (r *rig) streamed(path string, body object) told {
 	r.t.Helper()
+	return r.joined(r.events(path, body))
+}
+
+func (r *rig) joined(events []told) told {
+	r.t.Helper()
 	var all told
-	for _, e := range r.events(path, body) {
+	for _, e := range events {
 		if e.Error != nil {
-			r.t.Fatalf("%v: %v", body, e.Error.Message)
+			r.t.Fatal(e.Error.Message)
 		}
 		if all.ID == "" {
 			all = told{ID: e.ID, Created: e.Created, Model: e.Model}
@@ -332,6 +363,12 @@ func (c *toldChoice) join(d toldChoice) {
 	c.Text += d.Text
 	c.Message.Content += d.Delta.Content
 	c.Message.Role += d.Delta.Role
+	for _, call := range d.Delta.ToolCalls {
+		if *call.Index == len(c.Message.ToolCalls) {
+			c.Message.ToolCalls = append(c.Message.ToolCalls, toolCall{ID: call.ID, Type: call.Type, Function: called{Name: call.Function.Name}})
+		}
+		c.Message.ToolCalls[*call.Index].Function.Arguments += call.Function.Arguments
+	}
 	c.FinishReason += d.FinishReason
 	c.IDs = slices.Concat(c.IDs, d.IDs)
 	c.PromptIDs = slices.Concat(c.PromptIDs, d.PromptIDs)

@@ -16,6 +16,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/text/tools"
 )
 
 // Options say what a Server serves and to whom.
@@ -34,6 +35,10 @@ type Options struct {
 	// unless it has a cache_salt.
 	SaltByUser bool
 
+	// WeightsRoots are the folders of this machine in which routes may be told to read
+	// weights and adapters; none: in no folder.
+	WeightsRoots []string
+
 	Limits Limits
 	Log    zerolog.Logger // a line for each call
 }
@@ -47,6 +52,14 @@ type Model struct {
 	// Spell gives the bytes of a token, for log-probabilities; with nil tokens are told by
 	// their ids.
 	Spell func(id int32) []byte
+
+	// Stored is the type that the model's files have most weights in, as safetensors spells
+	// it, such as "BF16"; "": nobody knows.
+	Stored string
+
+	// Calls is the form in which the model writes calls of functions; with None it is offered
+	// none.
+	Calls tools.Style
 
 	// Defaults are what a request has that says nothing about sampling; nil: OpenAI's, which
 	// is temperature 1.
@@ -66,6 +79,8 @@ type Server struct {
 	token   secret
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
+	open    openCalls
+	roots   []root
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context
@@ -87,6 +102,10 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{models: slices.Clone(o.Models), options: o, limits: o.Limits.filled(), log: o.Log, begun: time.Now(), draining: make(chan struct{})}
+	var err error
+	if s.roots, err = rootsOf(o.WeightsRoots); err != nil {
+		return nil, err
+	}
 	for i := range s.models {
 		s.models[i].trainer = new(trainer)
 	}

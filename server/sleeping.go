@@ -122,13 +122,18 @@ func (s *Server) wakingUp(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return s.answer(w, http.StatusOK, awake(m, sleeps))
+}
+
+// awake is the answer where a model was to wake, and may sleep on.
+func awake(m *Model, sleeps bool) sleepAnswer {
 	answer := sleepAnswer{Status: "awake"}
 	if sleeps {
 		answer.Status, answer.Note = "sleeping", noteParts
 	}
 	_, asleep := m.sleeps()
 	answer.Asleep = tagsOf(asleep)
-	return s.answer(w, http.StatusOK, answer)
+	return answer
 }
 
 // isSleeping answers GET /is_sleeping.

@@ -11,6 +11,7 @@ type tokenizeParams struct {
 	Model    string    `json:"model"`
 	Prompt   *string   `json:"prompt"`
 	Messages []message `json:"messages"`
+	Tools    []tool    `json:"tools"`              // beside messages
 	Special  *bool     `json:"add_special_tokens"` // for a prompt: what the tokenizer puts around a text; nil: true
 	Strings  bool      `json:"return_token_strs"`
 }
@@ -27,7 +28,13 @@ func (p *tokenizeParams) prompt() (texts.Prompt, error) {
 	case p.Prompt != nil && p.Messages != nil:
 		return texts.Prompt{}, bad("messages", "is given beside prompt: leave one out")
 	case p.Prompt == nil:
-		return conversation("messages", p.Messages)
+		prompt, err := conversation("messages", p.Messages)
+		for _, t := range p.Tools {
+			prompt.Tools = append(prompt.Tools, t.template)
+		}
+		return prompt, err
+	case p.Tools != nil:
+		return texts.Prompt{}, bad("tools", "is for messages")
 	case p.Special != nil && !*p.Special:
 		return texts.Prompt{Raw: p.Prompt}, nil
 	}

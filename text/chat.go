@@ -23,6 +23,7 @@ type chatTemplate struct {
 	compiled *jinja.Template // nil: err says why
 	err      error
 	tools    bool // it does something with tools
+	calls    bool // and with the calls of messages
 	bos, eos string
 	slots    chan struct{} // one entry per rendering that runs
 }
@@ -40,7 +41,7 @@ func newChatTemplate(source, bos, eos string) *chatTemplate {
 		t.err = fmt.Errorf("%w: it uses the reserved name %s", ErrTemplate, stepName)
 		return t
 	}
-	t.tools = mentions(source, "tools")
+	t.tools, t.calls = mentions(source, "tools"), mentions(source, "tool_calls")
 	t.compiled, t.err = bounded(t.slots, func() (*jinja.Template, error) {
 		return jinja.Compile(addSteps(likeJinja2(source)))
 	})

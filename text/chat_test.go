@@ -220,6 +220,14 @@ func TestToolsReachTheTemplate(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNoTools", template, err)
 		}
 	}
+	called := []Message{{Role: "assistant", ToolCalls: []ToolCall{{Name: "f", Arguments: "{}"}}}}
+	if _, err := c.EncodeChat(called); !errors.Is(err, ErrNoTools) {
+		t.Errorf("calls that the template leaves out: %v", err)
+	}
+	ids, err = with("{{ messages[0].tool_calls[0].function.name }}").EncodeChat(called)
+	if got := c.Decode(ids); err != nil || got != "f" {
+		t.Errorf("calls: %q, %v", got, err)
+	}
 	if _, err := smallCodec(t, "bpe_bytelevel_gpt2").EncodeChatWith(nil, tool); !errors.Is(err, ErrNoTemplate) {
 		t.Errorf("%v, want ErrNoTemplate", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ardanlabs/jinja"
@@ -23,6 +24,9 @@ type ChatOptions struct {
 func (c *Codec) EncodeChatWith(messages []Message, o ChatOptions) ([]int32, error) {
 	if c.chat == nil {
 		return nil, ErrNoTemplate
+	}
+	if !c.chat.calls && slices.ContainsFunc(messages, func(m Message) bool { return len(m.ToolCalls) > 0 }) {
+		return nil, fmt.Errorf("%w: messages have calls", ErrNoTools)
 	}
 	tools := jinja.None()
 	if len(o.Tools) > 0 {

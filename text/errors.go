@@ -23,7 +23,7 @@ var (
 	// refused the messages; its own words follow.
 	ErrTemplate = errors.New("the chat template failed")
 
-	// ErrNoTools: the chat template does nothing with tools.
+	// ErrNoTools: the chat template does nothing with tools, or with calls of them.
 	ErrNoTools = errors.New("the model's chat template knows no tools: leave them out")
 
 	// ErrTools: the tools given are no JSON.

@@ -26,6 +26,7 @@ type generator struct {
 	seed        uint64                // what seeds of requests are drawn from here; 0: the engine draws them
 	noText      error                 // why it takes token ids only; nil: it takes text, too
 	codec       *text.Codec           // of an engine of this process; nil: it has none
+	stored      string                // type that most of its weights have in the files; "": not known
 	generation  checkpoint.Generation // what the model's authors recommend
 	recommended sampling.Params       // of that, what there is
 	policy      string                // of the scheduler

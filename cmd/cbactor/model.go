@@ -138,7 +138,7 @@ func (c *cli) load(cmd *cobra.Command, f *engineFlags, hints func(*texts.Local) 
 		words = texts.WithoutText(e, noText)
 	}
 	if g, err = newGenerator(e, words, noText, model.Generation); err == nil {
-		g.codec = codec
+		g.codec, g.stored = codec, model.Config.Stored.String()
 	}
 	return g, err
 }

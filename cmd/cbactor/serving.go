@@ -12,6 +12,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/server"
+	"github.com/cbactor/cbactor/text/tools"
 )
 
 // serving is what `serve` serves, and by what.
@@ -100,9 +101,9 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 
 // served is a model as HTTP serves it.
 func (g *generator) served(name string) server.Model {
-	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service}
+	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service, Stored: g.stored}
 	if g.codec != nil {
-		m.Spell = g.codec.Spell
+		m.Spell, m.Calls = g.codec.Spell, tools.Of(g.codec.ChatTemplate())
 	}
 	if !g.recommended.Greedy() {
 		m.Defaults = &g.recommended

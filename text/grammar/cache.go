@@ -11,11 +11,15 @@ import (
 // maxKept is how many grammars a Cache keeps: 16 MiB each at most, beside their programs.
 const maxKept = 16
 
+// maxCompiling is how many are compiled at a time: who asks for more waits.
+const maxCompiling = 2
+
 // Cache compiles grammars for a model and keeps those that were asked for last, so that
 // requests with the same Spec share what is known of its masks. It is safe for concurrent
 // use. The zero Cache does not work: use NewCache.
 type Cache struct {
 	vocabulary func() *Vocabulary
+	compiling  chan struct{} // one taken for each that is compiled
 
 	mu   sync.Mutex
 	kept []cached // the one asked for last comes last
@@ -29,12 +33,21 @@ type cached struct {
 // NewCache makes the cache of a codec's grammars. The vocabulary is made when the first
 // is asked for, which takes some 50 ms once.
 func NewCache(codec *text.Codec) *Cache {
-	return &Cache{vocabulary: sync.OnceValue(func() *Vocabulary { return NewVocabulary(codec) })}
+	return &Cache{vocabulary: sync.OnceValue(func() *Vocabulary { return NewVocabulary(codec) }), compiling: make(chan struct{}, maxCompiling)}
 }
 
-// Compile is Compile over the cache's vocabulary.
+// Compile is Compile over the cache's vocabulary, for few callers at a time.
 func (c *Cache) Compile(ctx context.Context, spec Spec) (*Grammar, error) {
 	if g := c.find(spec); g != nil {
+		return g, nil
+	}
+	select {
+	case c.compiling <- struct{}{}:
+		defer func() { <-c.compiling }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if g := c.find(spec); g != nil { // by who was before
 		return g, nil
 	}
 	g, err := Compile(ctx, spec, c.vocabulary())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 )
 
 func TestCache(t *testing.T) {
@@ -41,5 +42,36 @@ func TestCache(t *testing.T) {
 	}
 	if _, err := c.Compile(context.Background(), Spec{Regex: "("}); !errors.Is(err, ErrSpec) || len(c.kept) != maxKept {
 		t.Errorf("a bad one: %v", err)
+	}
+}
+
+// Few are compiled at a time; who waits for it gives up with its context, and finds what
+// came in the meantime.
+func TestCacheCompilesFewAtATime(t *testing.T) {
+	c := NewCache(codecs(t)["tiny"])
+	for range maxCompiling {
+		c.compiling <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.Compile(ctx, Spec{JSON: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("beside others: %v", err)
+	}
+	done := make(chan *Grammar)
+	go func() {
+		g, err := c.Compile(context.Background(), Spec{JSON: true})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- g
+	}()
+	select {
+	case <-done:
+		t.Error("compiled beside others")
+	case <-time.After(10 * time.Millisecond):
+	}
+	<-c.compiling
+	if g := <-done; g == nil || len(c.compiling) != maxCompiling-1 {
+		t.Errorf("%v, with %d places taken", g, len(c.compiling))
 	}
 }

@@ -15,7 +15,7 @@ var ErrFunctions = errors.New("bad functions")
 // Function is what a model may call.
 type Function struct {
 	Name       string
-	Parameters json.RawMessage // a JSON schema of an object; nil: any
+	Parameters json.RawMessage // a JSON schema of an object; nil or {}: any object
 }
 
 // Force is the grammar of an answer that is a call of one of some functions, in the form
@@ -67,20 +67,18 @@ func (f Function) call(key string, number int) (json.RawMessage, error) {
 // parameters is the schema of the arguments as a resource of its own, so that references
 // within it mean its own parts.
 func (f Function) parameters(number int) ([]byte, error) {
-	if f.Parameters == nil {
+	var members map[string]json.RawMessage
+	if f.Parameters != nil {
+		if err := json.Unmarshal(f.Parameters, &members); err != nil || members == nil {
+			return nil, fmt.Errorf("%w: the parameters of %.60q are no JSON schema of an object", ErrFunctions, f.Name)
+		}
+	}
+	if len(members) == 0 {
 		return []byte(`{"type":"object"}`), nil
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(f.Parameters, &members); err != nil || members == nil {
-		return nil, fmt.Errorf("%w: the parameters of %.60q are no JSON schema of an object", ErrFunctions, f.Name)
-	}
-	rest := bytes.TrimSpace(f.Parameters)[1:]
 	if _, own := members["$id"]; own {
 		return f.Parameters, nil
 	}
-	begin := fmt.Appendf(nil, `{"$id":"function-%d"`, number)
-	if len(members) > 0 {
-		begin = append(begin, ',')
-	}
-	return append(begin, rest...), nil
+	rest := bytes.TrimSpace(f.Parameters)[1:]
+	return append(fmt.Appendf(nil, `{"$id":"function-%d",`, number), rest...), nil
 }

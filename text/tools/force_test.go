@@ -127,7 +127,10 @@ func TestFunctionsThatCannotBeForced(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, spec.Schema, err)
 		}
 	}
-	if _, err := Force(Hermes, []Function{{Name: "f"}}); err != nil {
-		t.Error(err)
+	for _, parameters := range []json.RawMessage{nil, []byte(" { } ")} {
+		spec, err := Force(Hermes, []Function{{"f", parameters}})
+		if err != nil || !strings.Contains(string(spec.Schema), `"arguments":{"type":"object"}`) {
+			t.Errorf("with parameters %s: %s, %v", parameters, spec.Schema, err)
+		}
 	}
 }

@@ -48,6 +48,7 @@ var codes = []struct {
 	{grammar.ErrTooLarge, "grammar_too_large"},
 	{grammar.ErrNothing, "grammar_without_texts"},
 	{grammar.ErrTooAmbiguous, "grammar_too_ambiguous"},
+	{grammar.ErrComplete, "grammar_complete"},
 }
 
 // maxErrorText bounds the words of an error, in bytes.

@@ -1,0 +1,43 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// Calls are ended by what they are called, and answered with what they have; others go on.
+func TestAbortRequests(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 4096, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, engine.Config{MaxContext: 20_000}, Options{})
+	answers := map[string]<-chan told{}
+	for _, name := range []string{"a", "b", "c"} {
+		answers[name] = r.background(generatePath, object{"request_id": name, "token_ids": []int32{5}, "sampling_params": object{"n": 2, "ignore_eos": true}})
+	}
+	r.until("all run", func() bool { return r.engine.Metrics().GeneratedTokens > 30 && r.engine.Metrics().Running == 6 })
+	aborted := func(body string, want int, names ...string) {
+		t.Helper()
+		if a := r.told("/abort_requests", body); a["status"] != "aborted" || a["aborted"] != float64(want) {
+			t.Errorf("%s: %v", body, a)
+		}
+		for _, name := range names {
+			a := <-answers[name]
+			delete(answers, name)
+			if len(a.Choices) != 2 || a.Choices[0].FinishReason != "abort" || a.Choices[1].FinishReason != "abort" || len(a.Choices[1].IDs) == 0 {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
+		for name, c := range answers {
+			select {
+			case a := <-c:
+				t.Errorf("%s was ended, too: %+v", name, a)
+			default:
+			}
+		}
+	}
+	aborted(`{"request_ids":["b","other"]}`, 1, "b")
+	aborted("{}", 2, "a", "c")
+	aborted("", 0)
+	r.resting()
+}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// resetCache answers POST /reset_prefix_cache. Weights that change need none: nothing that
+// others have computed is taken from then on. reset_external has no effect: what the host's
+// memory has of the cache goes with the rest.
+func (s *Server) resetCache(w http.ResponseWriter, r *http.Request) error {
+	var p struct {
+		Model   string `json:"model"`
+		Running bool   `json:"reset_running_requests"` // they are computed again; else they keep the cache from being reset
+	}
+	if err := s.parameters(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	if err != nil {
+		return err
+	}
+	done, err := m.emptyCache(r.Context(), p.Running)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, http.StatusOK, struct {
+		Success bool `json:"success"`
+	}{done})
+}
+
+// emptyCache gives up what the prefix cache has, and says whether that is so: not while
+// requests are open, unless these may be computed again, nor while only weights sleep, which
+// it would wake.
+func (m *Model) emptyCache(ctx context.Context, running bool) (done bool, err error) {
+	if asleep := m.Engine.Status().Asleep; asleep != 0 {
+		return asleep&engine.KV != 0, nil
+	}
+	if !running && m.Engine.Metrics().Open > 0 {
+		return false, nil
+	}
+	if err := m.Engine.Sleep(ctx, engine.KV); err != nil {
+		return false, err
+	}
+	return true, m.Engine.Wake(context.WithoutCancel(ctx))
+}
+
+// noCache answers routes of caches that there are none of, so that they are empty.
+func (s *Server) noCache(w http.ResponseWriter, _ *http.Request) error {
+	return s.answer(w, http.StatusOK, struct{}{})
+}

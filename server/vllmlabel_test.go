@@ -1,0 +1,58 @@
+package server
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// A label is another name for the weights that serve, and ends nothing unless it shall.
+func TestUpdateWeightVersion(t *testing.T) {
+	r := serveTiny(t, engine.Config{}, Options{})
+	version := r.engine.Version()
+	label := func() (told struct {
+		Version string `json:"weight_version"`
+	}) {
+		t.Helper()
+		if status := r.get("/weight_info", &told); status != 200 {
+			t.Fatalf("%d", status)
+		}
+		return told
+	}
+	if l := label(); l.Version != version {
+		t.Errorf("%+v, the engine says %q", l, version)
+	}
+	if a := r.told("/update_weight_version", `{"new_version":"step-3"}`); a["success"] != true || a["new_version"] != "step-3" {
+		t.Errorf("%v", a)
+	}
+	if l := label(); l.Version != "step-3" || r.engine.Version() != version {
+		t.Errorf("%+v, the engine says %q", l, r.engine.Version())
+	}
+	if v := r.generated(object{"token_ids": []int32{5}, "sampling_params": object{"max_tokens": 2}}).Choices[0].Versions; v[0].Version != "step-3" {
+		t.Errorf("%+v", v)
+	}
+	r.refused("/update_weight_version", `{}`, 400, "new_version", "invalid_value")
+	r.refused("/update_weight_version", object{"new_version": strings.Repeat("a", 257)}, 400, "new_version", "invalid_value")
+	r.refused("/update_weight_version", `{"new_version":3}`, 400, "new_version", "invalid_value")
+}
+
+// SGLang's field is taken, its default is not.
+func TestUpdateWeightVersionAborts(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 4096, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, engine.Config{MaxContext: 20_000}, Options{})
+	answer := r.background(completionsPath, long(19_000))
+	r.until("it runs", func() bool { return r.engine.Metrics().GeneratedTokens > 3 })
+	r.told("/update_weight_version", `{"new_version":"a"}`)
+	time.Sleep(20 * time.Millisecond)
+	select {
+	case a := <-answer:
+		t.Fatalf("it was ended: %+v", a)
+	default:
+	}
+	r.told("/update_weight_version", `{"new_version":"b","abort_all_requests":true}`)
+	if a := <-answer; a.Choices[0].FinishReason != "abort" {
+		t.Errorf("%+v", a)
+	}
+}
