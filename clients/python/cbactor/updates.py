@@ -24,7 +24,7 @@ KVPolicy = Literal["keep", "recompute", "abort"]
 class Update:
     """New weights on their way to the server, beside those that serve. Leaving its with block
     commits them, unless it is left with an error: then they are given up, as they are if this
-    process dies. Threads may send parts of one at a time."""
+    process dies. Any number of threads may send parts of it."""
 
     def __init__(self, http: Transport, model: str | None, told: dict[str, Any]) -> None:
         self.version = str(told["version"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from cbactor import Tensor, WeightSync, manifest, read
+from cbactor import APIError, Tensor, WeightSync, manifest, read
 from cbactor.spool import spool
 from tests.rig import TINY, Served
 from tests.test_weights import NORM, doubled, names, other_weights
@@ -68,17 +68,25 @@ class SyncTest(Syncing):
             sync.send(next(names), self.new)
             self.assertEqual(1, spooled.call_count)
 
-    def test_an_iterator_that_fails_changes_nothing(self) -> None:
-        def failing() -> Iterator[tuple[str, Tensor]]:
-            yield NORM, self.new[NORM]
-            raise RuntimeError("mine")
+    def test_another_manifest_is_learned_behind_a_failure(self) -> None:
+        sync, wide = self.sync(None), {name: widened(tensor) for name, tensor in self.new.items()}
+        sync.send(next(names), iter(self.old.items()))
+        with self.assertRaises(APIError):
+            sync.send(next(names), iter(wide.items()))
+        sent = sync.send(next(names), iter(wide.items()))
+        self.assertEqual(sent.version, self.api.weights().version)
 
+    def failing(self) -> Iterator[tuple[str, Tensor]]:
+        yield NORM, self.new[NORM]
+        raise RuntimeError("mine")
+
+    def test_an_iterator_that_fails_changes_nothing(self) -> None:
         for sync in self.sync(self.root), self.sync(None):
             sync.send(next(names), self.old)
             before = self.api.weights().version
             for _ in range(2):
                 with self.assertRaisesRegex(RuntimeError, "mine"):
-                    sync.send(next(names), failing())
+                    sync.send(next(names), self.failing())
             self.assertEqual((before, ""), (self.api.weights().version, self.api.weights().updating))
         self.assertEqual([], [*os.scandir(self.root)])
 
@@ -96,6 +104,15 @@ class SyncTest(Syncing):
                 sync.send(next(names), now)  # nothing has changed
                 self.assertEqual(told, self.api.checksum())
             self.assertEqual(self.checked(now), told)
+
+    @unittest.skipUnless(NUMPY, "numpy is not installed")
+    def test_changes_are_against_what_has_arrived(self) -> None:
+        sync, want = self.sync(None, delta=0.2), self.checked(self.new)
+        sync.send(next(names), self.old)
+        with self.assertRaisesRegex(RuntimeError, "mine"):
+            sync.send(next(names), self.failing())
+        self.assertFalse(sync.send(next(names), self.new).delta)
+        self.assertEqual(want, self.api.checksum())
 
     @unittest.skipUnless(NUMPY, "numpy is not installed")
     def test_where_others_serve_all_is_sent(self) -> None:
