@@ -72,6 +72,7 @@ var adminRoutes = []route{
 
 	{http.MethodPost, "/abort_requests", "end calls with what they have", (*Server).vllmAbort},
 	{http.MethodPost, "/update_weight_version", "call the weights that serve otherwise", (*Server).renameVersion},
+	{http.MethodPost, "/weight_checker", "the checksum of the weights that serve, or whether it is as before", (*Server).weightChecker},
 	{http.MethodPost, "/reset_prefix_cache", "give up what the prefix cache has", (*Server).resetCache},
 	{http.MethodPost, "/reset_mm_cache", "nothing: there is none", (*Server).noCache},
 	{http.MethodPost, "/reset_encoder_cache", "nothing: there is none", (*Server).noCache},
@@ -85,6 +86,21 @@ var adminRoutes = []route{
 	{http.MethodPost, "/release_memory_occupation", "the same", (*Server).releaseMemory},
 	{http.MethodGet, "/resume_memory_occupation", "take it again and go on", (*Server).resumeMemory},
 	{http.MethodPost, "/resume_memory_occupation", "the same", (*Server).resumeMemory},
+	{http.MethodPost, "/update_weights_from_disk", "load weights from files", (*Server).updateFromDisk},
+	{http.MethodPost, "/begin_weight_update", "nothing: updates are whole", (*Server).weightUpdate},
+	{http.MethodPost, "/end_weight_update", "the same", (*Server).weightUpdate},
+	{http.MethodGet, "/weights_checker", "the checksum of the weights that serve", (*Server).weightsChecker},
+	{http.MethodPost, "/weights_checker", "the same", (*Server).weightsChecker},
+	{http.MethodPost, "/load_lora_adapter", "load an adapter from files", (*Server).sglangLoadAdapter},
+	{http.MethodPost, "/unload_lora_adapter", "unload one", (*Server).sglangUnloadAdapter},
+	{http.MethodPost, "/load_lora_adapter_from_tensors", "not supported", sglangInstead(insteadOfUpload)},
+	{http.MethodGet, "/get_weights_by_name", "not supported", sglangInstead(insteadOfNames)},
+	{http.MethodPost, "/get_weights_by_name", "not supported", sglangInstead(insteadOfNames)},
+	{http.MethodPost, "/update_weights_from_tensor", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/update_weights_from_distributed", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/update_weights_from_ipc", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/init_weights_update_group", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/destroy_weights_update_group", "not supported", sglangInstead(insteadOfTensors)},
 }
 
 // mux finds the route of a request, among those of clients, of administrators or both.
