@@ -103,14 +103,12 @@ func TestMetrics(t *testing.T) {
 
 // A call whose client goes is counted with what it had; one that is open, as such.
 func TestMetricsOfCallsThatAreLeft(t *testing.T) {
-	gate := make(chan struct{})
-	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
+	r, _ := paced(t, 10*time.Millisecond, executor.EchoConfig{Blocks: 128})
 	ctx, leave := context.WithCancel(t.Context())
-	resp := r.open(ctx, completionsPath, object{"prompt": count(3), "max_tokens": 50, "ignore_eos": true, "stream": true})
+	resp := r.open(ctx, completionsPath, object{"prompt": count(3), "max_tokens": 1000, "ignore_eos": true, "stream": true})
 	r.until("it is open", func() bool { return r.scrape()["cbactor_calls_open"] == 1 })
 	leave()
 	drop(t, resp)
-	close(gate)
 	r.until("its end is counted", func() bool {
 		s := r.scrape()
 		return s[`vllm:request_success_total{engine="0",finished_reason="abort",model_name="tiny"}`] == 1 &&
