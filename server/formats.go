@@ -47,6 +47,9 @@ type structuredOutputs struct {
 	Whitespace jsontext.Value `json:"whitespace_pattern"`
 }
 
+// given says whether a value is there, and not null.
+func given(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
+
 // format is a grammar and the parameter that asks for it; nil: none does.
 type format struct {
 	param string

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// unloadPatience is how long an answer waits for an adapter to leave its place. It goes on
+// leaving after that: requests that have it may take long, or stand still in a pause that the
+// client itself will end.
+const unloadPatience = time.Second
+
+// vllmAdapterParams are what routes of adapters take. lora_int_id has no effect in vLLM
+// either.
+type vllmAdapterParams struct {
+	Model   string `json:"model"`
+	Name    string `json:"lora_name"`
+	Path    string `json:"lora_path"`
+	InPlace bool   `json:"load_inplace"`
+	Stacked bool   `json:"is_3d_lora_weight"`
+}
+
+// vllmLoadAdapter answers POST /v1/load_lora_adapter.
+func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
+	var p vllmAdapterParams
+	if err := s.parameters(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	switch {
+	case err != nil:
+		return err
+	case p.InPlace:
+		return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
+	case p.Stacked:
+		return bad("is_3d_lora_weight", "is true, and adapters of experts are not supported: leave it out")
+	}
+	if err := s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path); err != nil {
+		return err
+	}
+	return s.say(w, fmt.Sprintf("the adapter %q is loaded", p.Name))
+}
+
+// vllmUnloadAdapter answers POST /v1/unload_lora_adapter. One that is not there is none whose
+// client has to be stopped.
+func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
+	var p vllmAdapterParams
+	if err := s.parameters(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), unloadPatience)
+	defer cancel()
+	switch err := m.Engine.UnloadAdapter(ctx, p.Name); {
+	case errors.Is(err, engine.ErrUnknownAdapter):
+		return s.say(w, fmt.Sprintf("there is no adapter %q", p.Name))
+	case errors.Is(err, context.DeadlineExceeded):
+		return s.say(w, fmt.Sprintf("the adapter %q leaves its place when the requests that have it have ended", p.Name))
+	case err != nil:
+		return err
+	}
+	return s.say(w, fmt.Sprintf("the adapter %q is unloaded", p.Name))
+}
+
+// say answers that something was done.
+func (s *Server) say(w http.ResponseWriter, message string) error {
+	return s.answer(w, http.StatusOK, struct {
+		Message string `json:"message"`
+	}{message})
+}
