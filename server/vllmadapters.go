@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
@@ -35,6 +36,8 @@ func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
+	case slices.ContainsFunc(s.models, func(o Model) bool { return o.Name == p.Name }):
+		return bad("lora_name", "is %.80q, which is a model's: take another one", p.Name)
 	case p.InPlace:
 		return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
 	case p.Stacked:

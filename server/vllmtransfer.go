@@ -59,6 +59,13 @@ func (h *handover) tell(path string) error {
 	return nil
 }
 
+// abandon closes it, if it is open.
+func (h *handover) abandon() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.until = time.Time{}
+}
+
 // end closes it and gives the path.
 func (h *handover) end() (path string, err error) {
 	h.mu.Lock()

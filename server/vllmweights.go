@@ -95,9 +95,7 @@ func (s *Server) updateWeights(w http.ResponseWriter, r *http.Request) error {
 			err = m.trainer.handover.tell(path)
 		}
 		if err != nil {
-			if _, closed := m.trainer.handover.end(); closed != nil {
-				return closed
-			}
+			m.trainer.handover.abandon()
 		}
 		return err
 	})
