@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -29,6 +31,7 @@ var routes = []route{
 	{http.MethodGet, "/health", "whether the process is alive, and what its engines do", (*Server).health},
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
+	{http.MethodGet, metricsPath, "numbers for Prometheus", (*Server).metrics},
 
 	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
 	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},
@@ -105,13 +108,28 @@ var adminRoutes = []route{
 	{http.MethodPost, "/release_memory_occupation", "the same", (*Server).releaseMemory},
 	{http.MethodGet, "/resume_memory_occupation", "take it again and go on", (*Server).resumeMemory},
 	{http.MethodPost, "/resume_memory_occupation", "the same", (*Server).resumeMemory},
+	{http.MethodPost, "/update_weights_from_disk", "load weights from files", (*Server).updateFromDisk},
+	{http.MethodPost, "/begin_weight_update", "nothing: updates are whole", (*Server).weightUpdate},
+	{http.MethodPost, "/end_weight_update", "the same", (*Server).weightUpdate},
+	{http.MethodGet, "/weights_checker", "the checksum of the weights that serve", (*Server).weightsChecker},
+	{http.MethodPost, "/weights_checker", "the same", (*Server).weightsChecker},
+	{http.MethodPost, "/load_lora_adapter", "load an adapter from files", (*Server).sglangLoadAdapter},
+	{http.MethodPost, "/unload_lora_adapter", "unload one", (*Server).sglangUnloadAdapter},
+	{http.MethodPost, "/load_lora_adapter_from_tensors", "not supported", sglangInstead(insteadOfUpload)},
+	{http.MethodGet, "/get_weights_by_name", "not supported", sglangInstead(insteadOfNames)},
+	{http.MethodPost, "/get_weights_by_name", "not supported", sglangInstead(insteadOfNames)},
+	{http.MethodPost, "/update_weights_from_tensor", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/update_weights_from_distributed", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/update_weights_from_ipc", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/init_weights_update_group", "not supported", sglangInstead(insteadOfTensors)},
+	{http.MethodPost, "/destroy_weights_update_group", "not supported", sglangInstead(insteadOfTensors)},
 }
 
 // mux finds the route of a request, among those of clients, of administrators or both.
 func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
 	for path, at := range byPath(routes) {
-		if clients || open[path] {
+		if clients || open[path] || path == metricsPath {
 			mux.Handle(path, s.only(at))
 		}
 	}
@@ -138,10 +156,11 @@ func byPath(list []route) map[string][]route {
 // only answers requests with the methods of a path's routes.
 func (s *Server) only(at []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accountOf(r).route = at[0].path
 		var methods []string
 		for _, to := range at {
 			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
-				if err := to.handler(s, w, r); err != nil {
+				if err := to.handler(s, w, s.traced(r, to.path)); err != nil {
 					s.refuse(w, refusalOf(err, ""))
 				}
 				return
@@ -155,6 +174,9 @@ func (s *Server) only(at []route) http.Handler {
 
 // refuse answers with an error.
 func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
+	if seen, is := w.(*witness); is {
+		seen.account.failed = r
+	}
 	if r.later() {
 		w.Header().Set("Retry-After", retryAfter)
 	}
@@ -184,6 +206,9 @@ func (s *Server) answer(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
+		if seen, is := w.(*witness); is && errors.Is(err, os.ErrDeadlineExceeded) {
+			seen.account.failed = errSlow
+		}
 		s.log.Debug().Err(err).Msg("a client did not take its answer")
 	}
 	return nil
