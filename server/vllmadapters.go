@@ -75,7 +75,5 @@ func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error
 
 // say answers that something was done.
 func (s *Server) say(w http.ResponseWriter, message string) error {
-	return s.answer(w, http.StatusOK, struct {
-		Message string `json:"message"`
-	}{message})
+	return s.answer(w, http.StatusOK, vllmDone{message, "ok"})
 }

@@ -29,6 +29,12 @@ type vllmWeightParams struct {
 	Version    string                    `json:"weight_version"`
 }
 
+// vllmDone is what vLLM's routes answer that only do something, and prime-rl's.
+type vllmDone struct {
+	Message string `json:"message"`
+	Status  string `json:"status"`
+}
+
 // vllmWeights does something about a model's weights, and says so.
 func (s *Server) vllmWeights(w http.ResponseWriter, r *http.Request, message string, do func(*Model, *vllmWeightParams) error) error {
 	var p vllmWeightParams
@@ -42,10 +48,7 @@ func (s *Server) vllmWeights(w http.ResponseWriter, r *http.Request, message str
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Message string `json:"message"`
-		Status  string `json:"status"` // prime-rl's
-	}{message, "ok"})
+	return s.say(w, message)
 }
 
 // initTransfer answers POST /init_weight_transfer_engine: there is nothing to agree upon for
