@@ -16,7 +16,7 @@ import (
 type changing struct {
 	*rig
 	model   *checkpoint.Checkpoint
-	pause   time.Duration
+	step    time.Duration
 	hurried atomic.Bool
 	drawn   atomic.Int64 // tokens, or a few more
 }
@@ -27,7 +27,7 @@ func serveChangingWith(t *testing.T, cfg engine.Config) *changing {
 	t.Helper()
 	model, codec := tinyModel(t)
 	cfg.Checkpoint, cfg.WeightSets, cfg.NumBlocks = model, 2, 256
-	c := &changing{model: model, pause: 4 * time.Millisecond}
+	c := &changing{model: model, step: 4 * time.Millisecond}
 	c.rig = serve(t, cfg, Options{}, codec, nil)
 	c.server.models[0].Texts = watched{c.server.models[0].Texts, c}
 	return c
@@ -37,7 +37,7 @@ func serveChangingWith(t *testing.T, cfg engine.Config) *changing {
 func (c *changing) Process(ids []int32, prompt int, _ []float32) error {
 	c.drawn.Add(1)
 	if !c.hurried.Load() && len(ids) > prompt {
-		time.Sleep(c.pause)
+		time.Sleep(c.step)
 	}
 	return nil
 }

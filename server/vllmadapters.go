@@ -1,20 +1,10 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
-
-	"github.com/cbactor/cbactor/engine"
 )
-
-// unloadPatience is how long an answer waits for an adapter to leave its place. It goes on
-// leaving after that: requests that have it may take long, or stand still in a pause that the
-// client itself will end.
-const unloadPatience = time.Second
 
 // vllmAdapterParams are what routes of adapters take. lora_int_id has no effect in vLLM
 // either.
@@ -49,8 +39,7 @@ func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	return s.say(w, fmt.Sprintf("the adapter %q is loaded", p.Name))
 }
 
-// vllmUnloadAdapter answers POST /v1/unload_lora_adapter. One that is not there is none whose
-// client has to be stopped.
+// vllmUnloadAdapter answers POST /v1/unload_lora_adapter.
 func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p vllmAdapterParams
 	if err := s.parameters(w, r, &p); err != nil {
@@ -60,17 +49,11 @@ func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), unloadPatience)
-	defer cancel()
-	switch err := m.Engine.UnloadAdapter(ctx, p.Name); {
-	case errors.Is(err, engine.ErrUnknownAdapter):
-		return s.say(w, fmt.Sprintf("there is no adapter %q", p.Name))
-	case errors.Is(err, context.DeadlineExceeded):
-		return s.say(w, fmt.Sprintf("the adapter %q leaves its place when the requests that have it have ended", p.Name))
-	case err != nil:
+	how, err := m.unloadSoon(r.Context(), p.Name)
+	if err != nil {
 		return err
 	}
-	return s.say(w, fmt.Sprintf("the adapter %q is unloaded", p.Name))
+	return s.say(w, fmt.Sprintf("the adapter %q %s", p.Name, how))
 }
 
 // say answers that something was done.

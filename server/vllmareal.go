@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/cbactor/cbactor/engine"
 )
@@ -31,10 +32,11 @@ func (s *Server) arealContinue(w http.ResponseWriter, r *http.Request) error {
 // arealUpdate answers POST /areal_update_weights. The weights are called as their folder is.
 func (s *Server) arealUpdate(w http.ResponseWriter, r *http.Request) error {
 	return s.areal(w, r, "the weights are loaded", func(m *Model, p *arealParams) error {
-		if p.Format != "" && p.Format != "auto" && p.Format != "safetensors" {
+		if !slices.Contains(diskFormats, p.Format) {
 			return bad("load_format", "is %.40q, must be auto or safetensors", p.Format)
 		}
-		return s.loadFor(r.Context(), m, loadOptions{param: "model_path", path: p.Path, kv: engine.KVAbort})
+		_, err := s.loadLabelled(r.Context(), m, loadOptions{param: "model_path", path: p.Path, kv: engine.KVAbort})
+		return err
 	})
 }
 

@@ -1,19 +1,12 @@
 package server
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/weights"
 )
 
 // useFiles is what trainers are told whose weights come in a way that is not taken.
@@ -88,7 +81,8 @@ func (s *Server) startUpdate(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) updateWeights(w http.ResponseWriter, r *http.Request) error {
 	return s.vllmWeights(w, r, "the path is noted", func(m *Model, p *vllmWeightParams) error {
 		if p.Dir != nil {
-			return s.loadFor(r.Context(), m, loadOptions{param: "weight_dir", path: *p.Dir})
+			_, err := s.loadLabelled(r.Context(), m, loadOptions{param: "weight_dir", path: *p.Dir})
+			return err
 		}
 		path, err := updatePath(p.Update)
 		if err == nil {
@@ -124,26 +118,9 @@ func (s *Server) finishUpdate(w http.ResponseWriter, r *http.Request) error {
 		case path == "":
 			return bad("update_info", "was never sent: call /update_weights before")
 		}
-		return s.loadFor(r.Context(), m, loadOptions{param: "update_info", path: path, label: p.Version})
+		_, err = s.loadLabelled(r.Context(), m, loadOptions{param: "update_info", path: path, label: p.Version})
+		return err
 	})
-}
-
-// loadFor loads weights for a trainer whose words have none for where it is to be done: beside
-// those that serve, or where there is no memory for that over them. Without a label they are
-// called as their file or folder is. What the policy for requests that have begun leaves open is
-// as whoever holds a pause has it.
-func (s *Server) loadFor(ctx context.Context, m *Model, o loadOptions) (err error) {
-	o.label = cmp.Or(o.label, filepath.Base(o.path))
-	if o.kv == engine.KVAsUpdate {
-		if o.kv, err = m.policy(""); err != nil {
-			return err
-		}
-	}
-	if _, err = s.loadWeights(ctx, m, o); errors.Is(err, weights.ErrMemory) {
-		o.inPlace = true
-		_, err = s.loadWeights(ctx, m, o)
-	}
-	return err
 }
 
 // updatePath is the file or folder of an update_info.
