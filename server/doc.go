@@ -46,6 +46,10 @@
 //   - A token that is no UTF-8 by itself is spelled "bytes:\xe2\x80".
 //   - A model's adapters are models whose parent it is.
 //
+// What is told of requests, to Prometheus, the log and traces, is collected in one account for
+// each (account.go), and has neither prompts nor texts nor keys. Metrics have vLLM's names,
+// labels and buckets where it has them.
+//
 // Ownership: engines and services stay the caller's, and must outlive the Server. Each call
 // owns its requests: their context is that of the connection, so that all of them are
 // cancelled when the client has gone, when writing to it takes too long, or when one of

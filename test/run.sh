@@ -32,6 +32,7 @@ cross() {
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 go test -timeout 20m ./...
+	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
 }
 
 loads() {
