@@ -34,6 +34,7 @@ type troupe struct {
 // other is cut off, slowed down, stopped and killed, and strangers send garbage: each request ends
 // once, and what was read is what the weights give that it says.
 func TestRemoteFaults(t *testing.T) {
+	t.Parallel()
 	r := &troupe{t: t, server: newServer(t, "--kept", "3s")}
 	for i := range r.lines {
 		r.lines[i] = wiretest.NewProxy(t, r.server.address)

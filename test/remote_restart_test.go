@@ -12,6 +12,7 @@ import (
 // A server that is killed and started again ends what was open with an error that says so, once
 // and soon, and serves the same clients with what they ask next.
 func TestRemoteRestart(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	reader := cast[ended](t, part{Role: "reader", Address: s.address, Name: "reader"})
 	reader.says(10, soon)
