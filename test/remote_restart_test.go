@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -46,7 +47,7 @@ func TestRemoteRestart(t *testing.T) {
 	if restarted == 0 || restarted > readers {
 		t.Errorf("%d requests have ended with the engine, there were %d open", restarted, readers)
 	}
-	newChecker(t).check(t, whole)
+	newChecker(t, checkpoint.Embedded).check(t, whole)
 	t.Logf("%d requests before, %d after, %d ended with the engine", begin, len(list)-begin, restarted)
 
 	ids, failed := map[string]bool{}, 0
