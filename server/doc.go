@@ -60,6 +60,6 @@
 // engine has read them.
 //
 // Concurrency: every method may be called from any goroutine. A call is answered on its
-// connection's goroutine; a stream has one more for each of its sequences, which ends with it. No
+// connection's goroutine; a stream of several sequences has one more for each, which ends with it. No
 // engine ever waits for a client: what it has not read stays in the engine's records.
 package server
