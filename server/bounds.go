@@ -16,6 +16,8 @@ var bounds = map[string]bound{
 	"top_logprobs":  {0, maxTop},
 	"max_staleness": {0, 1 << 30}, // as the engine has it
 
+	"top_logprobs_num": {0, maxTop}, // SGLang's
+
 	"temperature":        {0, 2},
 	"top_p":              {math.SmallestNonzeroFloat32, 1},
 	"min_p":              {0, 1},

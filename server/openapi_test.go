@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -84,15 +83,11 @@ func operationID(r route) string {
 }
 
 // answer describes an answer of JSON, and of events where it may be streamed.
-func (s *schemas) answer(gives any, events []any) object {
-	content := object{"application/json": object{"schema": s.of(reflect.TypeOf(gives), false)}}
+func (s *schemas) answer(gives any, events either) object {
+	content := object{"application/json": object{"schema": s.like(gives, false)}}
 	headers := object{"X-Request-Id": object{"description": "That of the request, or a random one.", "schema": object{"type": "string"}}}
 	if events != nil {
-		var list []object
-		for _, e := range events {
-			list = append(list, s.of(reflect.TypeOf(e), false))
-		}
-		content["text/event-stream"] = object{"schema": object{"type": "string"}, "x-event": object{"anyOf": list}}
+		content["text/event-stream"] = object{"schema": object{"type": "string"}, "x-event": s.like(events, false)}
 		headers[versionHeader] = object{"description": "The version of the weights that serve when the answer begins.", "schema": object{"type": "string"}}
 	}
 	return object{"description": "As asked.", "content": content, "headers": headers}
@@ -109,9 +104,10 @@ func (s *schemas) parameters(r route, query any) []object {
 	if query == nil {
 		return list
 	}
-	fields := s.fields(reflect.TypeOf(query), false)["properties"].(object)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		list = append(list, object{"name": name, "in": "query", "schema": fields[name]})
+	t := reflect.TypeOf(query)
+	for _, f := range reflect.VisibleFields(t) {
+		name := f.Tag.Get("json")
+		list = append(list, object{"name": name, "in": "query", "schema": s.field(t, f, name, true)})
 	}
 	return list
 }

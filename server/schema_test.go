@@ -85,6 +85,10 @@ func (s *schemas) of(t reflect.Type, taken bool) object {
 	if own, ok := unions[t]; ok {
 		return own
 	}
+	if strings.HasPrefix(t.Name(), "oneOrMany[") {
+		one := s.of(t.Field(0).Type.Elem().Elem(), taken)
+		return object{"anyOf": []object{one, {"type": "array", "items": nullable(one)}}}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		if taken { // null is as if it were not there
@@ -104,13 +108,39 @@ func (s *schemas) of(t reflect.Type, taken bool) object {
 	case reflect.Float32, reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Slice:
-		return object{"type": "array", "items": s.of(t.Elem(), taken)}
+		items := s.of(t.Elem(), taken)
+		if t.Elem().Kind() == reflect.Pointer {
+			items = nullable(items)
+		}
+		return object{"type": "array", "items": items}
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": s.of(t.Elem(), taken)}
 	case reflect.Struct:
 		return s.structOf(t, taken)
+	case reflect.Interface:
+		return object{}
 	}
 	panic("no schema of " + t.String())
+}
+
+// either is a value of one of the types of these; nil stands for null.
+type either []any
+
+// like is the schema of values of the type that a value has.
+func (s *schemas) like(v any, taken bool) object {
+	several, ok := v.(either)
+	if !ok {
+		return s.of(reflect.TypeOf(v), taken)
+	}
+	var list []object
+	for _, one := range several {
+		if one == nil {
+			list = append(list, object{"type": "null"})
+		} else {
+			list = append(list, s.of(reflect.TypeOf(one), taken))
+		}
+	}
+	return object{"anyOf": list}
 }
 
 // structOf is a reference to the schema of a struct; one without a name is put in its place.
@@ -153,6 +183,9 @@ func (s *schemas) fields(t reflect.Type, taken bool) object {
 		}
 		properties[name] = one
 	}
+	for name, instead := range refusedBeside[t.Name()] {
+		properties[name] = object{"enum": []any{nil, false, 0, "", []any{}, object{}}, "description": "Not supported: " + instead + "."}
+	}
 	made := object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		made["required"] = required
@@ -166,12 +199,13 @@ func (s *schemas) fields(t reflect.Type, taken bool) object {
 // field is the schema of a field, with its bounds and what its comment says.
 func (s *schemas) field(t reflect.Type, f reflect.StructField, name string, taken bool) object {
 	of, owner := f.Type, ownerOf(t, f).Name()
-	if is := reflect.TypeOf(variants[t.Name()+"."+name]); is != nil {
-		of = is
-	} else if !taken && of.Kind() == reflect.Pointer && strings.Contains(f.Tag.Get("json"), ",omitzero") {
+	if !taken && of.Kind() == reflect.Pointer && strings.Contains(f.Tag.Get("json"), ",omitzero") {
 		of = of.Elem()
 	}
 	made := maps.Clone(s.of(of, taken))
+	if is, known := variants[t.Name()+"."+name]; known {
+		made = s.like(is, taken)
+	}
 	if b, bounded := bounds[name]; taken && bounded {
 		made["minimum"], made["maximum"] = b.low, b.high
 	}
@@ -196,6 +230,9 @@ func nullable(of object) object {
 	made := maps.Clone(of)
 	switch kind := of["type"].(type) {
 	case string:
+		if kind == "null" {
+			return of
+		}
 		if _, fixed := of["const"]; !fixed && of["enum"] == nil {
 			made["type"] = []string{kind, "null"}
 			return made
