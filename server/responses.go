@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
@@ -42,13 +41,13 @@ func (in *input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if raw.Kind() == '"' {
 		*in = input{{Role: "user"}}
-		return json.Unmarshal(raw, (*string)(&(*in)[0].Content))
+		return unmarshal(raw, (*string)(&(*in)[0].Content))
 	}
 	var items []struct {
 		Type string `json:"type"`
 		message
 	}
-	if json.Unmarshal(raw, &items) != nil {
+	if unmarshal(raw, &items) != nil {
 		return must("a string or a list of messages with text")
 	}
 	for _, i := range items {
