@@ -16,6 +16,9 @@ const (
 	maxAdapterConfig  = 1 << 20
 )
 
+// AdapterFiles are the files of an adapter's folder that ReadAdapter reads.
+var AdapterFiles = []string{adapterConfigFile, adapterFile}
+
 // ReadAdapter reads a LoRA adapter for m from a folder as PEFT writes it:
 // adapter_config.json and adapter_model.safetensors, in f32, f16 or bf16. Everything
 // is checked before memory is taken, which is at most maxRank times the inputs and

@@ -26,6 +26,13 @@ type Stream struct {
 	sent     bool
 }
 
+// Keys of Metadata, as https://github.com/huggingface/trl/pull/5417 has them.
+const (
+	MetaSparse  = "sparse"        // "true": what is not there stays as it is in the base
+	MetaBase    = "base_version"  // that a sparse file is made from
+	MetaVersion = "model_version" // that comes out
+)
+
 // part is one run of safetensors bytes, of which the header was read.
 type part struct {
 	name string           // what errors call it
@@ -70,14 +77,31 @@ func OpenStream(path string) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
+	folder, name := path, "."
+	if !info.IsDir() {
+		folder, name = filepath.Dir(path), filepath.Base(path)
+	}
+	s, err := OpenStreamIn(os.DirFS(folder), name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// OpenStreamIn is OpenStream of a path in a file system, such as that of an os.Root.
+func OpenStreamIn(fsys fs.FS, path string) (*Stream, error) {
+	info, err := fs.Stat(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
 	s := &Stream{Metadata: map[string]string{}}
-	if info.IsDir() {
-		err = s.openFolder(os.DirFS(path))
-	} else {
-		err = s.openFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if !info.IsDir() {
+		err = s.openFile(fsys, path)
+	} else if fsys, err = fs.Sub(fsys, path); err == nil {
+		err = s.openFolder(fsys)
 	}
 	if err != nil {
-		return nil, closeAfter(s, fmt.Errorf("%s: %w", path, err))
+		return nil, closeAfter(s, err)
 	}
 	return s, nil
 }

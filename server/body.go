@@ -36,9 +36,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 
 // body reads the bytes of a request, in bounded space and time.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	tooLarge := &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes: send less at a time", s.limits.Body), "", "body_too_large"}
 	if r.ContentLength > s.limits.Body {
-		return nil, tooLarge
+		return nil, errLarge(s.limits.Body)
 	}
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(s.limits.Arrival)); err != nil {
@@ -47,13 +46,23 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.Body))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return nil, tooLarge
+		return nil, errLarge(s.limits.Body)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", s.limits.Arrival), "", "request_timeout"}
+		return nil, errArrival(s.limits.Arrival)
 	case err != nil:
 		return nil, badBody("it does not arrive: %v", err)
 	}
 	return body, control.SetReadDeadline(time.Time{}) // it would end the watch over the connection
+}
+
+// errLarge refuses a body that has more bytes than there may be.
+func errLarge(limit int64) error {
+	return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes: send less at a time", limit), "", "body_too_large"}
+}
+
+// errArrival refuses a body that has not arrived in time, or a piece of one.
+func errArrival(limit time.Duration) error {
+	return &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", limit), "", "request_timeout"}
 }
 
 func badBody(format string, args ...any) error {

@@ -46,16 +46,12 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 }
 
 // hold has the texts of a call hold to a format, and offers its model functions.
-func (c *call) hold(f *formatParams, t *toolParams) error {
-	asked, err := f.format()
-	if err != nil {
+func (c *call) hold(f format, t *toolParams) (err error) {
+	if c.offer, err = t.offer(c.model, &f); err != nil {
 		return err
 	}
-	if c.offer, err = t.offer(c.model, &asked); err != nil {
-		return err
-	}
-	c.format = asked.param
-	return asked.put(&c.shared)
+	c.format = f.param
+	return f.put(&c.shared)
 }
 
 // refusal is an error of a call as its client is told of it.

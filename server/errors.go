@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/text"
 	"github.com/cbactor/cbactor/text/grammar"
@@ -33,7 +34,8 @@ var (
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}
 )
 
-// classes are what the errors of texts are to a client, and which parameter they are about.
+// classes are what the errors of texts and files are to a client, and which parameter they are
+// about.
 var classes = []struct {
 	class  error
 	status int
@@ -57,6 +59,8 @@ var classes = []struct {
 	{engine.ErrTooLong, http.StatusBadRequest, promptParam, "context_length_exceeded"},
 	{engine.ErrNeverFits, http.StatusBadRequest, promptParam, "cache_too_small"},
 	{engine.ErrVocab, http.StatusBadRequest, promptParam, "invalid_token_id"},
+	{checkpoint.ErrFormat, http.StatusBadRequest, "", "bad_safetensors"},
+	{checkpoint.ErrNotFound, http.StatusNotFound, "", "file_not_found"},
 }
 
 // Stand for the parameters of a call that have its prompts and its format.

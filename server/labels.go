@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/cbactor/cbactor/engine"
 )
 
 // maxLabels bounds how many versions of a model have a label. The oldest are forgotten: they
@@ -58,19 +60,24 @@ func (l *labels) version(label string) string {
 	return label
 }
 
-// next is a name for a version that is to be called by a label: the label, and if that has
-// served, with ~2 behind it, ~3 and so on.
-func (l *labels) next(label string) string {
+// next is a name for a version that is to be called by a label: the label, and if that was
+// given out before, or is taken, with ~2 behind it, ~3 and so on.
+func (l *labels) next(label string, taken ...string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tried == nil {
 		l.shown, l.tried = map[string]string{}, map[string]int{}
 	}
-	l.tried[label]++
-	if n := l.tried[label]; n > 1 {
-		return fmt.Sprintf("%s~%d", label, n)
+	for {
+		l.tried[label]++
+		version := label
+		if n := l.tried[label]; n > 1 {
+			version = fmt.Sprintf("%s~%d", label, n)
+		}
+		if !slices.Contains(taken, version) {
+			return version
+		}
 	}
-	return label
 }
 
 // label is what clients are told that a version of the model's weights is called.
@@ -87,4 +94,12 @@ func (m *Model) version(label string) string {
 		return label
 	}
 	return m.trainer.labels.version(label)
+}
+
+// versionFor is a name for new weights that are to be called by a label.
+func (m *Model) versionFor(label string) string {
+	l := &m.trainer.labels
+	version := l.next(label, engine.FirstVersion, m.Engine.Version(), m.Engine.Kept())
+	l.set(version, label)
+	return version
 }

@@ -10,13 +10,14 @@ type Limits struct {
 	Body      int64 // bytes of a request
 	Calls     int   // that generate at a time; one more is refused with 429
 	Sequences int   // of one call, over all of its prompts
+	Adapter   int64 // bytes of the files of an adapter that is sent
 
 	Arrival  time.Duration // for a request to arrive
 	Patience time.Duration // for a client to take what is written at a time
 }
 
 // DefaultLimits are for clients that nobody knows.
-var DefaultLimits = Limits{Body: 8 << 20, Calls: 1024, Sequences: 1024, Arrival: 30 * time.Second, Patience: 30 * time.Second}
+var DefaultLimits = Limits{Body: 8 << 20, Calls: 1024, Sequences: 1024, Adapter: 1 << 30, Arrival: 30 * time.Second, Patience: 30 * time.Second}
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits
@@ -24,6 +25,7 @@ func (l Limits) filled() Limits {
 		Body:      cmp.Or(l.Body, d.Body),
 		Calls:     cmp.Or(l.Calls, d.Calls),
 		Sequences: cmp.Or(l.Sequences, d.Sequences),
+		Adapter:   cmp.Or(l.Adapter, d.Adapter),
 		Arrival:   cmp.Or(l.Arrival, d.Arrival),
 		Patience:  cmp.Or(l.Patience, d.Patience),
 	}

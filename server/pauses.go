@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -250,6 +251,18 @@ func (p *pauses) release(h *held) error {
 	h.end()
 	p.forget(h)
 	return nil
+}
+
+// fresh tells whether somebody who holds a pause wants caches computed again by other weights.
+func (p *pauses) fresh() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range append(slices.Collect(maps.Values(p.named)), p.plain) {
+		if h.live() != nil && h.options.fresh {
+			return true
+		}
+	}
+	return false
 }
 
 // paused tells whether generation rests, or is about to, and how many hold the pause,

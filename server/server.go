@@ -35,6 +35,10 @@ type Options struct {
 	// unless it has a cache_salt.
 	SaltByUser bool
 
+	// WeightsRoots are the folders of this machine in which routes may be told to read
+	// weights and adapters; none: in no folder.
+	WeightsRoots []string
+
 	Limits Limits
 	Log    zerolog.Logger // a line for each call
 }
@@ -76,6 +80,7 @@ type Server struct {
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
 	open    openCalls
+	roots   []root
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context
@@ -97,6 +102,10 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{models: slices.Clone(o.Models), options: o, limits: o.Limits.filled(), log: o.Log, begun: time.Now(), draining: make(chan struct{})}
+	var err error
+	if s.roots, err = rootsOf(o.WeightsRoots); err != nil {
+		return nil, err
+	}
 	for i := range s.models {
 		s.models[i].trainer = new(trainer)
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -29,7 +30,7 @@ type sglangParams struct {
 	PromptIDs bool            `json:"return_prompt_token_ids"`
 
 	Adapter  oneOrMany[string] `json:"lora_path"`
-	Priority *int              `json:"priority"`
+	Priority int               `json:"priority"`
 	Salt     oneOrMany[string] `json:"cache_salt"`
 	Extra    oneOrMany[string] `json:"extra_key"`
 
@@ -99,6 +100,17 @@ func refused(fields map[string]jsontext.Value, instead map[string]string) error 
 		}
 	}
 	return nil
+}
+
+// inside is a refusal of a parameter that stands within another one.
+func inside(param string, err error) error {
+	var r *refusal
+	if !errors.As(err, &r) || r.param == "" {
+		return err
+	}
+	in := *r
+	in.param, in.message = param+"."+r.param, param+"."+r.message
+	return &in
 }
 
 // prompts are those of a call, and the parameter that has them.

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -30,17 +31,18 @@ type sglangTold struct {
 			Length  int
 			Message string
 		} `json:"finish_reason"`
-		Prompt     int        `json:"prompt_tokens"`
-		Completion int        `json:"completion_tokens"`
-		Cached     int        `json:"cached_tokens"`
-		Seconds    float64    `json:"e2e_latency"`
-		Version    string     `json:"weight_version"`
-		Versions   []any      `json:"weight_versions"`
-		Own        [][3]any   `json:"output_token_logprobs"`
-		Top        [][][3]any `json:"output_top_logprobs"`
-		PromptOwn  [][3]any   `json:"input_token_logprobs"`
-		PromptTop  [][][3]any `json:"input_top_logprobs"`
-		Processed  []float64  `json:"output_token_sampling_logprobs"`
+		Prompt     int          `json:"prompt_tokens"`
+		Completion int          `json:"completion_tokens"`
+		Cached     int          `json:"cached_tokens"`
+		Seconds    float64      `json:"e2e_latency"`
+		Version    string       `json:"weight_version"`
+		Versions   []weightSpan `json:"weight_versions"`
+		Weights    *weightsTold `json:"x_weights"`
+		Own        [][3]any     `json:"output_token_logprobs"`
+		Top        [][][3]any   `json:"output_top_logprobs"`
+		PromptOwn  [][3]any     `json:"input_token_logprobs"`
+		PromptTop  [][][3]any   `json:"input_top_logprobs"`
+		Processed  []float64    `json:"output_token_sampling_logprobs"`
 	} `json:"meta_info"`
 	Error *toldError
 }
@@ -266,4 +268,73 @@ func TestSglangSpecialTokens(t *testing.T) {
 			t.Errorf("%s: streamed %q, want %q", name, last.Text, c.text)
 		}
 	}
+}
+
+// Every token says which weights sampled it, while it streams and at the end, also where the
+// request was given up.
+func TestSglangVersions(t *testing.T) {
+	c := serveChanging(t)
+	serves, updates := engine.FirstVersion, 0
+	for _, stream := range []bool{false, true} {
+		for _, policy := range []string{"", "abort"} {
+			updates++
+			next := fmt.Sprintf("v%d", updates)
+			_, data := c.changed(sglangPath, object{"text": "Once upon a time", "stream": stream, "kv_policy": policy, "processed_logprobs": true,
+				"sampling_params": object{"max_new_tokens": 200, "ignore_eos": true, "sampling_seed": 2}}, engine.KVRecompute, next)
+			list := [][]byte{data}
+			if stream {
+				list = pieces(data)
+			}
+			want := []string{serves, next}
+			if policy == "abort" {
+				want = want[:1]
+			}
+			var a sglangTold
+			for _, one := range list {
+				a = sglangTold{}
+				if err := json.Unmarshal(one, &a); err != nil {
+					t.Fatalf("%v in %s", err, one)
+				}
+				if m := a.Meta; !covers(m.Versions, len(a.IDs)) || m.Version != m.Versions[len(m.Versions)-1].Version || len(m.Processed) != len(a.IDs) || m.Own != nil {
+					t.Errorf("%+v", a)
+				}
+			}
+			if w := a.Meta.Weights; w == nil || !slices.Equal(w.Spans, a.Meta.Versions) || !slices.Equal(versionsOf(w.Spans), want) || len(w.KV) != 1 || (a.Meta.Finish.Type == "abort") != (policy == "abort") {
+				t.Errorf("stream %t, policy %q: %+v by %+v, want %v", stream, policy, a.Meta.Finish, w, want)
+			}
+			serves = next
+		}
+	}
+}
+
+// What would change an answer and cannot be had is refused by name; what asks for nothing is
+// not.
+func TestSglangRefuses(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{}, Options{})
+	for name := range sglangRefused {
+		r.refused(sglangPath, object{"input_ids": []int{5}, name: []int{1}}, 400, name, "invalid_value")
+	}
+	for name := range sglangSamplingRefused {
+		r.refused(sglangPath, object{"input_ids": []int{5}, "sampling_params": object{name: 2}}, 400, "sampling_params."+name, "invalid_value")
+	}
+	for body, param := range map[string]string{
+		`{}`: "text", `{"text":null}`: "text", `{"text":[]}`: "text", `{"text":["a",null]}`: "text", `{"text":5}`: "text", `{"text":"a","input_ids":[1]}`: "input_ids",
+		`{"input_ids":"a"}`: "input_ids", `{"input_ids":[1.5]}`: "input_ids", `{"input_ids":[[1],2]}`: "input_ids", `{"input_ids":[[1],["a"]]}`: "input_ids", `{"input_ids":{}}`: "input_ids",
+		`{"text":"a","sampling_params":[[]]}`: "sampling_params.0", `{"text":"a","sampling_params":{"temperature":-1}}`: "sampling_params.temperature", `{"text":"a","sampling_params":{"top_p":0}}`: "sampling_params.top_p",
+		`{"text":"a","sampling_params":{"max_new_tokens":-1}}`: "sampling_params.max_new_tokens", `{"text":"a","sampling_params":{"max_new_tokens":2,"min_new_tokens":3}}`: "sampling_params.max_new_tokens",
+		`{"text":"a","sampling_params":{"min_new_tokens":-1}}`: "sampling_params.min_new_tokens", `{"text":"a","sampling_params":{"regex":"a","json_schema":"{}"}}`: "sampling_params.regex",
+		`{"text":"a","sampling_params":{"n":0}}`: "sampling_params.n", `{"text":"a","sampling_params":{"stop":[1]}}`: "sampling_params.stop.0",
+		`{"text":"a","return_logprob":true,"top_logprobs_num":21}`: "top_logprobs_num", `{"text":"a","return_logprob":true,"logprob_start_len":-2}`: "logprob_start_len",
+		`{"text":"a","return_logprob":true,"logprob_start_len":99}`: "logprob_start_len", `{"text":"a","return_logprob":true,"logprob_start_len":0,"stream":true}`: "logprob_start_len",
+		`{"text":"a","kv_policy":"lose"}`: "kv_policy", `{"text":"a","priority":101}`: "priority", `{"text":"a","rid":"` + strings.Repeat("x", 129) + `"}`: "rid",
+	} {
+		r.refused(sglangPath, body, 400, param, "invalid_value")
+	}
+	r.refused(sglangPath, `{"input_ids":[]}`, 400, "input_ids", "empty_prompt")
+	r.refused(sglangPath, `{"input_ids":[5],"model":"other"}`, 404, "model", "model_not_found")
+	r.refused(sglangPath, `{"input_ids":[5],"lora_path":"other"}`, 404, "", "adapter_not_found")
+	var a sglangTold
+	r.sglang(`{"input_ids":[5],"image_data":[],"session_params":null,"return_hidden_states":false,"token_ids_logprob":null,"log_metrics":true,"routing_key":"x","conversation_id":"y",
+		"sampling_params":{"ebnf":null,"stop_regex":"","beam_width":null,"custom_params":{"return_top_p_token_ids":true},"max_new_tokens":1}}`, &a)
+	r.resting()
 }

@@ -31,7 +31,7 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 		return err
 	}
 	for i := range n {
-		ask, err := a.params.ask(i)
+		ask, err := a.wanted(i)
 		if err != nil {
 			return err
 		}
@@ -55,12 +55,20 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 	return nil
 }
 
-// ask is what is asked for with prompt i.
-func (p *sglangParams) ask(i int) (ask sglangAsk, err error) {
+// wanted is what is asked for with prompt i.
+func (a *sglanging) wanted(i int) (ask sglangAsk, err error) {
+	p := a.params
 	how := p.Sampling.or(i, sglangSampling{MaxNew: new(sglangMaxNew)})
-	if ask.request, err = how.request(p.Priority, p.versionParams); err != nil {
+	if ask.request, err = how.request(); err != nil {
+		return ask, inside("sampling_params", err)
+	}
+	if err := p.setVersions(a.model, &ask.request); err != nil {
 		return ask, err
 	}
+	if p.Priority < -100 || p.Priority > 100 {
+		return ask, bad("priority", "is %d, must be from -100 to 100", p.Priority)
+	}
+	ask.request.Priority = p.Priority
 	ask.request.Salt = sglangSalt(p.Salt.or(i, ""), p.Extra.or(i, ""))
 	ask.special = how.SkipSpecial != nil && !*how.SkipSpecial
 	ask.from, ask.logprobs = -1, p.Logprobs.or(i, false)

@@ -58,13 +58,13 @@ func (p *sglangSampling) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, (*fields)(p))
 }
 
-// request is a request of a priority, by versions of the weights, without a prompt.
-func (p *sglangSampling) request(priority *int, versions versionParams) (r texts.Request, err error) {
+// request is a request without a prompt.
+func (p *sglangSampling) request() (r texts.Request, err error) {
 	if err := refused(p.Rest, sglangSamplingRefused); err != nil {
 		return r, err
 	}
 	shared := params{
-		versionParams: versions, Priority: priority, N: p.N, Seed: p.Seed, Temperature: p.Temperature, TopP: p.TopP, TopK: p.TopK, MinP: p.MinP,
+		N: p.N, Seed: p.Seed, Temperature: p.Temperature, TopP: p.TopP, TopK: p.TopK, MinP: p.MinP,
 		PresencePenalty: p.PresencePenalty, FrequencyPenalty: p.FrequencyPenalty, RepetitionPenalty: p.RepetitionPenalty,
 		LogitBias: p.LogitBias, IgnoreEOS: p.IgnoreEOS, IncludeStop: p.KeepStop,
 	}

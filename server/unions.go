@@ -123,3 +123,6 @@ func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	return nil
 }
+
+// given says whether a value is there, and not null.
+func given(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }

@@ -39,7 +39,7 @@ func (s *Server) resetCache(w http.ResponseWriter, r *http.Request) error {
 // requests are open, unless these may be computed again, nor while only weights sleep, which
 // it would wake.
 func (m *Model) emptyCache(ctx context.Context, running bool) (done bool, err error) {
-	if asleep := m.Engine.Status().Asleep; asleep != 0 {
+	if sleeps, asleep := m.sleeps(); sleeps {
 		return asleep&engine.KV != 0, nil
 	}
 	if !running && m.Engine.Metrics().Open > 0 {
@@ -47,6 +47,9 @@ func (m *Model) emptyCache(ctx context.Context, running bool) (done bool, err er
 	}
 	if err := m.Engine.Sleep(ctx, engine.KV); err != nil {
 		return false, err
+	}
+	if m.trainer.pauses.napping() != nil { // somebody has it sleep since, and will wake it
+		return true, nil
 	}
 	return true, m.Engine.Wake(context.WithoutCancel(ctx))
 }

@@ -23,10 +23,7 @@ type generateParams struct {
 	CacheSalt     string         `json:"cache_salt"`
 	Priority      int            `json:"priority"` // a lower one goes first
 
-	Features   jsontext.Value `json:"features"`
-	Content    jsontext.Value `json:"content_parts"`
-	KVTransfer jsontext.Value `json:"kv_transfer_params"`
-	ECTransfer jsontext.Value `json:"ec_transfer_params"`
+	Rest map[string]jsontext.Value `json:",embed"`
 }
 
 // drawParams are its sampling_params, which have the names of other routes; what only those
@@ -35,18 +32,28 @@ type generateParams struct {
 // stream_interval, extra_args.
 type drawParams struct {
 	params
-	Logprobs *int `json:"logprobs"`
+	Logprobs    *int               `json:"logprobs"`
+	SkipSpecial *bool              `json:"skip_special_tokens"`
+	Structured  *structuredOutputs `json:"structured_outputs"`
 
-	PromptLogprobs jsontext.Value `json:"prompt_logprobs"`
-	PromptIDs      jsontext.Value `json:"prompt_logprob_token_ids"`
-	LogprobIDs     jsontext.Value `json:"logprob_token_ids"`
-	Trace          jsontext.Value `json:"trace_decode_token_ids"`
-	Repetition     jsontext.Value `json:"repetition_detection"`
-	Thinking       jsontext.Value `json:"thinking_token_budget"`
-	Structured     jsontext.Value `json:"structured_outputs"`
-	SkipCache      bool           `json:"skip_reading_prefix_cache"`
-	Watermarking   bool           `json:"watermarking"`
-	SkipSpecial    *bool          `json:"skip_special_tokens"`
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// vllmRefused are other fields that would change an answer, with what to do instead.
+var vllmRefused = map[string]string{
+	"features":           "leave it out: models here take text alone",
+	"content_parts":      "leave it out: models here take text alone",
+	"kv_transfer_params": "leave it out: prompts are computed where they are continued",
+	"ec_transfer_params": "leave it out: prompts are computed where they are continued",
+
+	"prompt_logprobs":           "/v1/completions has echo with logprobs",
+	"prompt_logprob_token_ids":  "/v1/completions has echo with logprobs",
+	"logprob_token_ids":         "logprobs tells of the likeliest ones",
+	"trace_decode_token_ids":    "/v1/completions has echo with logprobs for tokens that are given",
+	"repetition_detection":      "repetition_penalty makes repetitions less likely",
+	"thinking_token_budget":     "bound max_tokens",
+	"skip_reading_prefix_cache": "a cache_salt of its own keeps a request from what others have cached",
+	"watermarking":              "leave it out",
 }
 
 // vllmGenerate answers POST /inference/v1/generate.
@@ -65,6 +72,13 @@ func (s *Server) vllmGenerate(w http.ResponseWriter, r *http.Request) error {
 	if c.shared.Sampling.Tell, err = tell("logprobs", p.Sampling.Logprobs); err != nil {
 		return err
 	}
+	f, err := (&formatParams{Structured: p.Sampling.Structured}).format("sampling_params.")
+	if err == nil {
+		err = c.hold(f, &toolParams{})
+	}
+	if err != nil {
+		return err
+	}
 	if p.RequestID != "" {
 		c.request = p.RequestID
 	}
@@ -76,33 +90,22 @@ func (s *Server) vllmGenerate(w http.ResponseWriter, r *http.Request) error {
 // recommend.
 func (p *generateParams) settle() error {
 	q := &p.Sampling
-	for _, f := range []struct {
-		name  string
-		given bool
-		why   string
-	}{
-		{"token_ids", len(p.IDs) == 0, "is empty or missing: give the ids of the prompt"},
-		{"features", given(p.Features), "is not supported: models here take text alone"},
-		{"content_parts", given(p.Content), "is not supported: models here take text alone"},
-		{"kv_transfer_params", given(p.KVTransfer), "is not supported: prompts are computed where they are continued"},
-		{"ec_transfer_params", given(p.ECTransfer), "is not supported: prompts are computed where they are continued"},
-		{"output_mode", p.Mode != "" && p.Mode != "tokens" && p.Mode != "text", "must be tokens or text: for messages there is /v1/chat/completions"},
-		{"sampling_params.prompt_logprobs", given(q.PromptLogprobs), "is not supported: /v1/completions has echo with logprobs"},
-		{"sampling_params.prompt_logprob_token_ids", given(q.PromptIDs), "is not supported: leave it out"},
-		{"sampling_params.logprob_token_ids", given(q.LogprobIDs), "is not supported: logprobs tells of the likeliest ones"},
-		{"sampling_params.trace_decode_token_ids", given(q.Trace), "is not supported: leave it out"},
-		{"sampling_params.repetition_detection", given(q.Repetition), "is not supported: leave it out"},
-		{"sampling_params.thinking_token_budget", given(q.Thinking), "is not supported: leave it out"},
-		{"sampling_params.structured_outputs", given(q.Structured), "is not supported: leave it out"},
-		{"sampling_params.skip_reading_prefix_cache", q.SkipCache, "is not supported: a cache_salt of its own keeps a request from what others have cached"},
-		{"sampling_params.watermarking", q.Watermarking, "is not supported: leave it out"},
-		{"sampling_params.skip_special_tokens", p.Mode == "text" && q.SkipSpecial != nil && !*q.SkipSpecial, "must be true for text: token_ids has them"},
-		{"sampling_params.max_tokens", q.MaxTokens != nil && *q.MaxTokens == 0, "is 0, must be at least 1"},
-		{"priority", p.Priority < -100 || p.Priority > 100, "must be from -100 to 100"},
-	} {
-		if f.given {
-			return bad(f.name, "%s", f.why)
+	for _, rest := range []map[string]jsontext.Value{p.Rest, q.Rest} {
+		if err := refused(rest, vllmRefused); err != nil {
+			return err
 		}
+	}
+	switch {
+	case len(p.IDs) == 0:
+		return bad("token_ids", "is empty or missing: give the ids of the prompt")
+	case p.Mode != "" && p.Mode != "tokens" && p.Mode != "text":
+		return bad("output_mode", "is %.40q, must be tokens or text: for messages there is /v1/chat/completions", p.Mode)
+	case p.Mode == "text" && q.SkipSpecial != nil && !*q.SkipSpecial:
+		return bad("skip_special_tokens", "is false, must be true for text: token_ids has them")
+	case q.MaxTokens != nil && *q.MaxTokens == 0:
+		return bad("max_tokens", "is 0, must be at least 1")
+	case p.Priority < -100 || p.Priority > 100:
+		return bad("priority", "is %d, must be from -100 to 100", p.Priority)
 	}
 	q.Model, q.Stream, q.StreamOptions, q.CacheSalt, q.ReturnIDs = p.Model, p.Stream, p.StreamOptions, p.CacheSalt, p.ReturnIDs
 	q.Priority = new(-p.Priority)
@@ -113,9 +116,6 @@ func (p *generateParams) settle() error {
 	}
 	return nil
 }
-
-// given says whether a value is there, and not null.
-func given(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
 
 // or is a value that was given, else another.
 func or[T any](given *T, other T) *T {

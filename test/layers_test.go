@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":       {"engine", "text"},
 	"engine/remote":      {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
-	"server":             {"engine", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog"},
+	"server":             {"engine", "checkpoint", "weights", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog"},
 	"bench":              {},
 	"internal/certs":     {},
 	"internal/jsonl":     {},
@@ -47,7 +47,7 @@ var layers = map[string][]string{
 
 	"internal/wire/wiretest":  {"google.golang.org/grpc", "messages"},
 	"engine/gateway":          {"engine", "internal", "messages", "sampling", "weights", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
-	"engine/internal/convert": {"engine", "messages", "sampling", "text", "weights"},
+	"engine/internal/convert": {"checkpoint", "engine", "messages", "sampling", "text", "weights"},
 }
 
 // cores are pure: a value in, a value out.

@@ -23,13 +23,6 @@ type sending struct {
 	inPlace bool // over what serves
 }
 
-// Keys of what a safetensors file says of itself, as
-// github.com/huggingface/trl/pull/5417 has them.
-const (
-	metaBase    = "base_version"
-	metaVersion = "model_version"
-)
-
 // sent is what an update has come to.
 type sent struct {
 	version, dropped string
@@ -51,10 +44,10 @@ func openWeights(path string) (*checkpoint.Stream, error) {
 // said otherwise.
 func (s *sending) complete(meta map[string]string) error {
 	if s.partial && s.base == "" {
-		s.base = meta[metaBase]
+		s.base = meta[checkpoint.MetaBase]
 	}
 	if s.partial && s.version == "" {
-		s.version = meta[metaVersion]
+		s.version = meta[checkpoint.MetaVersion]
 	}
 	if s.version == "" {
 		return badUsage("the new weights need a name that none had before: give --version")
@@ -76,9 +69,9 @@ func send(ctx context.Context, e engine.API, s sending, bar func(total int64) pr
 	if err := s.complete(stream.Metadata); err != nil {
 		return out, err
 	}
-	manifest := weights.Manifest{Partial: s.partial}
+	manifest := engine.ManifestOf(stream)
+	manifest.Partial = s.partial
 	for _, t := range stream.Tensors() {
-		manifest.Tensors = append(manifest.Tensors, weights.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape})
 		out.bytes += int64(t.Bytes)
 	}
 	if s.digest != weights.NoDigest {

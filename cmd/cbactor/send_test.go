@@ -140,7 +140,7 @@ func TestSendPart(t *testing.T) {
 	if err := held.Release(""); err != nil {
 		t.Fatal(err)
 	}
-	path := safetensors(t, map[string]string{metaBase: base, metaVersion: "patched"}, map[string]tensorFile{
+	path := safetensors(t, map[string]string{checkpoint.MetaBase: base, checkpoint.MetaVersion: "patched"}, map[string]tensorFile{
 		norm + ".indices": {"I32", []int{1}, []byte{1, 0, 0, 0}},
 		norm + ".values":  {"BF16", []int{1}, []byte{0x40, 0x40}},
 	})

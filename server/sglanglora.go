@@ -1,0 +1,69 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// loraParams are what SGLang's routes of adapters take. pinned has no effect: an adapter that
+// is loaded stays in its place.
+type loraParams struct {
+	Model string `json:"model"`
+	Name  string `json:"lora_name"`
+	Path  string `json:"lora_path"`
+}
+
+// loraAnswer is what they answer.
+type loraAnswer struct {
+	Success bool              `json:"success"`
+	Error   string            `json:"error_message"`
+	Loaded  map[string]string `json:"loaded_adapters"` // their names, by which requests ask for them
+}
+
+// sglangLoadAdapter answers POST /load_lora_adapter.
+func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error {
+	return s.lora(w, r, func(m *Model, p *loraParams) error {
+		return s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path)
+	})
+}
+
+// sglangUnloadAdapter answers POST /unload_lora_adapter, when nothing computes with it any
+// more. One that is not there is none to unload, which is no error.
+func (s *Server) sglangUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
+	return s.lora(w, r, func(m *Model, p *loraParams) error {
+		err := m.Engine.UnloadAdapter(r.Context(), p.Name)
+		if errors.Is(err, engine.ErrUnknownAdapter) {
+			return nil
+		}
+		return err
+	})
+}
+
+// lora does what a route of adapters is for, and answers with those that are loaded then.
+func (s *Server) lora(w http.ResponseWriter, r *http.Request, do func(*Model, *loraParams) error) error {
+	var p loraParams
+	err := s.parameters(w, r, &p)
+	var m *Model
+	if err == nil {
+		m, _, err = s.find(p.Model)
+	}
+	if err == nil && p.Name == "" {
+		err = bad("lora_name", "is missing: give the adapter's name")
+	}
+	if err == nil {
+		err = do(m, &p)
+	}
+	answer, status := loraAnswer{Success: err == nil}, http.StatusOK
+	if err != nil {
+		status, answer.Error = sglangStatus(w, err)
+	}
+	if m != nil {
+		answer.Loaded = map[string]string{}
+		for _, a := range m.Engine.Adapters() {
+			answer.Loaded[a.Name] = a.Name
+		}
+	}
+	return s.answer(w, status, answer)
+}
