@@ -11,14 +11,20 @@ import (
 // vLLM has one of for each.
 const weightsKey = "weights"
 
+type checkParams struct {
+	Model    string            `json:"model"`
+	Action   string            `json:"action"`
+	Baseline map[string]string `json:"baseline"` // what an action checksum has answered
+}
+
+type checksums struct {
+	Checksums map[string]string `json:"checksums"`
+}
+
 // weightChecker answers POST /weight_checker: the checksum of the weights that serve, or
 // whether it is what it was.
 func (s *Server) weightChecker(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model    string            `json:"model"`
-		Action   string            `json:"action"`
-		Baseline map[string]string `json:"baseline"` // what an action checksum has answered
-	}
+	var p checkParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -38,9 +44,7 @@ func (s *Server) weightChecker(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if p.Action == "checksum" {
-		return s.answer(w, http.StatusOK, struct {
-			Checksums map[string]string `json:"checksums"`
-		}{map[string]string{weightsKey: digest.String()}})
+		return s.answer(w, http.StatusOK, checksums{map[string]string{weightsKey: digest.String()}})
 	}
 	return s.answer(w, http.StatusOK, compared(digest.String(), p.Baseline))
 }
