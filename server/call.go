@@ -26,6 +26,8 @@ type call struct {
 	processed bool                           // the log-probabilities of what was drawn from are told
 	ids       [][]int32                      // of each prompt
 	open      []texts.Stream
+	ended     []bool // of each: its account was noted
+	account   *account
 }
 
 // newCall settles what all routes that generate share. kind begins the id of the answer.
@@ -80,6 +82,7 @@ func (c *call) begin(ctx context.Context) error {
 		r := c.requestOf(i)
 		r.Prompt = texts.Prompt{IDs: ids}
 		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
+		r.Timestamps = c.model.Engine.Info().MaxContext <= maxMoments
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {
 			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
@@ -88,6 +91,7 @@ func (c *call) begin(ctx context.Context) error {
 			return err
 		}
 		c.open = append(append(c.open, first), first.Children()...)
+		c.ended = make([]bool, len(c.open))
 	}
 	return nil
 }
@@ -105,6 +109,23 @@ func (c *call) requestOf(prompt int) texts.Request {
 	return r
 }
 
+// end notes how a sequence has ended.
+func (c *call) end(sequence int, out *texts.Output) {
+	c.ended[sequence] = true
+	c.account.ended(sequence, out)
+}
+
+// settle notes how those have ended that nobody has read to their end, which comes at once as
+// their context, ctx, has ended.
+func (c *call) settle(ctx context.Context) {
+	for i := range c.ended {
+		if !c.ended[i] {
+			out := c.open[i].Wait(ctx)
+			c.end(i, &out)
+		}
+	}
+}
+
 // promptOf is the ids of the prompt of a sequence.
 func (c *call) promptOf(sequence int) []int32 { return c.ids[sequence/c.shared.N] }
 
@@ -113,6 +134,7 @@ func (c *call) wait(ctx context.Context) ([]texts.Output, error) {
 	outs := make([]texts.Output, len(c.open))
 	for i, s := range c.open {
 		outs[i] = s.Wait(ctx)
+		c.end(i, &outs[i])
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -134,6 +156,9 @@ type news struct {
 // follow gives what comes of all sequences to f, one after the other, until all have ended.
 // The error is f's, that of a sequence that failed, or why ctx has ended.
 func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chunk) error) error {
+	if len(c.open) == 1 {
+		return c.followOne(ctx, f)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	out := make(chan news)
 	var readers sync.WaitGroup
@@ -162,6 +187,7 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 		case n := <-out:
 			if end := n.chunk.Final; end != nil {
 				left--
+				c.end(n.sequence, end)
 				if end.FinishReason == engine.FinishFailed {
 					return end.Err
 				}
@@ -174,4 +200,20 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 		}
 	}
 	return nil
+}
+
+// followOne is follow of one sequence, which needs no goroutine of its own.
+func (c *call) followOne(ctx context.Context, f func(sequence int, chunk texts.Chunk) error) error {
+	for {
+		chunk, err := c.open[0].Recv(ctx)
+		if err != nil {
+			return context.Cause(ctx) // the end of ctx, as the last chunk was not read
+		}
+		if end := chunk.Final; end != nil && end.FinishReason == engine.FinishFailed {
+			return end.Err
+		}
+		if err := f(0, chunk); err != nil || chunk.Final != nil {
+			return err
+		}
+	}
 }

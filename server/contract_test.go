@@ -75,13 +75,17 @@ func (c *contract) hold(method, path string, json bool, asked *kept, told *telle
 			answers = other
 		}
 	}
-	kind := told.Header().Get("Content-Type")
+	kind, _, _ := strings.Cut(told.Header().Get("Content-Type"), ";")
 	switch {
 	case told.status == http.StatusNoContent && told.data.Len() == 0:
 	case told.status == 0 || told.data.cut && kind == "application/json": // nothing came, or too much
 	case kind == "text/event-stream":
 		for _, piece := range pieces(whole(told.data.Bytes())) {
 			c.valid(at, answers+pointer("content", kind, "schema", "properties", "data", "contentSchema"), piece)
+		}
+	case kind != "application/json":
+		if page := answers + pointer("content", kind, "schema"); rule(page) == nil {
+			c.t.Errorf("%s: nothing describes %s", at, page)
 		}
 	default:
 		c.valid(at, answers+pointer("content", kind, "schema"), told.data.Bytes())

@@ -31,6 +31,7 @@ func bad(param, format string, args ...any) error {
 var (
 	errBusy      = &refusal{http.StatusTooManyRequests, "too many calls generate at the moment: try again", "", "too_many_calls"}
 	errShutdown  = &refusal{http.StatusServiceUnavailable, "the server is being shut down: try another one", "", "server_shutdown"}
+	errSlow      = &refusal{http.StatusRequestTimeout, "the client does not take what is written", "", "slow_reader"}
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}
 )
 
@@ -59,6 +60,7 @@ var classes = []struct {
 	{engine.ErrTooLong, http.StatusBadRequest, promptParam, "context_length_exceeded"},
 	{engine.ErrNeverFits, http.StatusBadRequest, promptParam, "cache_too_small"},
 	{engine.ErrVocab, http.StatusBadRequest, promptParam, "invalid_token_id"},
+	{engine.ErrAdapter, http.StatusBadRequest, "", engine.Code(engine.ErrAdapter)}, // whatever is wrong with its files
 	{checkpoint.ErrFormat, http.StatusBadRequest, "", "bad_safetensors"},
 	{checkpoint.ErrNotFound, http.StatusNotFound, "", "file_not_found"},
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -30,6 +32,7 @@ var routes = []route{
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
 	{http.MethodGet, "/openapi.json", "all of this, as OpenAPI has it", (*Server).describe},
+	{http.MethodGet, metricsPath, "numbers for Prometheus", (*Server).metrics},
 
 	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
 	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},
@@ -75,6 +78,25 @@ var adminRoutes = []route{
 	{http.MethodPost, "/update_weight_version", "call the weights that serve otherwise", (*Server).renameVersion},
 	{http.MethodPost, "/weight_checker", "the checksum of the weights that serve, or whether it is as before", (*Server).weightChecker},
 	{http.MethodPost, "/reset_prefix_cache", "give up what the prefix cache has", (*Server).resetCache},
+	{http.MethodPost, "/v1/load_lora_adapter", "load an adapter from a folder", (*Server).vllmLoadAdapter},
+	{http.MethodPost, "/v1/unload_lora_adapter", "unload an adapter", (*Server).vllmUnloadAdapter},
+	{http.MethodPost, "/init_weight_transfer_engine", "nothing: weights are taken from files", (*Server).initTransfer},
+	{http.MethodPost, "/shutdown_weight_transfer_engine", "nothing, unless an update is open", (*Server).shutdownTransfer},
+	{http.MethodPost, "/start_weight_update", "begin vLLM's update of the weights", (*Server).startUpdate},
+	{http.MethodPost, "/update_weights", "tell it of a path, or load one at once", (*Server).updateWeights},
+	{http.MethodPost, "/finish_weight_update", "let what is there compute", (*Server).finishUpdate},
+	{http.MethodPost, "/areal_pause_generation", "pause, abort what is open, let what is new wait", (*Server).arealPause},
+	{http.MethodPost, "/areal_continue_generation", "release that pause", (*Server).arealContinue},
+	{http.MethodPost, "/areal_update_weights", "load weights from a path", (*Server).arealUpdate},
+	{http.MethodPost, "/start_draft_weight_update", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfDraft)},
+	{http.MethodPost, "/collective_rpc", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfCode)},
+	{http.MethodPost, "/init_broadcaster", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
+	{http.MethodPost, "/areal_update_weights_lora", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfLoRA)},
+	{http.MethodPost, "/areal_init_weights_update_group", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
+	{http.MethodPost, "/areal_set_update_weight_meta", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
+	{http.MethodPost, "/areal_set_update_weight_meta_lora", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
+	{http.MethodPost, "/areal_update_weights_xccl", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
+	{http.MethodPost, "/areal_update_weights_lora_xccl", "nothing: it is refused, with what to do instead", vllmInstead(insteadOfNCCL)},
 	{http.MethodPost, "/reset_mm_cache", "nothing: there is none", (*Server).noCache},
 	{http.MethodPost, "/reset_encoder_cache", "nothing: there is none", (*Server).noCache},
 
@@ -108,7 +130,7 @@ var adminRoutes = []route{
 func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
 	for path, at := range byPath(routes) {
-		if clients || open[path] {
+		if clients || open[path] || path == metricsPath {
 			mux.Handle(path, s.only(at))
 		}
 	}
@@ -135,10 +157,11 @@ func byPath(list []route) map[string][]route {
 // only answers requests with the methods of a path's routes.
 func (s *Server) only(at []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accountOf(r).route = at[0].path
 		var methods []string
 		for _, to := range at {
 			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
-				if err := to.handler(s, w, r); err != nil {
+				if err := to.handler(s, w, s.traced(r, to.path)); err != nil {
 					s.refuse(w, refusalOf(err, ""))
 				}
 				return
@@ -152,6 +175,9 @@ func (s *Server) only(at []route) http.Handler {
 
 // refuse answers with an error.
 func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
+	if seen, is := w.(*witness); is {
+		seen.account.failed = r
+	}
 	if r.later() {
 		w.Header().Set("Retry-After", retryAfter)
 	}
@@ -181,6 +207,9 @@ func (s *Server) answer(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
+		if seen, is := w.(*witness); is && errors.Is(err, os.ErrDeadlineExceeded) {
+			seen.account.failed = errSlow
+		}
 		s.log.Debug().Err(err).Msg("a client did not take its answer")
 	}
 	return nil

@@ -28,7 +28,7 @@ func described(strict bool) object {
 			if !known {
 				continue
 			}
-			path := pathOf(r)
+			path := openAPIPath(r)
 			if paths[path] == nil {
 				paths[path] = object{}
 			}
@@ -53,8 +53,8 @@ func described(strict bool) object {
 	}
 }
 
-// pathOf is the path of a route as OpenAPI has it.
-func pathOf(r route) string { return strings.ReplaceAll(r.path, "...}", "}") }
+// openAPIPath is the path of a route as OpenAPI has it.
+func openAPIPath(r route) string { return strings.ReplaceAll(r.path, "...}", "}") }
 
 // operation describes a route.
 func (s *schemas) operation(r route, op operation, admin bool) object {
@@ -64,6 +64,9 @@ func (s *schemas) operation(r route, op operation, admin bool) object {
 		if op.fails != nil {
 			answers[class] = s.answer(either{op.fails, errorBody{}}, nil)
 		}
+	}
+	if op.page != "" {
+		answers["200"] = object{"description": "As asked.", "content": object{op.page: object{"schema": object{"type": "string"}}}}
 	}
 	if op.gives != nil {
 		answers["200"] = s.answer(op.gives, op.events)

@@ -18,6 +18,7 @@ type operation struct {
 	loose  bool        // the body may be missing
 	sends  object      // its body where that is no JSON: schemas by media type
 	gives  any         // with 200; nil: never
+	page   string      // or the media type of a text
 	events either      // of a stream
 	also   map[int]any // with other statuses; nil: nothing
 	fails  any         // in the place of most errors in OpenAI's shape
@@ -52,6 +53,7 @@ var operations = map[string]operation{
 	"GET /health":            {gives: condition{}, also: map[int]any{http.StatusServiceUnavailable: condition{}}},
 	"GET /ready":             {gives: condition{}, also: map[int]any{http.StatusServiceUnavailable: condition{}}},
 	"GET /version":           {gives: programVersion{}},
+	"GET /metrics":           {page: "text/plain"},
 	"GET /openapi.json":      {gives: map[string]jsontext.Value{}},
 
 	"POST /pause":      parametric(pauseParams{}, pauseAnswer{}),
@@ -104,6 +106,26 @@ var operations = map[string]operation{
 	"POST /reset_prefix_cache":    parametric(resetParams{}, resetAnswer{}),
 	"POST /reset_mm_cache":        {gives: struct{}{}},
 	"POST /reset_encoder_cache":   {gives: struct{}{}},
+
+	"POST /v1/load_lora_adapter":              parametric(vllmAdapterParams{}, vllmDone{}),
+	"POST /v1/unload_lora_adapter":            parametric(vllmAdapterParams{}, vllmDone{}),
+	"POST /init_weight_transfer_engine":       parametric(vllmWeightParams{}, vllmDone{}),
+	"POST /shutdown_weight_transfer_engine":   parametric(vllmWeightParams{}, vllmDone{}),
+	"POST /start_weight_update":               parametric(vllmWeightParams{}, vllmDone{}),
+	"POST /update_weights":                    parametric(vllmWeightParams{}, vllmDone{}),
+	"POST /finish_weight_update":              parametric(vllmWeightParams{}, vllmDone{}),
+	"POST /areal_pause_generation":            parametric(arealParams{}, sglangDone{}),
+	"POST /areal_continue_generation":         parametric(arealParams{}, sglangDone{}),
+	"POST /areal_update_weights":              parametric(arealParams{}, sglangDone{}),
+	"POST /start_draft_weight_update":         {},
+	"POST /collective_rpc":                    {},
+	"POST /init_broadcaster":                  {},
+	"POST /areal_update_weights_lora":         {},
+	"POST /areal_init_weights_update_group":   {},
+	"POST /areal_set_update_weight_meta":      {},
+	"POST /areal_set_update_weight_meta_lora": {},
+	"POST /areal_update_weights_xccl":         {},
+	"POST /areal_update_weights_lora_xccl":    {},
 
 	"POST /generate":                  {takes: sglangParams{}, gives: either{sglangAnswer{}, []sglangAnswer{}}, events: either{sglangAnswer{}, errorBody{}}},
 	"GET /health_generate":            {gives: condition{}, also: map[int]any{http.StatusServiceUnavailable: either{condition{}, errorBody{}}}},
@@ -231,9 +253,14 @@ var limited = map[string]object{
 
 	"toolParams.functions": never, "toolParams.function_call": never, "formatParams.guided_grammar": never,
 	"structuredOutputs.grammar": never, "structuredOutputs.structural_tag": never, "structuredOutputs.whitespace_pattern": never,
-	"response.tool_choice":               {"type": []string{"string", "object"}},
-	"inputItem.type":                     {"enum": []string{"", "message", "function_call", "function_call_output"}},
-	"rollbackParams.kv_policy":           {"enum": choices(kvPolicies)},
+	"response.tool_choice":                  {"type": []string{"string", "object"}},
+	"inputItem.type":                        {"enum": []string{"", "message", "function_call", "function_call_output"}},
+	"rollbackParams.kv_policy":              {"enum": choices(kvPolicies)},
+	"arealParams.load_format":               {"enum": diskFormats},
+	"vllmWeightParams.init_info":            {"maxProperties": 0},
+	"vllmWeightParams.is_checkpoint_format": {"const": true},
+	"vllmAdapterParams.load_inplace":        {"const": false}, "vllmAdapterParams.is_3d_lora_weight": {"const": false},
+	"drawParams.max_tokens":              {"minimum": 1},
 	"updateParams.kv_policy":             {"enum": choices(kvPolicies)},
 	"loadParams.kv_policy":               {"enum": choices(kvPolicies)},
 	"changesParams.timeout":              {"minimum": 0, "maximum": maxChanges.Seconds()},

@@ -11,12 +11,14 @@ import (
 // vLLM has one of for each.
 const weightsKey = "weights"
 
+// checkParams are what POST /weight_checker takes.
 type checkParams struct {
 	Model    string            `json:"model"`
-	Action   string            `json:"action"`
+	Action   string            `json:"action"`   // "checksum" or "compare"
 	Baseline map[string]string `json:"baseline"` // what an action checksum has answered
 }
 
+// checksums are what the action checksum answers.
 type checksums struct {
 	Checksums map[string]string `json:"checksums"`
 }
