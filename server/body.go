@@ -31,7 +31,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if deep(body) {
 		return badBody("it is nested more than %d deep", maxDepth)
 	}
-	return parsed(json.Unmarshal(body, into))
+	if jsontext.Value(body).Kind() == 'n' { // would be as an object without keys
+		return badBody("it must be an object")
+	}
+	return parsed(unmarshal(body, into))
 }
 
 // body reads the bytes of a request, in bounded space and time.
@@ -124,7 +127,7 @@ func mistyped(e *json.SemanticError) error {
 
 // readAt reads a value that was taken from a decoder, whose errors say where in all it stood.
 func readAt(dec *jsontext.Decoder, value jsontext.Value, into any) error {
-	err := json.Unmarshal(value, into)
+	err := unmarshal(value, into)
 	var meaning *json.SemanticError
 	if errors.As(err, &meaning) {
 		meaning.JSONPointer = dec.StackPointer() + meaning.JSONPointer

@@ -46,7 +46,6 @@ const (
 	maxHeader    = 64 << 10
 	maxName      = 128 // bytes of a request's id
 	maxSeconds   = 24 * 60 * 60
-	maxStaleness = 1 << 30 // updates behind a first token, as the engine has it
 	maxMoments   = 300_000 // tokens whose moments are told, as many as an engine elsewhere does
 )
 

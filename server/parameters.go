@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -20,6 +19,11 @@ func (s *Server) parameters(w http.ResponseWriter, r *http.Request, into any) er
 		}
 	}
 	return fromQuery(r.URL.Query(), into)
+}
+
+// modelParams are what routes take that need to know the model alone.
+type modelParams struct {
+	Model string `json:"model"` // "": the only one there is
 }
 
 // fromQuery sets the fields of a struct that stand in an address by their names in JSON.
@@ -35,7 +39,7 @@ func fromQuery(values url.Values, into any) error {
 	if err != nil {
 		return badBody("the address is no text")
 	}
-	return parsed(json.Unmarshal(data, into))
+	return parsed(unmarshal(data, into))
 }
 
 // asJSON is what an address has for a field, as JSON has it. What is none of the type stays a
