@@ -39,7 +39,7 @@ func described(strict bool) object {
 	return object{
 		"openapi": "3.1.0",
 		"info": object{"title": "cbactor", "version": "1", "description": "Text from language models, and what their trainers need. " +
-			"Keys that a body has beside those that are described are ignored; null is as if a key were not there. A wrong value is refused by the name of its parameter."},
+			"Keys that a body has beside those that are described are ignored; null is as if a key were not there. A wrong value is refused by the name of its parameter. Where a parameter may stand in the address or in the body, the address goes before."},
 		"paths": paths,
 		"components": object{
 			"schemas":         s.made,
@@ -78,7 +78,11 @@ func (s *schemas) operation(r route, op operation, admin bool) object {
 		"security": []object{{}, {"key": []string{}}, {"token": []string{}}}}
 	switch {
 	case admin:
-		made["tags"], made["security"] = []string{"administrators"}, []object{{}, {"token": []string{}}}
+		tags := []string{"administrators"}
+		if op.loose && op.query != nil {
+			tags = append(tags, "address or body")
+		}
+		made["tags"], made["security"] = tags, []object{{}, {"token": []string{}}}
 	case open[r.path]:
 		made["security"] = []object{}
 	}
