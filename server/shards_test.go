@@ -89,7 +89,7 @@ func TestWrongBytes(t *testing.T) {
 func TestTrainerGone(t *testing.T) {
 	c := serveChanging(t)
 	before, list := c.digest(), c.tensors(2)
-	update := c.begin(object{"version": "v2", "lease": 0.3, "manifest": manifest(list)})
+	update := c.begin(object{"version": "v2", "lease": 1, "manifest": manifest(list)})
 	data := safetensors(t, list)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
@@ -100,7 +100,7 @@ func TestTrainerGone(t *testing.T) {
 	}
 	var said updateSaid
 	c.until("some has arrived", func() bool { c.get(update, &said); return said.MissingBytes < len(data)*2/3 })
-	time.Sleep(400 * time.Millisecond) // it is a call that uses it, as long as it takes
+	time.Sleep(1200 * time.Millisecond) // it is a call that uses it, as long as it takes
 	if c.weights().Open == nil {
 		t.Error("the lease has ended in the middle of a call")
 	}

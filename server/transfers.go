@@ -60,8 +60,10 @@ func (s *Server) begin(m *Model, o engine.UpdateOptions, lease time.Duration) (*
 		t.cancel()
 		return nil, err
 	}
+	t.mu.Lock() // the timer may ring before it is noted
 	t.due = time.Now().Add(lease)
 	t.timer = time.AfterFunc(lease, t.expire)
+	t.mu.Unlock()
 	p := &m.trainer.transfers
 	p.mu.Lock()
 	defer p.mu.Unlock()
