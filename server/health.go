@@ -50,9 +50,11 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
 	return s.answer(w, http.StatusServiceUnavailable, c)
 }
 
+type programVersion struct {
+	Version string `json:"version"`
+}
+
 // version answers GET /version.
 func (s *Server) version(w http.ResponseWriter, _ *http.Request) error {
-	return s.answer(w, http.StatusOK, struct {
-		Version string `json:"version"`
-	}{s.options.Version})
+	return s.answer(w, http.StatusOK, programVersion{s.options.Version})
 }

@@ -41,7 +41,6 @@ const (
 	maxHeader    = 64 << 10
 	maxName      = 128 // bytes of a request's id
 	maxSeconds   = 24 * 60 * 60
-	maxStaleness = 1 << 30 // updates behind a first token, as the engine has it
 )
 
 const (

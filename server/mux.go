@@ -29,6 +29,7 @@ var routes = []route{
 	{http.MethodGet, "/health", "whether the process is alive, and what its engines do", (*Server).health},
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
+	{http.MethodGet, "/openapi.json", "all of this, as OpenAPI has it", (*Server).describe},
 
 	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
 	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},

@@ -22,6 +22,11 @@ func (s *Server) parameters(w http.ResponseWriter, r *http.Request, into any) er
 	return fromQuery(r.URL.Query(), into)
 }
 
+// modelParams are what routes take that need to know the model alone.
+type modelParams struct {
+	Model string `json:"model"` // "": the only one there is
+}
+
 // fromQuery sets the fields of a struct that stand in an address by their names in JSON.
 func fromQuery(values url.Values, into any) error {
 	object := map[string]any{}

@@ -93,22 +93,18 @@ func (p *params) salt(byUser bool) string {
 func (p *params) setCounts(r *texts.Request) error {
 	n, minNew, topK := 1, 0, int(r.Sampling.TopK)
 	for _, f := range []struct {
-		name      string
-		from      *int
-		low, high int
-		to        *int
+		name string
+		from *int
+		to   *int
 	}{
-		{"n", p.N, 1, maxSequences, &n},
-		{"max_tokens", p.MaxTokens, 0, math.MaxInt32, &r.MaxNewTokens},
-		{"min_tokens", p.MinTokens, 0, math.MaxInt32, &minNew},
-		{"top_k", p.TopK, -1, math.MaxInt32, &topK},
-		{"priority", p.Priority, -100, 100, &r.Priority},
+		{"n", p.N, &n}, {"max_tokens", p.MaxTokens, &r.MaxNewTokens}, {"min_tokens", p.MinTokens, &minNew},
+		{"top_k", p.TopK, &topK}, {"priority", p.Priority, &r.Priority},
 	} {
 		if f.from == nil {
 			continue
 		}
-		if *f.from < f.low || *f.from > f.high {
-			return bad(f.name, "is %d, must be from %d to %d", *f.from, f.low, f.high)
+		if err := within(f.name, float64(*f.from)); err != nil {
+			return err
 		}
 		*f.to = *f.from
 	}
@@ -119,23 +115,22 @@ func (p *params) setCounts(r *texts.Request) error {
 func (p *params) setNumbers(r *texts.Request) error {
 	s := &r.Sampling
 	for _, f := range []struct {
-		name      string
-		from      *float64
-		low, high float64
-		to        *float32
+		name string
+		from *float64
+		to   *float32
 	}{
-		{"temperature", p.Temperature, 0, 2, &s.Temperature},
-		{"top_p", p.TopP, math.SmallestNonzeroFloat32, 1, &s.TopP},
-		{"min_p", p.MinP, 0, 1, &s.MinP},
-		{"presence_penalty", p.PresencePenalty, -2, 2, &s.PresencePenalty},
-		{"frequency_penalty", p.FrequencyPenalty, -2, 2, &s.FrequencyPenalty},
-		{"repetition_penalty", p.RepetitionPenalty, 0.1, 10, &s.RepetitionPenalty},
+		{"temperature", p.Temperature, &s.Temperature},
+		{"top_p", p.TopP, &s.TopP},
+		{"min_p", p.MinP, &s.MinP},
+		{"presence_penalty", p.PresencePenalty, &s.PresencePenalty},
+		{"frequency_penalty", p.FrequencyPenalty, &s.FrequencyPenalty},
+		{"repetition_penalty", p.RepetitionPenalty, &s.RepetitionPenalty},
 	} {
 		if f.from == nil {
 			continue
 		}
-		if !(*f.from >= f.low && *f.from <= f.high) {
-			return bad(f.name, "is %g, must be from %.3g to %g", *f.from, f.low, f.high)
+		if err := within(f.name, *f.from); err != nil {
+			return err
 		}
 		*f.to = float32(*f.from)
 	}
@@ -179,8 +174,8 @@ func (p *params) setTimes(r *texts.Request) (err error) {
 
 // seconds reads a time.
 func seconds(name string, n float64) (time.Duration, error) {
-	if !(n >= 0.001 && n <= maxSeconds) {
-		return 0, bad(name, "is %g seconds, must be from 0.001 to %d", n, maxSeconds)
+	if err := within(name, n); err != nil {
+		return 0, err
 	}
 	return time.Duration(n * float64(time.Second)), nil
 }
@@ -190,8 +185,8 @@ func tell(name string, top *int) (t sampling.Tell, err error) {
 	if top == nil {
 		return t, nil
 	}
-	if *top < 0 || *top > maxTop {
-		return t, bad(name, "is %d, must be from 0 to %d", *top, maxTop)
+	if err := within(name, float64(*top)); err != nil {
+		return t, err
 	}
 	return sampling.Tell{Logprobs: true, Top: int32(*top)}, nil
 }

@@ -76,12 +76,25 @@ func (s *Server) pausing(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, http.StatusOK, answer)
 }
 
+// resumeParams are what POST /resume takes, likewise.
+type resumeParams struct {
+	Model string `json:"model"`
+	Hold  string `json:"hold"` // "": the one without a lease
+}
+
+type resumeAnswer struct {
+	Status string `json:"status"` // "paused" while others hold it
+	Holds  int    `json:"holds"`
+}
+
+type pausedAnswer struct {
+	Paused bool `json:"is_paused"`
+	Holds  int  `json:"holds"`
+}
+
 // resuming answers POST /resume.
 func (s *Server) resuming(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string `json:"model"`
-		Hold  string `json:"hold"` // "": the one without a lease
-	}
+	var p resumeParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -92,10 +105,7 @@ func (s *Server) resuming(w http.ResponseWriter, r *http.Request) error {
 	if err := s.resume(m, p.Hold); err != nil {
 		return err
 	}
-	answer := struct {
-		Status string `json:"status"`
-		Holds  int    `json:"holds"`
-	}{Status: "resumed"}
+	answer := resumeAnswer{Status: "resumed"}
 	rests, holds := m.paused()
 	if answer.Holds = holds; rests {
 		answer.Status = "paused"
@@ -110,8 +120,5 @@ func (s *Server) isPaused(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rests, holds := m.paused()
-	return s.answer(w, http.StatusOK, struct {
-		Paused bool `json:"is_paused"`
-		Holds  int  `json:"holds"`
-	}{rests, holds})
+	return s.answer(w, http.StatusOK, pausedAnswer{rests, holds})
 }

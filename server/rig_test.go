@@ -99,7 +99,7 @@ func serve(t *testing.T, cfg engine.Config, o Options, codec *text.Codec, script
 
 // serveBy has the calls of a rig answered by a server.
 func (r *rig) serveBy(s *Server) {
-	front := httptest.NewServer(s.Handler())
+	front := httptest.NewServer(contracted(r.t, s.Handler()))
 	r.t.Cleanup(front.Close)
 	r.url, r.server = front.URL, s
 }

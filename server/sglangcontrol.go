@@ -22,12 +22,14 @@ var sglangModes = map[string]pauseOptions{
 	"in_place": {mode: engine.PauseKeep},
 }
 
+type sglangPauseParams struct {
+	Model string `json:"model"`
+	Mode  string `json:"mode"`
+}
+
 // sglangPause answers POST /pause_generation.
 func (s *Server) sglangPause(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string `json:"model"`
-		Mode  string `json:"mode"`
-	}
+	var p sglangPauseParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -47,9 +49,7 @@ func (s *Server) sglangPause(w http.ResponseWriter, r *http.Request) error {
 
 // sglangContinue answers POST /continue_generation.
 func (s *Server) sglangContinue(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string `json:"model"`
-	}
+	var p modelParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -70,23 +70,27 @@ func (s *Server) sglangContinue(w http.ResponseWriter, r *http.Request) error {
 	return s.sglangOK(w, message)
 }
 
+type sglangStatus struct {
+	Message string `json:"message"`
+	Status  string `json:"status"`
+}
+
 func (s *Server) sglangOK(w http.ResponseWriter, message string) error {
-	return s.answer(w, http.StatusOK, struct {
-		Message string `json:"message"`
-		Status  string `json:"status"`
-	}{message, "ok"})
+	return s.answer(w, http.StatusOK, sglangStatus{message, "ok"})
 }
 
 // flushEvery is how long flushCache rests before it looks again whether something is open.
 const flushEvery = 20 * time.Millisecond
 
+type flushParams struct {
+	Model   string  `json:"model"`
+	Timeout float64 `json:"timeout"` // seconds to wait for what is open
+}
+
 // flushCache answers GET and POST /flush_cache, which clients also ask to learn whether
 // anything is open.
 func (s *Server) flushCache(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model   string  `json:"model"`
-		Timeout float64 `json:"timeout"` // seconds to wait for what is open
-	}
+	var p flushParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -130,12 +134,14 @@ func (m *Model) flushable() bool {
 	return h != nil && (h.options.fresh || m.Engine.Metrics().Running == 0)
 }
 
+type sglangAbortParams struct {
+	RID string `json:"rid"`
+	All bool   `json:"abort_all"`
+}
+
 // sglangAbort answers POST /abort_request. A rid that nobody has is no error.
 func (s *Server) sglangAbort(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		RID string `json:"rid"`
-		All bool   `json:"abort_all"`
-	}
+	var p sglangAbortParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}

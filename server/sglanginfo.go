@@ -33,21 +33,23 @@ func (s *Server) sglangInfo(m *Model) sglangInfo {
 		MaxContext: info.MaxContext, MaxTokens: info.Blocks * info.PageSize, MaxOpen: info.BatchRows, Version: s.options.Version}
 }
 
+type sglangModel struct {
+	Model      string `json:"model_path"`
+	Name       string `json:"served_model_name"`
+	Tokenizer  string `json:"tokenizer_path"`
+	Generates  bool   `json:"is_generation"`
+	Version    string `json:"weight_version"`
+	SeesImages bool   `json:"has_image_understanding"`
+	HearsAudio bool   `json:"has_audio_understanding"`
+}
+
 // modelInfo answers GET /model_info.
 func (s *Server) modelInfo(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.FormValue("model"))
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Model      string `json:"model_path"`
-		Name       string `json:"served_model_name"`
-		Tokenizer  string `json:"tokenizer_path"`
-		Generates  bool   `json:"is_generation"`
-		Version    string `json:"weight_version"`
-		SeesImages bool   `json:"has_image_understanding"`
-		HearsAudio bool   `json:"has_audio_understanding"`
-	}{Model: m.Name, Name: m.Name, Tokenizer: m.Name, Generates: true, Version: m.label(m.Engine.Version())})
+	return s.answer(w, http.StatusOK, sglangModel{Model: m.Name, Name: m.Name, Tokenizer: m.Name, Generates: true, Version: m.label(m.Engine.Version())})
 }
 
 // load is how much an engine has to do.
@@ -59,6 +61,12 @@ type load struct {
 	MaxTokens int64   `json:"max_total_num_tokens"`
 	MaxOpen   int     `json:"max_running_requests"`
 	Usage     float64 `json:"token_usage"` // share of the cache that is not free
+}
+
+type loadList struct {
+	Time    string `json:"timestamp"`
+	Version string `json:"version"`
+	Loads   []load `json:"loads"`
 }
 
 // loads answers GET /v1/loads. It has everything, whatever sections are asked for.
@@ -76,11 +84,7 @@ func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
 	if now.Blocks > 0 {
 		l.Usage = float64(now.Blocks-now.BlocksFree) / float64(now.Blocks)
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Time    string `json:"timestamp"`
-		Version string `json:"version"`
-		Loads   []load `json:"loads"`
-	}{time.Now().UTC().Format(time.RFC3339Nano), s.options.Version, []load{l}})
+	return s.answer(w, http.StatusOK, loadList{time.Now().UTC().Format(time.RFC3339Nano), s.options.Version, []load{l}})
 }
 
 // probeTime is how long a token may take that only shows that one can be generated.

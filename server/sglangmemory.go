@@ -7,7 +7,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 )
 
-// memoryParams are what SGLang's routes of memory take.
+// memoryParams are what routes of memory take.
 type memoryParams struct {
 	Model string   `json:"model"`
 	Tags  []string `json:"tags"` // missing: all

@@ -52,14 +52,16 @@ const (
 	noteParts  = "memory is taken again as a whole, once each part that sleeps was asked for; weights are loaded while they sleep, too"
 )
 
+type sleepParams struct {
+	Model string   `json:"model"`
+	Level *int     `json:"level"` // 0: the pause alone; 1, 2: the cache and the weights sleep; nil: 1
+	Tags  []string `json:"tags"`  // what sleeps, in place of a level
+	Mode  string   `json:"mode"`  // as of POST /pause
+}
+
 // sleeping answers POST /sleep. Levels and mode are vLLM's.
 func (s *Server) sleeping(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string   `json:"model"`
-		Level *int     `json:"level"` // 0: the pause alone; 1, 2: the cache and the weights sleep; nil: 1
-		Tags  []string `json:"tags"`  // what sleeps, in place of a level
-		Mode  string   `json:"mode"`  // as of POST /pause
-	}
+	var p sleepParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -100,10 +102,7 @@ func (s *Server) sleeping(w http.ResponseWriter, r *http.Request) error {
 
 // wakingUp answers POST /wake_up.
 func (s *Server) wakingUp(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string   `json:"model"`
-		Tags  []string `json:"tags"` // missing: all
-	}
+	var p memoryParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -136,6 +135,11 @@ func awake(m *Model, sleeps bool) sleepAnswer {
 	return answer
 }
 
+type sleepingAnswer struct {
+	Sleeping bool     `json:"is_sleeping"`
+	Asleep   []string `json:"asleep"`
+}
+
 // isSleeping answers GET /is_sleeping.
 func (s *Server) isSleeping(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.URL.Query().Get("model"))
@@ -143,8 +147,5 @@ func (s *Server) isSleeping(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	sleeps, asleep := m.sleeps()
-	return s.answer(w, http.StatusOK, struct {
-		Sleeping bool     `json:"is_sleeping"`
-		Asleep   []string `json:"asleep"`
-	}{sleeps, tagsOf(asleep)})
+	return s.answer(w, http.StatusOK, sleepingAnswer{sleeps, tagsOf(asleep)})
 }

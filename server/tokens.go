@@ -23,6 +23,15 @@ type tokenized struct {
 	Strings    []string `json:"token_strs,omitzero"`
 }
 
+type detokenizeParams struct {
+	Model  string  `json:"model"`
+	Tokens []int32 `json:"tokens"`
+}
+
+type detokenized struct {
+	Prompt string `json:"prompt"`
+}
+
 func (p *tokenizeParams) prompt() (texts.Prompt, error) {
 	switch {
 	case p.Prompt != nil && p.Messages != nil:
@@ -75,10 +84,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) error {
 
 // detokenize answers POST /detokenize.
 func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model  string  `json:"model"`
-		Tokens []int32 `json:"tokens"`
-	}
+	var p detokenizeParams
 	if err := s.read(w, r, &p); err != nil {
 		return err
 	}
@@ -90,7 +96,5 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusalOf(err, "tokens")
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Prompt string `json:"prompt"`
-	}{words})
+	return s.answer(w, http.StatusOK, detokenized{words})
 }

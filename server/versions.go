@@ -31,8 +31,10 @@ func policyOf(param, name string) (engine.KVPolicy, error) {
 
 // setVersions puts them into a request.
 func (p *versionParams) setVersions(m *Model, r *texts.Request) (err error) {
-	if p.MaxStaleness != nil && (*p.MaxStaleness < 0 || *p.MaxStaleness > maxStaleness) {
-		return bad("max_staleness", "is %d, must be from 0 to %d", *p.MaxStaleness, maxStaleness)
+	if p.MaxStaleness != nil {
+		if err := within("max_staleness", float64(*p.MaxStaleness)); err != nil {
+			return err
+		}
 	}
 	r.MinVersion, r.MaxStaleness = m.version(p.MinVersion), p.MaxStaleness
 	r.KV, err = policyOf("kv_policy", p.KV)

@@ -7,14 +7,20 @@ import (
 	"github.com/cbactor/cbactor/engine"
 )
 
+type resetParams struct {
+	Model   string `json:"model"`
+	Running bool   `json:"reset_running_requests"` // they are computed again; else they keep the cache from being reset
+}
+
+type resetAnswer struct {
+	Success bool `json:"success"`
+}
+
 // resetCache answers POST /reset_prefix_cache. Weights that change need none: nothing that
 // others have computed is taken from then on. reset_external has no effect: what the host's
 // memory has of the cache goes with the rest.
 func (s *Server) resetCache(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model   string `json:"model"`
-		Running bool   `json:"reset_running_requests"` // they are computed again; else they keep the cache from being reset
-	}
+	var p resetParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -26,9 +32,7 @@ func (s *Server) resetCache(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Success bool `json:"success"`
-	}{done})
+	return s.answer(w, http.StatusOK, resetAnswer{done})
 }
 
 // emptyCache gives up what the prefix cache has, and says whether that is so: not while

@@ -37,6 +37,12 @@ type vllmLoRA struct {
 	Count int `json:"max_loras"`
 }
 
+// serverInfo is that beside what SGLang tells.
+type serverInfo struct {
+	sglangInfo
+	Config vllmConfig `json:"vllm_config"`
+}
+
 // vllmInfo answers GET /server_info, with what SGLang has there beside it. config_format has no effect: it is always JSON.
 func (s *Server) vllmInfo(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.FormValue("model"))
@@ -51,15 +57,14 @@ func (s *Server) vllmInfo(w http.ResponseWriter, r *http.Request) error {
 	if info.Adapters > 0 {
 		c.LoRA = &vllmLoRA{info.AdapterRank, info.Adapters}
 	}
-	return s.answer(w, http.StatusOK, struct {
-		sglangInfo
-		Config vllmConfig `json:"vllm_config"`
-	}{s.sglangInfo(m), c})
+	return s.answer(w, http.StatusOK, serverInfo{s.sglangInfo(m), c})
+}
+
+type worldAnswer struct {
+	Size int `json:"world_size"`
 }
 
 // worldSize answers GET /get_world_size.
 func (s *Server) worldSize(w http.ResponseWriter, _ *http.Request) error {
-	return s.answer(w, http.StatusOK, struct {
-		Size int `json:"world_size"`
-	}{1})
+	return s.answer(w, http.StatusOK, worldAnswer{1})
 }

@@ -10,26 +10,36 @@ import (
 // maxLabel bounds what a version is called, in bytes, as an engine bounds its name.
 const maxLabel = 256
 
+type weightAnswer struct {
+	Version string `json:"weight_version"`
+}
+
 // weightInfo answers GET /weight_info.
 func (s *Server) weightInfo(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Version string `json:"weight_version"`
-	}{m.label(m.Engine.Version())})
+	return s.answer(w, http.StatusOK, weightAnswer{m.label(m.Engine.Version())})
+}
+
+type renameParams struct {
+	Model string `json:"model"`
+	To    string `json:"new_version"`
+	Abort bool   `json:"abort_all_requests"`
+}
+
+type renamed struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+	Version string `json:"new_version"`
 }
 
 // renameVersion answers POST /update_weight_version: the weights that serve are called
 // otherwise from then on. SGLang's abort_all_requests is taken, but not its default, which
 // ends all that is open.
 func (s *Server) renameVersion(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string `json:"model"`
-		To    string `json:"new_version"`
-		Abort bool   `json:"abort_all_requests"`
-	}
+	var p renameParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -48,9 +58,5 @@ func (s *Server) renameVersion(w http.ResponseWriter, r *http.Request) error {
 	if p.Abort {
 		s.open.abort(m, nil)
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Success bool   `json:"success"`
-		Message string `json:"message"`
-		Version string `json:"new_version"`
-	}{true, fmt.Sprintf("the weights are called %q", p.To), p.To})
+	return s.answer(w, http.StatusOK, renamed{true, fmt.Sprintf("the weights are called %q", p.To), p.To})
 }
