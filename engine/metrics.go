@@ -11,6 +11,7 @@ type Metrics struct {
 	Steps           int64                  `json:"steps"`
 	Preemptions     int64                  `json:"preemptions"`
 	HandlerPanics   uint64                 `json:"handler_panics"`
+	Updates         int64                  `json:"weight_updates"` // times that other weights began to serve, rollbacks among them
 
 	Open           int64 `json:"sequences_open"`
 	InLine         int64 `json:"requests_in_line"`  // wait for room among the open ones
@@ -31,7 +32,7 @@ func (e *Engine) Metrics() Metrics {
 	c, s := e.options.Meter.Counts(), e.Status()
 	m := Metrics{
 		Accepted: c.Accepted, Ended: c.Ended, PromptTokens: c.Prompt, CachedTokens: c.Cached, GeneratedTokens: c.Generated,
-		Steps: c.Steps, Preemptions: c.Preemptions, HandlerPanics: e.HandlerPanics(),
+		Steps: c.Steps, Preemptions: c.Preemptions, HandlerPanics: e.HandlerPanics(), Updates: e.versions.changed(),
 		Open: c.Open, InLine: c.Line, Waiting: c.Waiting, Running: c.Started,
 		Blocks: c.Blocks, BlocksFree: c.Free, HostBlocks: c.HostBlocks, HostBlocksFree: c.HostFree,
 		Mode: s.Mode, Holders: s.Holders, Version: e.Version(),

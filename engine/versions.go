@@ -33,6 +33,7 @@ type versions struct {
 	current uint32            // rank of what is planned with
 	serves  string
 	kept    string // what Rollback can go back to, "": nothing
+	changes int64  // times that another one began to serve
 }
 
 func newVersions() *versions {
@@ -76,6 +77,7 @@ func (v *versions) serve(rank uint32, serves, kept string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.ranks[serves] = rank
+	v.changes++
 	v.current, v.serves, v.kept = rank, serves, kept
 }
 
@@ -105,6 +107,13 @@ func (e *Engine) Kept() string {
 	e.versions.mu.Lock()
 	defer e.versions.mu.Unlock()
 	return e.versions.kept
+}
+
+// changed is how often another version began to serve.
+func (v *versions) changed() int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.changes
 }
 
 // of is the version of an epoch.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/cbactor/cbactor/engine"
@@ -26,11 +25,16 @@ type answers interface {
 
 // generate answers a call.
 func (s *Server) generate(w http.ResponseWriter, r *http.Request, c *call, p *params, list []texts.Prompt, a answers) error {
+	c.account = accountOf(r)
+	c.account.model, c.account.asked, c.account.meters = c.name, &c.shared, s.meters.sequences[c.model.Name]
 	ctx, leave, err := s.enter(r)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer func() {
+		leave()
+		c.settle(ctx)
+	}()
 	if err = c.encode(ctx, list); err == nil {
 		err = a.prepare(ctx, list)
 	}
@@ -72,11 +76,13 @@ func (s *Server) streamed(ctx context.Context, w http.ResponseWriter, c *call, a
 	}
 	if err == nil {
 		err = e.send(a.last(&sum))
-	} else {
-		err = errors.Join(err, e.send(a.failed(c.refusal(err))))
 	}
-	if err != nil {
-		s.log.Debug().Err(err).Str("call", c.id).Msg("a stream did not come to its end")
+	if err == nil {
+		return nil
+	}
+	c.account.failed = c.refusal(err)
+	if err := e.send(a.failed(c.account.failed)); err != nil {
+		s.log.Debug().Err(err).Str("call", c.id).Msg("a client was not told of an error")
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type call struct {
 	processed bool                           // the log-probabilities of what was drawn from are told
 	ids       [][]int32                      // of each prompt
 	open      []texts.Stream
+	ended     []bool // of each: its account was noted
+	account   *account
 }
 
 // newCall settles what all routes that generate share. kind begins the id of the answer.
@@ -46,16 +48,12 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 }
 
 // hold has the texts of a call hold to a format, and offers its model functions.
-func (c *call) hold(f *formatParams, t *toolParams) error {
-	asked, err := f.format()
-	if err != nil {
+func (c *call) hold(f format, t *toolParams) (err error) {
+	if c.offer, err = t.offer(c.model, &f); err != nil {
 		return err
 	}
-	if c.offer, err = t.offer(c.model, &asked); err != nil {
-		return err
-	}
-	c.format = asked.param
-	return asked.put(&c.shared)
+	c.format = f.param
+	return f.put(&c.shared)
 }
 
 // refusal is an error of a call as its client is told of it.
@@ -84,6 +82,7 @@ func (c *call) begin(ctx context.Context) error {
 		r := c.requestOf(i)
 		r.Prompt = texts.Prompt{IDs: ids}
 		r.Sampling.Tell.Logprobs = r.Sampling.Tell.Logprobs || c.processed
+		r.Timestamps = c.model.Engine.Info().MaxContext <= maxMoments
 		first, err := c.model.Texts.Generate(ctx, r)
 		if errors.Is(err, engine.ErrTooLong) {
 			return fmt.Errorf("%w (the prompt has %d tokens, the context of the model %d)", err, len(ids), c.model.Engine.Info().MaxContext)
@@ -92,6 +91,7 @@ func (c *call) begin(ctx context.Context) error {
 			return err
 		}
 		c.open = append(append(c.open, first), first.Children()...)
+		c.ended = make([]bool, len(c.open))
 	}
 	return nil
 }
@@ -109,6 +109,23 @@ func (c *call) requestOf(prompt int) texts.Request {
 	return r
 }
 
+// end notes how a sequence has ended.
+func (c *call) end(sequence int, out *texts.Output) {
+	c.ended[sequence] = true
+	c.account.ended(sequence, out)
+}
+
+// settle notes how those have ended that nobody has read to their end, which comes at once as
+// their context, ctx, has ended.
+func (c *call) settle(ctx context.Context) {
+	for i := range c.ended {
+		if !c.ended[i] {
+			out := c.open[i].Wait(ctx)
+			c.end(i, &out)
+		}
+	}
+}
+
 // promptOf is the ids of the prompt of a sequence.
 func (c *call) promptOf(sequence int) []int32 { return c.ids[sequence/c.shared.N] }
 
@@ -117,6 +134,7 @@ func (c *call) wait(ctx context.Context) ([]texts.Output, error) {
 	outs := make([]texts.Output, len(c.open))
 	for i, s := range c.open {
 		outs[i] = s.Wait(ctx)
+		c.end(i, &outs[i])
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -166,6 +184,7 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 		case n := <-out:
 			if end := n.chunk.Final; end != nil {
 				left--
+				c.end(n.sequence, end)
 				if end.FinishReason == engine.FinishFailed {
 					return end.Err
 				}

@@ -76,8 +76,12 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = p.settle(&c.shared)
 	}
+	if err != nil {
+		return err
+	}
+	f, err := p.format("")
 	if err == nil {
-		err = c.hold(&p.formatParams, &p.toolParams)
+		err = c.hold(f, &p.toolParams)
 	}
 	if err != nil {
 		return err

@@ -51,8 +51,12 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = p.settle(s, &c.shared)
 	}
+	if err != nil {
+		return err
+	}
+	f, err := p.format("")
 	if err == nil {
-		err = c.hold(&p.formatParams, &toolParams{})
+		err = c.hold(f, &toolParams{})
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,18 @@
 // priority; and our own: timeout and first_token_timeout in seconds, min_weight_version,
 // max_staleness and kv_policy for weights that change, and processed_logprobs.
 //
+// A text is kept to a format by response_format, text.format of responses, or vLLM's
+// structured_outputs (json, regex, choice, json_object) and the older guided_json, guided_regex
+// and guided_choice: package grammar says what of JSON schema is known; what is not is
+// refused. A text that ends by itself has the format, strict or not; one that max_tokens cuts
+// is its beginning. Name and description of a schema are not told to the model.
+//
+// Functions (tools) are told to the model by its chat template, and calls found in what it
+// writes (package tools: the forms of Hermes and Llama 3). tool_choice required, or a
+// function, has it write one call whose arguments hold to their schema; with auto they are
+// what the model wrote, and may be no JSON. parallel_tool_calls false tells of the first call
+// alone. A format goes with tools only where tool_choice is none.
+//
 // Every answer tells in x_weights which version of the weights sampled each token, and which
 // computed the cache that the last one came from; a stream does with the first chunk of each
 // sequence, with those that change anything, and in full with its last. The header
@@ -23,7 +35,9 @@
 //   - max_tokens 0 computes a prompt alone: for completions, where echo shows it, not for chats.
 //   - What a request leaves out is as the model's authors recommend, else OpenAI's default.
 //   - A higher priority goes first.
-//   - finish_reason is also "abort" for what was given up, "deadline" and "stale".
+//   - finish_reason is tool_calls for every text with a call that has ended by itself, one that
+//     was asked for by its name, too. It is also "abort" for what was given up,
+//     "deadline" and "stale".
 //   - A token that is no UTF-8 by itself is spelled "bytes:\xe2\x80".
 //   - A model's adapters are models whose parent it is.
 //

@@ -31,6 +31,7 @@ func bad(param, format string, args ...any) error {
 var (
 	errBusy      = &refusal{http.StatusTooManyRequests, "too many calls generate at the moment: try again", "", "too_many_calls"}
 	errShutdown  = &refusal{http.StatusServiceUnavailable, "the server is being shut down: try another one", "", "server_shutdown"}
+	errSlow      = &refusal{http.StatusRequestTimeout, "the client does not take what is written", "", "slow_reader"}
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}
 )
 

@@ -53,9 +53,9 @@ type format struct {
 	spec  *grammar.Spec
 }
 
-// format is the one that is asked for.
-func (p *formatParams) format() (f format, err error) {
-	f.param = "response_format"
+// format is the one that is asked for; the names of its parameters have a prefix.
+func (p *formatParams) format(prefix string) (f format, err error) {
+	f.param = prefix + "response_format"
 	if p.Format != nil {
 		if f.spec, err = p.Format.spec(f.param); err != nil {
 			return f, err
@@ -63,10 +63,10 @@ func (p *formatParams) format() (f format, err error) {
 	}
 	older := structuredOutputs{JSON: p.GuidedJSON, Regex: p.GuidedRegex, Choice: p.GuidedChoice, Grammar: p.GuidedGrammar}
 	for _, one := range []struct {
-		prefix string
-		from   *structuredOutputs
+		name string
+		from *structuredOutputs
 	}{{"structured_outputs.", p.Structured}, {"guided_", &older}} {
-		list, err := one.from.formats(one.prefix)
+		list, err := one.from.formats(prefix + one.name)
 		if err != nil {
 			return f, err
 		}
@@ -78,7 +78,7 @@ func (p *formatParams) format() (f format, err error) {
 		}
 	}
 	if p.Structured != nil && f.spec == nil {
-		return f, bad("structured_outputs", "has none of json, regex, choice and json_object: give one")
+		return f, bad(prefix+"structured_outputs", "has none of json, regex, choice and json_object: give one")
 	}
 	return f, nil
 }

@@ -103,6 +103,22 @@ func (c *toolChoice) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
+// told is the choice as responses tell of it.
+func (c *toolChoice) told(tools int) any {
+	switch {
+	case c.name != "":
+		return struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+		}{"function", c.name}
+	case c.word != "":
+		return c.word
+	case tools == 0:
+		return "none"
+	}
+	return "auto"
+}
+
 var errChoice = must("none, auto, required or a function by its name")
 
 // offer is what a model is offered in a call.

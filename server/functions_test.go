@@ -83,6 +83,8 @@ func TestToolsRefused(t *testing.T) {
 	} {
 		r.refused(chatPath, `{"messages":[`+messages+`]}`, 400, param, "invalid_value")
 	}
+	r.refused("/v1/responses", `{"input":"a","tools":[{"type":"function","name":"f","parameters":[]}]}`, 400, "tools.0", "invalid_value")
+	r.refused("/v1/responses", `{"input":"a","tools":[{"type":"function","name":"f"}],"text":{"format":{"type":"json_object"}}}`, 400, "text.format", "invalid_value")
 	r.refused("/tokenize", `{"prompt":"a","tools":[`+f+`]}`, 400, "tools", "invalid_value")
 
 	for name, template := range map[string]string{"no tools": "{{ messages[0].content }}", "an unknown form": "{{ tools }}{{ messages[0].content }}"} {

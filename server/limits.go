@@ -12,22 +12,27 @@ type Limits struct {
 	Sequences int   // of one call, over all of its prompts
 	Adapter   int64 // bytes of the files of an adapter that is sent
 
-	Arrival  time.Duration // for a request to arrive
+	Connections int // at a time, of each listener; more wait until others are closed
+
+	Header   time.Duration // for the header of a request to arrive
+	Arrival  time.Duration // for its body
 	Patience time.Duration // for a client to take what is written at a time
 }
 
 // DefaultLimits are for clients that nobody knows.
-var DefaultLimits = Limits{Body: 8 << 20, Calls: 1024, Sequences: 1024, Adapter: 1 << 30, Arrival: 30 * time.Second, Patience: 30 * time.Second}
+var DefaultLimits = Limits{Body: 8 << 20, Calls: 1024, Sequences: 1024, Adapter: 1 << 30, Connections: 4096, Header: 10 * time.Second, Arrival: 30 * time.Second, Patience: 30 * time.Second}
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits
 	return Limits{
-		Body:      cmp.Or(l.Body, d.Body),
-		Calls:     cmp.Or(l.Calls, d.Calls),
-		Sequences: cmp.Or(l.Sequences, d.Sequences),
-		Adapter:   cmp.Or(l.Adapter, d.Adapter),
-		Arrival:   cmp.Or(l.Arrival, d.Arrival),
-		Patience:  cmp.Or(l.Patience, d.Patience),
+		Body:        cmp.Or(l.Body, d.Body),
+		Calls:       cmp.Or(l.Calls, d.Calls),
+		Sequences:   cmp.Or(l.Sequences, d.Sequences),
+		Adapter:     cmp.Or(l.Adapter, d.Adapter),
+		Connections: cmp.Or(l.Connections, d.Connections),
+		Header:      cmp.Or(l.Header, d.Header),
+		Arrival:     cmp.Or(l.Arrival, d.Arrival),
+		Patience:    cmp.Or(l.Patience, d.Patience),
 	}
 }
 
@@ -41,10 +46,10 @@ const (
 	maxHeader    = 64 << 10
 	maxName      = 128 // bytes of a request's id
 	maxSeconds   = 24 * 60 * 60
+	maxMoments   = 300_000 // tokens whose moments are told, as many as an engine elsewhere does
 )
 
 const (
-	headerTime = 10 * time.Second // for the header of a request to arrive
-	idleTime   = 2 * time.Minute  // without a request on a connection
-	graceTime  = time.Second      // for what was cut off to reach its clients
+	idleTime  = 2 * time.Minute // without a request on a connection
+	graceTime = time.Second     // for what was cut off to reach its clients
 )

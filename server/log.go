@@ -6,48 +6,95 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
-// named gives each request an id, by which it is found in the log, and logs how it went.
+// named gives each request an id, by which it is found in the log, and tells how it went.
 func (s *Server) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun, seen := time.Now(), &witness{ResponseWriter: w}
 		id, err := requestID(r)
+		a := &account{id: id, begun: time.Now()}
+		seen := &witness{ResponseWriter: w, account: a}
 		w.Header().Set("X-Request-Id", id)
-		defer func() {
-			s.log.Info().Str("request", id).Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).
-				Bool("gone", r.Context().Err() != nil).Dur("took", time.Since(begun)).Msg("answered")
-		}()
+		r = r.WithContext(context.WithValue(r.Context(), accountKey{}, a))
+		defer s.tell(r, seen)
 		if err != nil {
 			s.refuse(seen, refusalOf(err, ""))
 			return
 		}
-		defer s.survive(seen, id)
-		if err := http.NewResponseController(w).SetWriteDeadline(begun.Add(s.limits.Patience)); err != nil { // that of the answer before would hold still
+		defer s.survive(seen)
+		if err := http.NewResponseController(w).SetWriteDeadline(a.begun.Add(s.limits.Patience)); err != nil { // that of the answer before would hold still
 			s.refuse(seen, refusalOf(err, ""))
 			return
 		}
-		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), idKey{}, id)))
+		next.ServeHTTP(seen, r)
 	})
 }
 
 // survive has a handler that panics cost its own call an error, and nobody else anything.
-func (s *Server) survive(w *witness, id string) {
+func (s *Server) survive(w *witness) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	s.log.Error().Str("request", id).Any("panic", p).Msg("a handler panicked")
+	s.log.Error().Str("request", w.account.id).Any("panic", p).Msg("a handler panicked")
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // cuts the connection, as what was written is not whole
 	}
 	s.refuse(w, &refusal{http.StatusInternalServerError, "the server made a mistake, which is in its log", "", "internal_error"})
 }
 
+// tell tells of a request that was answered, or that nobody waits for any more.
+func (s *Server) tell(r *http.Request, w *witness) {
+	a := w.account
+	s.meters.count(a, w.status)
+	a.endSpan(w.status)
+	level := zerolog.InfoLevel
+	switch {
+	case w.status >= http.StatusInternalServerError:
+		level = zerolog.WarnLevel
+	case w.status < http.StatusBadRequest && quiet[a.route]:
+		level = zerolog.DebugLevel
+	}
+	line := s.log.WithLevel(level)
+	if level < s.log.GetLevel() || line == nil { // WithLevel asks nobody
+		return
+	}
+	line.Str("request", a.id).Str("method", r.Method).Str("route", a.route).Int("status", w.status)
+	if f := a.failed; f != nil {
+		line.Str("code", f.code)
+		if f.status >= http.StatusInternalServerError { // others have words of the request
+			line.Str("error", f.message)
+		}
+	}
+	if a.model != "" {
+		a.tell(line)
+	}
+	line.Bool("gone", r.Context().Err() != nil).Float64("total_ms", milliseconds(time.Since(a.begun))).Msg("answered")
+}
+
+// quiet are routes that are asked again and again by who watches the process.
+var quiet = map[string]bool{"/health": true, "/ready": true, metricsPath: true}
+
+// tell adds to a line of the log what was generated.
+func (a *account) tell(line *zerolog.Event) {
+	line.Str("model", a.model).Int("prompt_tokens", a.usage.Prompt).Int("cached_tokens", a.usage.Details.Cached).Int("completion_tokens", a.usage.Completion)
+	if first, is := since(a.begun, a.timing.First); is {
+		line.Float64("first_token_ms", milliseconds(first))
+	}
+	if a.sequences > 0 {
+		line.Any("finish_reasons", a.finishes).Strs("weight_versions", a.versions)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 // witness notes the status of an answer.
 type witness struct {
 	http.ResponseWriter
-	status int
+	account *account
+	status  int
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -59,11 +106,8 @@ func (w *witness) WriteHeader(status int) {
 // Unwrap is for http.ResponseController.
 func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// idKey is under which the context of a request has its id.
-type idKey struct{}
-
 // idOf is the id of a request.
-func idOf(r *http.Request) string { return r.Context().Value(idKey{}).(string) }
+func idOf(r *http.Request) string { return accountOf(r).id }
 
 // requestID is the id that a client gives its request, which no other open one may have, or
 // a random one.

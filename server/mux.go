@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -30,6 +32,7 @@ var routes = []route{
 	{http.MethodGet, "/ready", "whether calls are taken", (*Server).ready},
 	{http.MethodGet, "/version", "the version of the program", (*Server).version},
 	{http.MethodGet, "/openapi.json", "all of this, as OpenAPI has it", (*Server).describe},
+	{http.MethodGet, metricsPath, "numbers for Prometheus", (*Server).metrics},
 
 	{http.MethodPost, "/inference/v1/generate", "continue token ids, as vLLM's clients ask", (*Server).vllmGenerate},
 	{http.MethodGet, "/server_info", "what is served, as vLLM tells it", (*Server).vllmInfo},
@@ -108,7 +111,7 @@ var adminRoutes = []route{
 func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
 	for path, at := range byPath(routes) {
-		if clients || open[path] {
+		if clients || open[path] || path == metricsPath {
 			mux.Handle(path, s.only(at))
 		}
 	}
@@ -135,10 +138,11 @@ func byPath(list []route) map[string][]route {
 // only answers requests with the methods of a path's routes.
 func (s *Server) only(at []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accountOf(r).route = at[0].path
 		var methods []string
 		for _, to := range at {
 			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
-				if err := to.handler(s, w, r); err != nil {
+				if err := to.handler(s, w, s.traced(r, to.path)); err != nil {
 					s.refuse(w, refusalOf(err, ""))
 				}
 				return
@@ -152,6 +156,9 @@ func (s *Server) only(at []route) http.Handler {
 
 // refuse answers with an error.
 func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
+	if seen, is := w.(*witness); is {
+		seen.account.failed = r
+	}
 	if r.later() {
 		w.Header().Set("Retry-After", retryAfter)
 	}
@@ -181,6 +188,9 @@ func (s *Server) answer(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
+		if seen, is := w.(*witness); is && errors.Is(err, os.ErrDeadlineExceeded) {
+			seen.account.failed = errSlow
+		}
 		s.log.Debug().Err(err).Msg("a client did not take its answer")
 	}
 	return nil

@@ -1,10 +1,5 @@
 package server
 
-import (
-	"github.com/cbactor/cbactor/engine/texts"
-	"github.com/cbactor/cbactor/sampling"
-)
-
 // The events of POST /v1/responses, as one struct each; they are numbered in one row.
 
 type eventHead struct {
@@ -23,7 +18,7 @@ type itemEvent struct {
 	Item        outputItem `json:"item"`
 }
 
-// place is where in the output an event about its text belongs.
+// place is where in the output an event belongs that is about the text of its message.
 type place struct {
 	ItemID       string `json:"item_id"`
 	OutputIndex  int    `json:"output_index"`
@@ -51,6 +46,26 @@ type textEvent struct {
 	Logprobs []tokenLogprob `json:"logprobs"`
 }
 
+// callPlace is where one belongs that is about a call.
+type callPlace struct {
+	ItemID      string `json:"item_id"`
+	OutputIndex int    `json:"output_index"`
+}
+
+type argumentsDeltaEvent struct {
+	eventHead
+	callPlace
+	Delta string `json:"delta"`
+	provenance
+}
+
+type argumentsEvent struct {
+	eventHead
+	callPlace
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
 type errorEvent struct {
 	eventHead
 	Message string  `json:"message"`
@@ -64,48 +79,30 @@ func (a *responding) head(kind string) eventHead {
 	return eventHead{kind, a.count - 1}
 }
 
-func (a *responding) place() place { return place{ItemID: a.itemID()} }
-
-// take tells of tokens, where that was asked for, and gives what is new.
-func (a *responding) take(drawn []sampling.Drawn) []tokenLogprob {
-	if !a.params.logprobs() {
-		return nil
-	}
-	news := a.speller(a.params.TokensAsIDs).chat(drawn, true).Content
-	a.told = append(a.told, news...)
-	return news
-}
-
 // begin implements answers.
 func (a *responding) begin() []event {
 	return []event{
 		{"response.created", responseEvent{a.head("response.created"), a.base}},
 		{"response.in_progress", responseEvent{a.head("response.in_progress"), a.base}},
-		{"response.output_item.added", itemEvent{eventHead: a.head("response.output_item.added"), Item: a.item("in_progress")}},
-		{"response.content_part.added", partEvent{a.head("response.content_part.added"), a.place(), outputText{Type: "output_text"}}},
 	}
-}
-
-// chunk implements answers.
-func (a *responding) chunk(_ int, c texts.Chunk) []event {
-	a.end = c.Final
-	news, made := a.take(c.Logprobs), a.of(&c, nil)
-	if c.Text == "" && len(news) == 0 && made.empty() {
-		return nil
-	}
-	return []event{{"response.output_text.delta", deltaEvent{a.head("response.output_text.delta"), a.place(), c.Text, news, made}}}
 }
 
 // last implements answers.
-func (a *responding) last(sum *usage) []event {
+func (a *responding) last(sum *usage) (list []event) {
 	answer := a.complete(sum)
-	kind := "response." + answer.Status
-	return []event{
-		{"response.output_text.done", textEvent{a.head("response.output_text.done"), a.place(), a.end.Text, a.told}},
-		{"response.content_part.done", partEvent{a.head("response.content_part.done"), a.place(), a.part()}},
-		{"response.output_item.done", itemEvent{eventHead: a.head("response.output_item.done"), Item: answer.Output[0]}},
-		{kind, responseEvent{a.head(kind), answer}},
+	for i := range a.output {
+		if item := &a.output[i]; item.Type == "message" {
+			list = append(list,
+				event{"response.output_text.done", textEvent{a.head("response.output_text.done"), a.place(), item.Content[0].Text, a.told}},
+				event{"response.content_part.done", partEvent{a.head("response.content_part.done"), a.place(), item.Content[0]}})
+		} else {
+			list = append(list, event{"response.function_call_arguments.done",
+				argumentsEvent{a.head("response.function_call_arguments.done"), callPlace{item.ID, i}, item.Name, *item.Arguments}})
+		}
+		list = append(list, event{"response.output_item.done", itemEvent{a.head("response.output_item.done"), i, a.output[i]}})
 	}
+	kind := "response." + answer.Status
+	return append(list, event{kind, responseEvent{a.head(kind), answer}})
 }
 
 // failed implements answers.

@@ -26,8 +26,8 @@ type response struct {
 	Store        bool              `json:"store"`
 	Temperature  float32           `json:"temperature"`
 	TopP         float32           `json:"top_p"`
-	ToolChoice   string            `json:"tool_choice"`
-	Tools        []string          `json:"tools"` // none
+	ToolChoice   any               `json:"tool_choice"`
+	Tools        []responseTool    `json:"tools"`
 	Truncation   string            `json:"truncation"`
 	Usage        *responseUsage    `json:"usage"`
 	provenance
@@ -37,16 +37,27 @@ type incomplete struct {
 	Reason string `json:"reason"`
 }
 
-// outputItem is the message of a response.
-type outputItem struct {
-	ID      string       `json:"id"`
-	Type    string       `json:"type"`
-	Status  string       `json:"status"`
-	Role    string       `json:"role"`
-	Content []outputText `json:"content"`
+// responseTool is a function that was offered.
+type responseTool struct {
+	Type string `json:"type"`
+	function
 }
 
-// outputText is its only part.
+// outputItem is the message of a response, or a call.
+type outputItem struct {
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+
+	Role    string       `json:"role,omitzero"`
+	Content []outputText `json:"content,omitzero"`
+
+	CallID    string  `json:"call_id,omitzero"`
+	Name      string  `json:"name,omitzero"`
+	Arguments *string `json:"arguments,omitzero"`
+}
+
+// outputText is the only part of a message.
 type outputText struct {
 	Type        string         `json:"type"`
 	Text        string         `json:"text"`
@@ -69,31 +80,41 @@ type responseUsage struct {
 // responding words the answers of a call for a response.
 type responding struct {
 	*call
-	params *responseParams
-	base   response       // without output
-	told   []tokenLogprob // of the tokens that have come
-	end    *texts.Output  // once it has ended
-	count  int            // events
+	params  *responseParams
+	base    response // without output
+	hearing listener
+	output  []outputItem   // as they were begun
+	message int            // the place of the message among them; -1: there is none
+	calls   []int          // those of calls
+	told    []tokenLogprob // of the tokens that have come
+	untold  []tokenLogprob // of them, those that no event had
+	made    provenance     // that no event had
+	end     *texts.Output  // once it has ended
+	count   int            // events
 }
 
 // prepare implements answers.
 func (a *responding) prepare(context.Context, []texts.Prompt) error {
 	s := &a.shared.Sampling
 	a.base = response{ID: a.id, Object: "response", CreatedAt: time.Now().Unix(), Status: "in_progress", Instructions: a.params.Instructions,
-		MaxOutput: a.params.MaxOutput, Metadata: a.params.Metadata, Model: a.name, Temperature: s.Temperature, TopP: s.TopP, ToolChoice: "none", Truncation: "disabled"}
+		MaxOutput: a.params.MaxOutput, Metadata: a.params.Metadata, Model: a.name, Temperature: s.Temperature, TopP: s.TopP, Truncation: "disabled",
+		Parallel: !a.offer.single, ToolChoice: a.params.Choice.told(len(a.params.Tools))}
 	if a.base.Metadata == nil {
 		a.base.Metadata = map[string]string{}
 	}
 	if s.TopP == 0 {
 		a.base.TopP = 1
 	}
+	for _, t := range a.params.Tools {
+		a.base.Tools = append(a.base.Tools, responseTool{"function", t.function})
+	}
+	a.hearing, a.message = a.offer.listener(), -1
 	return nil
 }
 
 // whole implements answers.
 func (a *responding) whole(outs []texts.Output, sum *usage) any {
-	a.end = &outs[0]
-	a.take(a.end.Logprobs)
+	a.chunk(0, texts.Chunk{Chunk: chunkOf(&outs[0]), Text: outs[0].Text, Final: &outs[0]})
 	return a.complete(sum)
 }
 
@@ -106,21 +127,15 @@ func (a *responding) complete(sum *usage) response {
 	} else if reason != "stop" {
 		answer.Status, answer.Incomplete = "incomplete", &incomplete{reason}
 	}
-	answer.Output = []outputItem{a.item(answer.Status, a.part())}
+	for i := range a.output {
+		a.output[i].Status = answer.Status
+	}
+	if a.message >= 0 {
+		a.output[a.message].Content[0].Logprobs = a.told
+	}
+	answer.Output = a.output
 	answer.Usage = &responseUsage{Input: sum.Prompt, Output: sum.Completion, Total: sum.Total}
 	answer.Usage.InputDetails.Cached = sum.Details.Cached
 	answer.provenance = a.of(&texts.Chunk{Chunk: chunkOf(a.end)}, a.end)
 	return answer
-}
-
-// item is the message, with its content as far as it is there.
-func (a *responding) item(status string, parts ...outputText) outputItem {
-	return outputItem{ID: a.itemID(), Type: "message", Status: status, Role: "assistant", Content: parts}
-}
-
-func (a *responding) itemID() string { return "msg_" + a.id }
-
-// part is the text, once it has ended.
-func (a *responding) part() outputText {
-	return outputText{Type: "output_text", Text: a.end.Text, Logprobs: a.told}
 }

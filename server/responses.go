@@ -8,12 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/text"
 )
 
 // responseParams are what POST /v1/responses takes. Nothing is stored, so that there is no
 // earlier answer to go on from.
 type responseParams struct {
 	params
+	toolParams
 	Input        input             `json:"input"`
 	Instructions *string           `json:"instructions"`
 	MaxOutput    *int              `json:"max_output_tokens"`
@@ -21,14 +23,17 @@ type responseParams struct {
 	TopLogprobs  *int              `json:"top_logprobs"`
 	Metadata     map[string]string `json:"metadata"`
 
-	Previous   *string        `json:"previous_response_id"`
-	Background bool           `json:"background"`
-	Tools      jsontext.Value `json:"tools"`
+	Previous   *string `json:"previous_response_id"`
+	Background bool    `json:"background"`
 	Text       struct {
-		Format struct {
-			Type string `json:"type"`
-		} `json:"format"`
+		Format *textFormat `json:"format"`
 	} `json:"text"`
+}
+
+// textFormat is what responses have for response_format.
+type textFormat struct {
+	Type string `json:"type"`
+	jsonSchema
 }
 
 // input is a text, which a user says, or the items of a conversation.
@@ -44,20 +49,40 @@ func (in *input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*in = input{{Role: "user"}}
 		return json.Unmarshal(raw, (*string)(&(*in)[0].Content))
 	}
-	var items []struct {
-		Type string `json:"type"`
-		message
-	}
+	var items []inputItem
 	if json.Unmarshal(raw, &items) != nil {
-		return must("a string or a list of messages with text")
+		return must("a string or a list of messages with text, calls and their answers")
 	}
 	for _, i := range items {
-		if i.Type != "" && i.Type != "message" {
-			return must("messages: items of type %.40q are not taken", i.Type)
+		m, err := i.turn()
+		if err != nil {
+			return err
 		}
-		*in = append(*in, i.message)
+		*in = append(*in, m)
 	}
 	return nil
+}
+
+// inputItem is a message, a call of a function or what has come of one.
+type inputItem struct {
+	Type string `json:"type"`
+	message
+	CallID    string  `json:"call_id"`
+	Arguments string  `json:"arguments"`
+	Output    content `json:"output"`
+}
+
+// turn is the item as chats have it.
+func (i *inputItem) turn() (message, error) {
+	switch i.Type {
+	case "", "message":
+		return i.message, nil
+	case "function_call":
+		return message{Role: "assistant", ToolCalls: []toolCall{{ID: i.CallID, Function: called{i.Name, i.Arguments}}}}, nil
+	case "function_call_output":
+		return message{Role: "tool", ToolCallID: i.CallID, Content: i.Output}, nil
+	}
+	return message{}, must("messages, calls and their answers: items of type %.40q are not taken", i.Type)
 }
 
 // logprobsOfOutput is what include has where log-probabilities are asked for.
@@ -76,15 +101,37 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	turns := p.Input
-	if len(turns) > 0 && p.Instructions != nil {
-		turns = slices.Insert(turns, 0, message{Role: "system", Content: content(*p.Instructions)})
+	f := format{param: "text.format"}
+	if t := p.Text.Format; t != nil {
+		if f.spec, err = t.spec(f.param, t.Type, f.param+".schema"); err != nil {
+			return err
+		}
 	}
-	prompt, err := conversation("input", turns)
+	if err := c.hold(f, &p.toolParams); err != nil {
+		return err
+	}
+	prompt, err := conversation("input", p.Input)
 	if err != nil {
 		return err
 	}
+	prompt.Messages, prompt.Tools = together(prompt.Messages), c.offer.tools
+	if p.Instructions != nil {
+		prompt.Messages = slices.Insert(prompt.Messages, 0, text.Message{Role: "system", Content: *p.Instructions})
+	}
 	return s.generate(w, r, c, &p.params, []texts.Prompt{prompt}, &responding{call: c, params: &p})
+}
+
+// together has calls stand in the turn before them, where that is the assistant's: templates
+// know turns, not items.
+func together(turns []text.Message) (list []text.Message) {
+	for _, t := range turns {
+		if n := len(list); n > 0 && len(t.ToolCalls) > 0 && list[n-1].Role == t.Role {
+			list[n-1].ToolCalls = append(list[n-1].ToolCalls, t.ToolCalls...)
+			continue
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // settle puts what only responses have into their request.
@@ -98,10 +145,6 @@ func (p *responseParams) settle(r *texts.Request) (err error) {
 		return bad("previous_response_id", "is not supported: send the whole conversation as input")
 	case p.Background:
 		return bad("background", "is not supported: leave it out")
-	case len(p.Tools) > 0 && p.Tools.Kind() != 'n':
-		return bad("tools", "is not supported: leave it out")
-	case p.Text.Format.Type != "" && p.Text.Format.Type != "text":
-		return bad("text", "has format %.40q, only text is supported", p.Text.Format.Type)
 	}
 	r.MaxNewTokens = 0
 	if p.MaxOutput != nil {

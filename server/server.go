@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/net/netutil"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -40,7 +42,8 @@ type Options struct {
 	WeightsRoots []string
 
 	Limits Limits
-	Log    zerolog.Logger // a line for each call
+	Log    zerolog.Logger // a line for each request, without its prompts, texts and keys
+	Tracer trace.Tracer   // a span for each request, but GET; nil: none
 }
 
 // Model is a model that is served.
@@ -77,6 +80,7 @@ type Server struct {
 	begun   time.Time
 	key     secret
 	token   secret
+	meters  *meters
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
 	open    openCalls
@@ -111,9 +115,10 @@ func New(o Options) (*Server, error) {
 	}
 	s.places = make(chan struct{}, s.limits.Calls)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
+	s.meters = s.newMeters()
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
 	for i, mux := range [2]http.Handler{s.mux(true, !o.AdminApart), s.mux(false, true)} {
-		s.fronts[i] = &http.Server{Handler: s.named(s.guarded(mux)), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+		s.fronts[i] = &http.Server{Handler: s.named(s.guarded(mux)), ReadHeaderTimeout: s.limits.Header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
 	}
 	return s, nil
 }
@@ -127,13 +132,13 @@ func (s *Server) AdminHandler() http.Handler { return s.fronts[1].Handler }
 
 // Serve answers by Handler what comes to a listener, which it closes, until Drain or an
 // error of it.
-func (s *Server) Serve(l net.Listener) error { return serveAt(s.fronts[0], l) }
+func (s *Server) Serve(l net.Listener) error { return s.serveAt(s.fronts[0], l) }
 
 // ServeAdmin does so by AdminHandler.
-func (s *Server) ServeAdmin(l net.Listener) error { return serveAt(s.fronts[1], l) }
+func (s *Server) ServeAdmin(l net.Listener) error { return s.serveAt(s.fronts[1], l) }
 
-func serveAt(front *http.Server, l net.Listener) error {
-	if err := front.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+func (s *Server) serveAt(front *http.Server, l net.Listener) error {
+	if err := front.Serve(netutil.LimitListener(l, s.limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve HTTP at %s: %w", l.Addr(), err)
 	}
 	return nil

@@ -20,14 +20,22 @@ type checkedProcess struct {
 	Tensor int    `json:"tp_size"`
 }
 
+type sglangCheckParams struct {
+	Model    string   `json:"model"`
+	Action   string   `json:"action"`
+	Selector string   `json:"selector"`
+	Skip     []string `json:"skip_tensor_list"`
+}
+
+type sglangChecked struct {
+	sglangDone
+	Ranks []checked `json:"ranks"`
+	Whole string    `json:"per_engine_checksum"`
+}
+
 // weightsChecker answers GET and POST /weights_checker.
 func (s *Server) weightsChecker(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model    string   `json:"model"`
-		Action   string   `json:"action"`
-		Selector string   `json:"selector"`
-		Skip     []string `json:"skip_tensor_list"`
-	}
+	var p sglangCheckParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return s.sglangFailed(w, err)
 	}
@@ -47,9 +55,5 @@ func (s *Server) weightsChecker(w http.ResponseWriter, r *http.Request) error {
 		return s.sglangFailed(w, err)
 	}
 	sum := digest.String()
-	return s.answer(w, http.StatusOK, struct {
-		sglangDone
-		Ranks []checked `json:"ranks"`
-		Whole string    `json:"per_engine_checksum"`
-	}{sglangDone{true, "the weights are called " + m.label(version)}, []checked{{map[string]string{weightsKey: sum}, sum, []checkedProcess{{"target", 0, 1, 1}}}}, sum})
+	return s.answer(w, http.StatusOK, sglangChecked{sglangDone{true, "the weights are called " + m.label(version)}, []checked{{map[string]string{weightsKey: sum}, sum, []checkedProcess{{"target", 0, 1, 1}}}}, sum})
 }

@@ -70,13 +70,13 @@ func (s *Server) sglangContinue(w http.ResponseWriter, r *http.Request) error {
 	return s.sglangOK(w, message)
 }
 
-type sglangStatus struct {
+type sglangState struct {
 	Message string `json:"message"`
 	Status  string `json:"status"`
 }
 
 func (s *Server) sglangOK(w http.ResponseWriter, message string) error {
-	return s.answer(w, http.StatusOK, sglangStatus{message, "ok"})
+	return s.answer(w, http.StatusOK, sglangState{message, "ok"})
 }
 
 // flushEvery is how long flushCache rests before it looks again whether something is open.

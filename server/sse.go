@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -49,8 +51,12 @@ func (e *events) send(list []event) error {
 	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil {
 		return err
 	}
-	if _, err := e.w.Write(e.text); err != nil {
-		return err
+	_, err := e.w.Write(e.text)
+	if err == nil {
+		err = e.control.Flush()
 	}
-	return e.control.Flush()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errSlow
+	}
+	return err
 }

@@ -92,6 +92,21 @@ func (c *call) of(chunk *texts.Chunk, out *texts.Output) (p provenance) {
 	return p
 }
 
+// add puts what is told later behind it.
+func (p *provenance) add(next provenance) {
+	p.Processed = append(p.Processed, next.Processed...)
+	switch {
+	case next.Weights == nil:
+	case p.Weights == nil:
+		p.Weights = next.Weights
+	default:
+		p.Weights.Spans = append(p.Weights.Spans, next.Weights.Spans...)
+		if next.Weights.KV != nil {
+			p.Weights.KV = next.Weights.KV
+		}
+	}
+}
+
 // empty says that there is nothing to tell, so that a chunk without text may be left out.
 func (p *provenance) empty() bool { return p.Weights == nil && len(p.Processed) == 0 }
 

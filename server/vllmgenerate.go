@@ -32,8 +32,9 @@ type generateParams struct {
 // stream_interval, extra_args.
 type drawParams struct {
 	params
-	Logprobs    *int  `json:"logprobs"`
-	SkipSpecial *bool `json:"skip_special_tokens"`
+	Logprobs    *int               `json:"logprobs"`
+	SkipSpecial *bool              `json:"skip_special_tokens"`
+	Structured  *structuredOutputs `json:"structured_outputs"`
 
 	Rest map[string]jsontext.Value `json:",embed"`
 }
@@ -51,7 +52,6 @@ var vllmRefused = map[string]string{
 	"trace_decode_token_ids":    "/v1/completions has echo with logprobs for tokens that are given",
 	"repetition_detection":      "repetition_penalty makes repetitions less likely",
 	"thinking_token_budget":     "bound max_tokens",
-	"structured_outputs":        "leave it out",
 	"skip_reading_prefix_cache": "a cache_salt of its own keeps a request from what others have cached",
 	"watermarking":              "leave it out",
 }
@@ -70,6 +70,13 @@ func (s *Server) vllmGenerate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.shared.Sampling.Tell, err = tell("logprobs", p.Sampling.Logprobs); err != nil {
+		return err
+	}
+	f, err := (&formatParams{Structured: p.Sampling.Structured}).format("sampling_params.")
+	if err == nil {
+		err = c.hold(f, &toolParams{})
+	}
+	if err != nil {
 		return err
 	}
 	if p.RequestID != "" {

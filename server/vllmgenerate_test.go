@@ -81,6 +81,16 @@ func TestGenerateAsTRLAsks(t *testing.T) {
 	}
 }
 
+// A text has the format that is asked for.
+func TestGenerateFormats(t *testing.T) {
+	r := serveTiny(t, engine.Config{}, Options{})
+	for _, c := range r.generated(object{"token_ids": []int{5}, "output_mode": "text", "sampling_params": object{"n": 4, "max_tokens": 50, "structured_outputs": object{"choice": []string{"yes", "no"}}}}).Choices {
+		if text := value(c.Text); text != "yes" && text != "no" {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
 // What a stream tells is what the whole answer tells, for ids and for text.
 func TestGenerateStreamed(t *testing.T) {
 	r := serveTiny(t, engine.Config{}, Options{})
@@ -197,7 +207,7 @@ func TestGenerateRefuses(t *testing.T) {
 	}
 	for param, value := range map[string]string{
 		"prompt_logprobs": "1", "prompt_logprob_token_ids": "[[1]]", "logprob_token_ids": "[1]", "trace_decode_token_ids": "[1]", "repetition_detection": `{"a":1}`, "thinking_token_budget": "1",
-		"structured_outputs": `{"regex":"a"}`, "skip_reading_prefix_cache": "true", "watermarking": "true", "max_tokens": "0",
+		"skip_reading_prefix_cache": "true", "watermarking": "true", "max_tokens": "0",
 	} {
 		r.refused(generatePath, `{"token_ids":[5],"sampling_params":{"`+param+`":`+value+`}}`, 400, param, "invalid_value")
 		if param != "max_tokens" {
@@ -206,6 +216,8 @@ func TestGenerateRefuses(t *testing.T) {
 	}
 	r.refused(generatePath, `{"token_ids":[5],"output_mode":"text","sampling_params":{"skip_special_tokens":false}}`, 400, "skip_special_tokens", "invalid_value")
 	r.refused(generatePath, `{"token_ids":[5],"sampling_params":{"temperature":"hot"}}`, 400, "sampling_params.temperature", "invalid_value")
+	r.refused(generatePath, `{"token_ids":[5],"sampling_params":{"structured_outputs":{}}}`, 400, "sampling_params.structured_outputs", "invalid_value")
+	r.refused(generatePath, `{"token_ids":[5],"sampling_params":{"structured_outputs":{"regex":"("}}}`, 400, "sampling_params.structured_outputs.regex", "bad_grammar")
 	r.refused(generatePath, `{"token_ids":[5],"sampling_params":{"logprobs":21}}`, 400, "logprobs", "invalid_value")
 	r.refused(generatePath, `{"token_ids":[99999],"sampling_params":{}}`, 400, "token_ids", "invalid_token_id")
 	r.refused(generatePath, `{"token_ids":[5],"sampling_params":{},"model":"other"}`, 404, "model", "model_not_found")

@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"engine/settings":    {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":       {"engine", "text"},
 	"engine/remote":      {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
-	"server":             {"engine", "checkpoint", "weights", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog"},
+	"server":             {"engine", "checkpoint", "weights", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog", "github.com/prometheus/client_golang", "go.opentelemetry.io/otel", "golang.org/x/net/netutil"},
 	"bench":              {},
 	"internal/certs":     {},
 	"internal/jsonl":     {},

@@ -84,6 +84,7 @@ full)
 	part "tests, race detector on" go test -race -timeout 20m ./...
 	part "goldens" goldens
 	part "clients of others" ./test/clients/run.sh
+	part "client in Python" ./test/clients/python.sh
 	part "loads on a real model" loads
 	part "without cgo" without_cgo
 	part "instruction sets" instruction_sets

@@ -22,6 +22,7 @@ type cli struct {
 	stdin, stdout, stderr *os.File
 	console               *show.Console // stderr, above a live block if there is one
 	verbose               int
+	logging               logFlags // of serve
 }
 
 // run runs a command line and gives the exit status.

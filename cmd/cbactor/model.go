@@ -6,13 +6,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
-	"github.com/cbactor/cbactor/internal/obs"
 	"github.com/cbactor/cbactor/text"
 )
 
@@ -61,7 +59,7 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 		err = errors.Join(err, closeLogs())
 		return nil, fmt.Errorf("start with model %s: %w", f.model, err)
 	}
-	if c.verbose == 0 { // else they are logged
+	if !c.logs() { // else they are logged
 		for _, n := range e.Info().Notices {
 			c.say("warning: %s", n)
 		}
@@ -99,15 +97,6 @@ func (c *cli) planned(f *engineFlags, show func(*checkpoint.Checkpoint, *engine.
 		c.say("warning: hints are of a prompt of %d tokens and %d to generate, max_context is %d: such a request is refused or ends early", h.MaxPrompt, h.MaxNew, most)
 	}
 	return show(model, r)
-}
-
-// log is where the command and its engine log to,
-// unless it is not asked to: what a user must know, it says itself.
-func (c *cli) log() zerolog.Logger {
-	if c.verbose == 0 {
-		return zerolog.Nop()
-	}
-	return obs.New(c.console, c.verbose, isTerminal(c.stderr))
 }
 
 // load starts an engine of this process and its tokenizer; hints says what it will be

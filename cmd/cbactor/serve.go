@@ -16,6 +16,7 @@ import (
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/internal/certs"
 	"github.com/cbactor/cbactor/internal/wire"
+	"github.com/cbactor/cbactor/server"
 )
 
 const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients that speak in messages of actors.
@@ -51,6 +52,8 @@ type serveFlags struct {
 	admin      string // address of the routes of administrators; "": listen
 	tokenFile  string
 	saltByUser bool
+	limits     limitFlags
+	otlp       string // where spans go; "": as the environment says
 
 	actors string
 	secure secureFlags
@@ -86,6 +89,11 @@ func (c *cli) serveCommand() *cobra.Command {
 	fs.StringVar(&f.admin, "admin-listen", "", "address to serve the routes of administrators at, HOST:PORT, and nowhere else")
 	fs.BoolVar(&f.saltByUser, "salt-by-user", false, "keep the prefix caches of users of HTTP apart, by user of their requests")
 	group(fs, "HTTP")
+	f.limits.add(fs)
+	group(fs, "Limits of HTTP")
+	c.logging.add(fs)
+	fs.StringVar(&f.otlp, "otlp", "", "URL that takes traces of HTTP by OTLP, such as http://localhost:4318 (default: OTEL_EXPORTER_OTLP_ENDPOINT, or none)")
+	group(fs, "Watching")
 	fs.StringVar(&f.actors, "actors", "", "address to listen on for clients that speak the protocol of actors, HOST:PORT")
 	f.secure.add(fs)
 	fs.DurationVar(&f.kept, "kept", time.Minute, "how long a client that has lost its connection may come back to what it has open")
@@ -115,8 +123,10 @@ func (f *serveFlags) check() error {
 		return badUsage("--tls-ca, --tls-cert and --tls-key are for --actors: give it, or leave them out")
 	case f.listen == "" && (f.keyFile != "" || f.saltByUser || f.tokenFile != "" || f.admin != ""):
 		return badUsage("--api-key-file, --salt-by-user, --admin-token-file and --admin-listen are for --listen: give it, or leave them out")
+	case f.listen == "" && (f.limits.Limits != server.DefaultLimits || f.otlp != ""):
+		return badUsage("--otlp and limits of HTTP are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKeys} {
+	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -173,6 +183,9 @@ func readKey(flag, file string) (string, error) {
 }
 
 func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
+	if err := c.logging.check(c.verbose); err != nil {
+		return err
+	}
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -188,6 +201,10 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	defer stop()
 	s := &serving{}
 	defer s.close(&err)
+	if s.spans, err = c.openSpans(ctx, f.otlp); err != nil {
+		return err
+	}
+	defer s.spans.close(c)
 	for _, m := range f.models.models() {
 		if err := c.open(ctx, cmd, f, m, s); err != nil {
 			return err

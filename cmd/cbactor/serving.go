@@ -21,6 +21,7 @@ type serving struct {
 	names   []string
 	gateway *gateway.Gateway // nil: no actors
 	http    *server.Server   // nil: no HTTP
+	spans   *spans           // of HTTP
 	failed  chan error       // why HTTP has ended before it was to
 }
 
@@ -42,7 +43,7 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, Log: c.log()}
+	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, Limits: f.limits.Limits, Log: c.log(), Tracer: s.spans.tracer()}
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
 	}

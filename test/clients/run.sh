@@ -11,7 +11,9 @@ if ! cmp -s $clients/requirements.txt "$cache/requirements.txt"; then
 fi
 
 work=$(mktemp -d)
-bin/cbactor serve --listen 127.0.0.1:0 --api-key-file $clients/key.txt 2>"$work/said" &
+cp -r checkpoint/tiny "$work/calls"
+cp $clients/calls.jinja "$work/calls/chat_template.jinja"
+bin/cbactor serve --model tiny=tiny --model calls="$work/calls" --listen 127.0.0.1:0 --api-key-file $clients/key.txt 2>"$work/said" &
 server=$!
 trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
 url=""

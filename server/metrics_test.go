@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// scrape is what Prometheus reads: values by series, as they are written.
+func (r *rig) scrape() map[string]float64 {
+	r.t.Helper()
+	resp, err := http.Get(r.url + metricsPath)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer drop(r.t, resp)
+	data, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		r.t.Fatalf("%d %s %v: %s", resp.StatusCode, resp.Header.Get("Content-Type"), err, data)
+	}
+	series := map[string]float64{}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		at := strings.LastIndexByte(line, ' ')
+		v, err := strconv.ParseFloat(strings.TrimSpace(line[at+1:]), 64)
+		if err != nil {
+			r.t.Fatalf("%v in %q", err, line)
+		}
+		series[line[:at]] = v
+	}
+	return series
+}
+
+// What is counted is what was asked for and answered, under vLLM's names.
+func TestMetrics(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{MaxQueueSize: 8}, Options{})
+	r.ask(completionsPath, object{"prompt": count(7), "n": 2, "max_tokens": 5, "ignore_eos": true})
+	r.streamed(chatPath, object{"messages": say("a"), "max_tokens": 3, "ignore_eos": true})
+	r.refused(completionsPath, object{"prompt": "a", "n": 500}, 400, "n", "invalid_value")
+	r.refused(completionsPath, object{"prompt": "a", "model": "other"}, 404, "model", "model_not_found")
+	r.refused("/nowhere", object{}, 404, "", "unknown_route")
+	m := r.engine.Metrics()
+	got := r.scrape()
+	const labels = `engine="0",model_name="tiny"`
+	for series, want := range map[string]float64{
+		`vllm:num_requests_running{` + labels + `}`:                                         0,
+		`vllm:num_requests_waiting{` + labels + `}`:                                         0,
+		`vllm:kv_cache_usage_perc{` + labels + `}`:                                          0,
+		`vllm:prompt_tokens_total{` + labels + `}`:                                          float64(m.PromptTokens),
+		`vllm:prefix_cache_queries_total{` + labels + `}`:                                   float64(m.PromptTokens),
+		`vllm:prefix_cache_hits_total{` + labels + `}`:                                      float64(m.CachedTokens),
+		`vllm:generation_tokens_total{` + labels + `}`:                                      13,
+		`vllm:request_success_total{engine="0",finished_reason="length",model_name="tiny"}`: 3,
+		`vllm:request_success_total{engine="0",finished_reason="stop",model_name="tiny"}`:   0,
+		`vllm:request_success_total{engine="0",finished_reason="abort",model_name="tiny"}`:  0,
+		`vllm:time_to_first_token_seconds_count{` + labels + `}`:                            3,
+		`vllm:inter_token_latency_seconds_count{` + labels + `}`:                            4 + 4 + 2,
+		`vllm:e2e_request_latency_seconds_count{` + labels + `}`:                            3,
+		`vllm:e2e_request_latency_seconds_bucket{` + labels + `,le="7680"}`:                 3,
+		`vllm:request_queue_time_seconds_count{` + labels + `}`:                             3,
+		`vllm:request_generation_tokens_sum{` + labels + `}`:                                13,
+		`vllm:request_generation_tokens_bucket{` + labels + `,le="2"}`:                      0,
+		`vllm:request_generation_tokens_bucket{` + labels + `,le="5"}`:                      3,
+		`vllm:request_params_max_tokens_sum{` + labels + `}`:                                5 + 5 + 3,
+		`cbactor_sequences_ended_total{engine="0",model_name="tiny",reason="length"}`:       3,
+		`cbactor_sequences_accepted_total{` + labels + `}`:                                  3,
+		`cbactor_weight_version_info{engine="0",model_name="tiny",version="default"}`:       1,
+		`cbactor_engine_mode_info{engine="0",mode="running",model_name="tiny"}`:             1,
+		`cbactor_weight_updates_total{` + labels + `}`:                                      0,
+		`cbactor_blocks{` + labels + `}`:                                                    64,
+		`cbactor_http_requests_total{route="/v1/completions",status="200"}`:                 1,
+		`cbactor_http_requests_total{route="/v1/completions",status="400"}`:                 1,
+		`cbactor_http_requests_total{route="",status="404"}`:                                1,
+		`cbactor_refused_total{code="model_not_found"}`:                                     1,
+		`cbactor_calls_open`:             0,
+		`cbactor_slow_readers_cut_total`: 0,
+	} {
+		if v, is := got[series]; !is || v != want {
+			t.Errorf("%s is %v (%v), want %v", series, v, is, want)
+		}
+	}
+	for _, part := range []string{"go_goroutines", "process_"} {
+		found := false
+		for series := range got {
+			found = found || strings.HasPrefix(series, part)
+		}
+		if !found && part == "go_goroutines" { // of processes they are known of some systems alone
+			t.Errorf("nothing is told of %s", part)
+		}
+	}
+}
+
+// A call whose client goes is counted with what it had; one that is open, as such.
+func TestMetricsOfCallsThatAreLeft(t *testing.T) {
+	r, _ := paced(t, 10*time.Millisecond, executor.EchoConfig{Blocks: 128})
+	ctx, leave := context.WithCancel(t.Context())
+	resp := r.open(ctx, completionsPath, object{"prompt": count(3), "max_tokens": 1000, "ignore_eos": true, "stream": true})
+	r.until("it is open", func() bool { return r.scrape()["cbactor_calls_open"] == 1 })
+	leave()
+	drop(t, resp)
+	r.until("its end is counted", func() bool {
+		s := r.scrape()
+		return s[`vllm:request_success_total{engine="0",finished_reason="abort",model_name="tiny"}`] == 1 &&
+			s[`vllm:e2e_request_latency_seconds_count{engine="0",model_name="tiny"}`] == 1 && s["cbactor_calls_open"] == 0 &&
+			s[`cbactor_refused_total{code="request_cancelled"}`] == 1
+	})
+	r.resting()
+}
+
+// Administrators find metrics where their routes are.
+func TestMetricsForAdministrators(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{AdminApart: true})
+	w := httptest.NewRecorder()
+	r.server.AdminHandler().ServeHTTP(deadlined{w}, httptest.NewRequest(http.MethodGet, metricsPath, nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "vllm:num_requests_running") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+func TestLengths(t *testing.T) {
+	for most, want := range map[int]int{1: 1, 4: 2, 5: 3, 100: 7, 8192: 12} {
+		if got := lengths(most); len(got) != want || int(got[len(got)-1]) > most {
+			t.Errorf("up to %d: %v", most, got)
+		}
+	}
+}
+
+// BenchmarkObserve is what a token costs to be measured.
+func BenchmarkObserve(b *testing.B) {
+	s := &Server{models: []Model{{Name: "tiny", Engine: measured{}}}, places: make(chan struct{}, 1)}
+	m := s.newMeters().sequences["tiny"]
+	begun := time.Now()
+	const tokens = 1000
+	out := texts.Output{Output: engine.Output{Timing: engine.Timing{Created: begun, Started: begun, First: begun, Ended: begun.Add(tokens * time.Millisecond)}}}
+	for i := range tokens {
+		out.Timing.Tokens = append(out.Timing.Tokens, begun.Add(time.Duration(i)*time.Millisecond))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.observe(&texts.Request{}, &out)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/tokens, "ns/token")
+}
+
+// measured is an engine of which only its size is asked.
+type measured struct{ engine.API }
+
+func (measured) Info() engine.Info { return engine.Info{MaxContext: 8192} }
