@@ -31,7 +31,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if deep(body) {
 		return badBody("it is nested more than %d deep", maxDepth)
 	}
-	return parsed(json.Unmarshal(body, into))
+	return parsed(unmarshal(body, into))
 }
 
 // body reads the bytes of a request, in bounded space and time.
@@ -124,7 +124,7 @@ func mistyped(e *json.SemanticError) error {
 
 // readAt reads a value that was taken from a decoder, whose errors say where in all it stood.
 func readAt(dec *jsontext.Decoder, value jsontext.Value, into any) error {
-	err := json.Unmarshal(value, into)
+	err := unmarshal(value, into)
 	var meaning *json.SemanticError
 	if errors.As(err, &meaning) {
 		meaning.JSONPointer = dec.StackPointer() + meaning.JSONPointer

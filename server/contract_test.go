@@ -79,7 +79,7 @@ func (c *contract) hold(method, path string, asked *kept, told *teller) {
 	case told.status == 0 || told.data.cut && kind == "application/json": // nothing came, or too much
 	case kind == "text/event-stream":
 		for _, piece := range pieces(whole(told.data.Bytes())) {
-			c.valid(at, answers+pointer("content", kind, "x-event"), piece)
+			c.valid(at, answers+pointer("content", kind, "schema", "properties", "data", "contentSchema"), piece)
 		}
 	default:
 		c.valid(at, answers+pointer("content", kind, "schema"), told.data.Bytes())

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
@@ -148,7 +147,7 @@ func schemaOf(v jsontext.Value) ([]byte, error) {
 		return v, nil
 	}
 	var s string
-	err := json.Unmarshal(v, &s)
+	err := unmarshal(v, &s)
 	return []byte(s), err
 }
 

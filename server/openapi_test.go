@@ -45,7 +45,7 @@ func described(strict bool) object {
 			"schemas":         s.made,
 			"securitySchemes": object{"key": bearer("Where the server has an API key."), "token": bearer("The administrators': without one their routes answer programs of the same machine alone.")},
 			"parameters": object{"RequestID": object{"name": "X-Request-Id", "in": "header", "description": "By which the log has the request, and engines its sequences: no other open one may have it.",
-				"schema": object{"type": "string", "pattern": "^[-_.:A-Za-z0-9]+$", "minLength": 1, "maxLength": maxName}}},
+				"schema": object{"type": "string", "pattern": "^[-_.:A-Za-z0-9]*$", "maxLength": maxName}}},
 			"responses": object{"Error": object{"description": "The request is refused, or has failed.",
 				"headers": object{"Retry-After": object{"description": "With 429 and 503: in how many seconds to try again.", "schema": object{"type": "string"}}},
 				"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/ErrorBody"}}}}},
@@ -87,7 +87,8 @@ func (s *schemas) answer(gives any, events either) object {
 	content := object{"application/json": object{"schema": s.like(gives, false)}}
 	headers := object{"X-Request-Id": object{"description": "That of the request, or a random one.", "schema": object{"type": "string"}}}
 	if events != nil {
-		content["text/event-stream"] = object{"schema": object{"type": "string"}, "x-event": s.like(events, false)}
+		content["text/event-stream"] = object{"schema": object{"type": "object", "required": []string{"data"}, "description": "Each of the events; data may be [DONE] instead, at last.", "properties": object{
+			"event": object{"type": "string"}, "data": object{"type": "string", "contentMediaType": "application/json", "contentSchema": s.like(events, false)}}}}
 		headers[versionHeader] = object{"description": "The version of the weights that serve when the answer begins.", "schema": object{"type": "string"}}
 	}
 	return object{"description": "As asked.", "content": content, "headers": headers}

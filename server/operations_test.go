@@ -159,7 +159,7 @@ var limited = map[string]object{
 	"sglangMeta.input_top_logprobs": {"items": object{"anyOf": []object{{"type": "null"}, {"type": "array", "items": unions[reflect.TypeFor[sglangLogprob]()]}}}},
 
 	"completionParams.suffix":             {"maxLength": 0},
-	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": "number", "minimum": -100, "maximum": 100}},
+	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": []string{"number", "null"}, "minimum": -100, "maximum": 100}},
 	"chatParams.max_tokens":               {"minimum": 1},
 	"chatParams.messages":                 {"minItems": 1},
 	"responseParams.n":                    {"maximum": 1},

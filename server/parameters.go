@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -40,7 +39,7 @@ func fromQuery(values url.Values, into any) error {
 	if err != nil {
 		return badBody("the address is no text")
 	}
-	return parsed(json.Unmarshal(data, into))
+	return parsed(unmarshal(data, into))
 }
 
 // asJSON is what an address has for a field, as JSON has it. What is none of the type stays a

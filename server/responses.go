@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
@@ -47,10 +46,10 @@ func (in *input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if raw.Kind() == '"' {
 		*in = input{{Role: "user"}}
-		return json.Unmarshal(raw, (*string)(&(*in)[0].Content))
+		return unmarshal(raw, (*string)(&(*in)[0].Content))
 	}
 	var items []inputItem
-	if json.Unmarshal(raw, &items) != nil {
+	if unmarshal(raw, &items) != nil {
 		return must("a string or a list of messages with text, calls and their answers")
 	}
 	for _, i := range items {

@@ -114,7 +114,11 @@ func (s *schemas) of(t reflect.Type, taken bool) object {
 		}
 		return object{"type": "array", "items": items}
 	case reflect.Map:
-		return object{"type": "object", "additionalProperties": s.of(t.Elem(), taken)}
+		values := s.of(t.Elem(), taken)
+		if taken {
+			values = nullable(values)
+		}
+		return object{"type": "object", "additionalProperties": values}
 	case reflect.Struct:
 		return s.structOf(t, taken)
 	case reflect.Interface:

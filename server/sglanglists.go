@@ -59,13 +59,13 @@ func (l *idLists) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if inner := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte{'['}), " \t\r\n"); raw.Kind() == '[' && inner[0] == '[' {
 		l.many = true
-		if json.Unmarshal(raw, &l.list) != nil {
+		if unmarshal(raw, &l.list) != nil {
 			return errIDLists
 		}
 		return nil
 	}
 	l.list = [][]int32{{}}
-	if json.Unmarshal(raw, &l.list[0]) != nil {
+	if unmarshal(raw, &l.list[0]) != nil {
 		return errIDLists
 	}
 	return nil

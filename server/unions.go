@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine/texts"
@@ -20,7 +19,7 @@ func (s *stops) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if raw.Kind() == '"' {
 		*s = stops{""}
-		return json.Unmarshal(raw, &(*s)[0])
+		return unmarshal(raw, &(*s)[0])
 	}
 	if raw.Kind() != '[' {
 		return errStop
@@ -63,7 +62,7 @@ func (p *prompts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return p.texts(raw)
 	case first[0] == '[':
 		var lists [][]int32
-		if json.Unmarshal(raw, &lists) != nil {
+		if unmarshal(raw, &lists) != nil {
 			return errPrompt
 		}
 		for _, ids := range lists {
@@ -72,7 +71,7 @@ func (p *prompts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return nil
 	}
 	var ids []int32
-	if json.Unmarshal(raw, &ids) != nil {
+	if unmarshal(raw, &ids) != nil {
 		return errPrompt
 	}
 	*p = prompts{{IDs: ids}}
@@ -81,7 +80,7 @@ func (p *prompts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 func (p *prompts) texts(raw []byte) error {
 	var list []string
-	if json.Unmarshal(raw, &list) != nil {
+	if unmarshal(raw, &list) != nil {
 		return errPrompt
 	}
 	for i := range list {
@@ -102,13 +101,13 @@ func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	if raw.Kind() == '"' {
-		return json.Unmarshal(raw, (*string)(c))
+		return unmarshal(raw, (*string)(c))
 	}
 	var parts []struct {
 		Type string  `json:"type"`
 		Text *string `json:"text"`
 	}
-	if json.Unmarshal(raw, &parts) != nil {
+	if unmarshal(raw, &parts) != nil {
 		return must("a string or a list of parts")
 	}
 	for _, p := range parts {
