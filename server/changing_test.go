@@ -16,7 +16,7 @@ import (
 type changing struct {
 	*rig
 	model   *checkpoint.Checkpoint
-	pause   time.Duration
+	step    time.Duration
 	hurried atomic.Bool
 	drawn   atomic.Int64 // tokens, or a few more
 }
@@ -24,7 +24,7 @@ type changing struct {
 func serveChanging(t *testing.T) *changing {
 	t.Helper()
 	model, codec := tinyModel(t)
-	c := &changing{model: model, pause: 4 * time.Millisecond}
+	c := &changing{model: model, step: 4 * time.Millisecond}
 	c.rig = serve(t, engine.Config{Checkpoint: model, WeightSets: 2, NumBlocks: 256}, Options{}, codec, nil)
 	c.server.models[0].Texts = watched{c.server.models[0].Texts, c}
 	return c
@@ -34,7 +34,7 @@ func serveChanging(t *testing.T) *changing {
 func (c *changing) Process(ids []int32, prompt int, _ []float32) error {
 	c.drawn.Add(1)
 	if !c.hurried.Load() && len(ids) > prompt {
-		time.Sleep(c.pause)
+		time.Sleep(c.step)
 	}
 	return nil
 }

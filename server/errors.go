@@ -60,6 +60,7 @@ var classes = []struct {
 	{engine.ErrTooLong, http.StatusBadRequest, promptParam, "context_length_exceeded"},
 	{engine.ErrNeverFits, http.StatusBadRequest, promptParam, "cache_too_small"},
 	{engine.ErrVocab, http.StatusBadRequest, promptParam, "invalid_token_id"},
+	{engine.ErrAdapter, http.StatusBadRequest, "", engine.Code(engine.ErrAdapter)}, // whatever is wrong with its files
 	{checkpoint.ErrFormat, http.StatusBadRequest, "", "bad_safetensors"},
 	{checkpoint.ErrNotFound, http.StatusNotFound, "", "file_not_found"},
 }

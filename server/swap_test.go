@@ -1,0 +1,177 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/gateway"
+	"github.com/cbactor/cbactor/engine/remote"
+	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/rs/zerolog"
+)
+
+// Weights change over HTTP beside streams, again and again: no token is lost or told twice, and
+// the versions cover them all, in order.
+func TestSwapsBesideStreams(t *testing.T) {
+	for _, kv := range []string{"keep", "recompute", "abort"} {
+		t.Run(kv, func(t *testing.T) {
+			c := serveChanging(t)
+			streams, swaps := 4, 3
+			if kv == "abort" {
+				swaps = 1 // nothing runs then
+			}
+			var running sync.WaitGroup
+			ends := make([]told, streams)
+			for i := range streams {
+				running.Go(func() {
+					ends[i] = c.streamed(completionsPath, object{"prompt": count(3 + i), "max_tokens": 300, "ignore_eos": true, "return_token_ids": true})
+				})
+			}
+			for i := range swaps {
+				c.moved(60)
+				list := c.tensors(2 + i)
+				update := c.begin(object{"version": fmt.Sprint("v", i), "kv_policy": kv, "manifest": manifest(list)})
+				for at := range list {
+					c.put(update, "1", safetensors(t, list[at:at+1]))
+				}
+				c.control(update+"/commit", nil, &updateSaid{})
+			}
+			c.hurried.Store(true)
+			running.Wait()
+			for i, end := range ends {
+				choice := end.Choices[0]
+				n := len(choice.IDs)
+				versions := versionsOf(choice.Weights.Spans)
+				if !covers(choice.Weights.Spans, n) || !slices.IsSorted(versions) {
+					t.Errorf("stream %d: %d tokens by %+v", i, n, choice.Weights)
+				}
+				switch reason := choice.FinishReason; {
+				case kv == "abort" && (reason != "abort" || len(versions) != 1),
+					kv != "abort" && (reason != "length" || n != 300 || len(versions) != swaps+1):
+					t.Errorf("stream %d: %d tokens by %v, and ended by %s", i, n, versions, reason)
+				}
+			}
+			c.resting()
+		})
+	}
+}
+
+// An update under a pause whose holder has not said to keep caches computes them again, as
+// vLLM does; what the update says goes before.
+func TestPolicyOfAPause(t *testing.T) {
+	c := serveChanging(t)
+	m := &c.server.models[0]
+	want := func(what, asked string, want engine.KVPolicy) {
+		t.Helper()
+		if got, err := m.policy(asked); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", what, got, err, want)
+		}
+	}
+	want("no pause", "", engine.KVAsUpdate)
+	c.pause("?mode=keep")
+	want("a pause", "", engine.KVRecompute)
+	want("it says", "keep", engine.KVKeep)
+	c.resume("")
+	c.pause("?mode=keep&clear_cache=false")
+	want("kept", "", engine.KVAsUpdate)
+	c.pause("?mode=keep&lease=60")
+	want("a lease", "", engine.KVRecompute)
+}
+
+// A call waits until other weights serve.
+func TestChanges(t *testing.T) {
+	c := serveChanging(t)
+	said := make(chan updateSaid, 2)
+	for _, after := range []string{"?after=default", ""} {
+		go func() {
+			var s updateSaid
+			c.get("/v1/weights/changes"+after, &s)
+			said <- s
+		}()
+	}
+	c.until("they wait", func() bool { return len(c.server.places) == 2 })
+	c.update("v2", engine.KVKeep)
+	for range 2 {
+		if s := <-said; s.Version != "v2" || s.Kept != engine.FirstVersion {
+			t.Errorf("%+v", s)
+		}
+	}
+	var now updateSaid
+	if c.get("/v1/weights/changes?after=default", &now); now.Version != "v2" {
+		t.Errorf("%+v", now)
+	}
+	if status, data := c.send(http.MethodGet, "/v1/weights/changes?timeout=0.05", nil); status != http.StatusNoContent || len(data) > 0 {
+		t.Errorf("%d %s", status, data)
+	}
+	for _, query := range []string{"?timeout=-1", "?timeout=301", "?timeout=x"} {
+		c.denied(http.MethodGet, "/v1/weights/changes"+query, nil, 400, "invalid_value")
+	}
+}
+
+// The end of a server gives up the update that is open, and ends who waits.
+func TestUpdatesEndWithTheServer(t *testing.T) {
+	c := serveChanging(t)
+	list := c.tensors(2)
+	c.begin(object{"version": "v2", "manifest": manifest(list)})
+	waiting := make(chan int, 1)
+	go func() {
+		status, _ := c.send(http.MethodGet, "/v1/weights/changes", nil)
+		waiting <- status
+	}()
+	c.until("one waits", func() bool { return len(c.server.places) == 1 })
+	c.server.Drain(t.Context())
+	if status := <-waiting; status != http.StatusServiceUnavailable {
+		t.Errorf("%d", status)
+	}
+	c.update("v3", engine.KVKeep) // others may begin theirs
+	c.refused(updatesPath, object{"version": "v2", "manifest": manifest(list)}, 503, "", "server_shutdown")
+}
+
+// The weights of an engine elsewhere change, and its pauses are held, likewise.
+func TestUpdateElsewhere(t *testing.T) {
+	c := serveChanging(t)
+	g, err := gateway.New(c.engine, texts.New(c.engine, c.codec), gateway.Options{Listen: "127.0.0.1:0", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	client, err := remote.Connect(t.Context(), g.Addr().String(), remote.Options{Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := New(Options{Models: []Model{{Name: "tiny", Engine: client, Texts: client}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.serveBy(s)
+	list, before := c.tensors(2), c.digest()
+	p := c.pause("?mode=keep&lease=0.3")
+	update := c.begin(object{"version": "v2", "manifest": manifest(list)})
+	c.refused(update+"/commit", "", 409, "", "tensor_missing")
+	c.put(update, "1", safetensors(t, list))
+	var said updateSaid
+	if c.control(update+"/commit", nil, &said); said.Version != "v2" || c.digest() == before {
+		t.Errorf("%+v", said)
+	}
+	c.until("the lease has ended", func() bool { return !c.isPaused().Paused })
+	c.refused("/pause?hold="+*p.Hold, "", 404, "hold", "hold_lost")
+	c.control("/v1/weights/rollback", nil, &said)
+	if c.digest() != before {
+		t.Errorf("%+v", said)
+	}
+	update = c.begin(object{"version": "v3", "lease": 0.1, "manifest": manifest(list)})
+	time.Sleep(150 * time.Millisecond)
+	c.until("the update is given up", func() bool { return c.weights().Open == nil })
+	c.refused(update+"/commit", "", 409, "", "update_closed")
+	c.begin(object{"version": "v3", "manifest": manifest(list)})
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cbactor/cbactor/engine"
+)
+
+// An update comes in shards, in any order, beside each other and again, computes when it is
+// committed, and a rollback has everything as before, to the bit.
+func TestUpdateByShards(t *testing.T) {
+	c := serveChanging(t)
+	before, drawn := c.digest(), c.greedy()
+	list := c.tensors(3)
+	half := len(list) / 2
+	update := c.begin(object{"version": "v2", "base": engine.FirstVersion, "manifest": manifest(list)})
+	c.refused(update+"/commit", "", 409, "", "tensor_missing")
+	second := safetensors(t, list[half:])
+	sum := sha256.Sum256(second)
+	c.put(update, "2.safetensors", second, "Content-Digest", "sha-512=:AA==:, sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
+	var said updateSaid
+	if c.get(update, &said); said.Version != "v2" || said.Base != engine.FirstVersion || len(said.Missing) != half || said.Missing[0].Name != list[0].name ||
+		said.Missing[0].Start != 0 || said.Missing[0].End != len(list[0].data) || said.ExpiresIn <= 50 || said.ExpiresIn > 60 {
+		t.Errorf("%+v", said)
+	}
+	c.refused(updatesPath, object{"version": "v3", "manifest": manifest(list)}, 409, "", "update_open") // another trainer
+	if w := c.weights(); w.Version != engine.FirstVersion || w.Open == nil || w.Open.Version != "v2" || w.Open.MissingBytes != said.MissingBytes {
+		t.Errorf("%+v", w)
+	}
+	var senders sync.WaitGroup
+	for range 3 {
+		senders.Go(func() {
+			if said := c.put(update, "a/1", safetensors(t, list[:half])); said.Tensors != half || said.Bytes == 0 {
+				t.Errorf("%+v", said)
+			}
+		})
+	}
+	senders.Wait()
+	for range 2 { // asked again, it is told the same
+		c.control(update+"/commit", nil, &said)
+		if said.Version != "v2" || said.Kept != engine.FirstVersion || said.Seconds <= 0 {
+			t.Errorf("%+v", said)
+		}
+	}
+	c.denied(http.MethodPut, update+"/shards/1", second, 409, "update_closed")
+	after := c.digest()
+	if after == before || slices.Equal(c.greedy(), drawn) {
+		t.Error("nothing has changed")
+	}
+	c.control("/v1/weights/rollback", nil, &said)
+	if said.Version != engine.FirstVersion || said.Kept != "v2" || c.digest() != before || !slices.Equal(c.greedy(), drawn) {
+		t.Errorf("%+v", said)
+	}
+	c.refused("/v1/weights/rollback", object{"version": "v9"}, 409, "", "wrong_version")
+	c.control("/v1/weights/rollback?version=v2", nil, &said)
+	if c.digest() != after {
+		t.Error("forth is not where it was before")
+	}
+	c.refused(updatesPath, object{"version": "v2", "manifest": manifest(list)}, 409, "", "wrong_version")
+}
+
+// Two trainers get into nobody's way, and what is given up is open to others.
+func TestUpdateAborted(t *testing.T) {
+	c := serveChanging(t)
+	list := c.tensors(2)
+	for range 3 {
+		update := c.begin(object{"version": "v2", "manifest": manifest(list)})
+		c.put(update, "1", safetensors(t, list[:3]))
+		for range 2 {
+			if status, data := c.send(http.MethodDelete, update, nil); status != http.StatusOK {
+				t.Errorf("%d %s", status, data)
+			}
+		}
+		c.refused(update+"/commit", "", 409, "", "update_closed")
+		if w := c.weights(); w.Open != nil {
+			t.Errorf("%+v", w.Open)
+		}
+	}
+	if status, data := c.send(http.MethodDelete, updatesPath+"/none", nil); status != http.StatusOK {
+		t.Errorf("%d %s", status, data)
+	}
+	c.refused(updatesPath+"/none/commit", "", 404, "", "update_not_found")
+}
+
+// What is wrong is refused, and the weights stay as they are.
+func TestUpdateRefused(t *testing.T) {
+	c := serveChanging(t)
+	before := c.digest()
+	list := c.tensors(2)
+	ok := manifest(list)
+	for name, o := range map[string]struct {
+		asked       object
+		status      int
+		param, code string
+	}{
+		"no tensors":     {object{"version": "v2"}, 400, "manifest", "invalid_value"},
+		"no version":     {object{"manifest": ok}, 400, "version", "invalid_value"},
+		"served":         {object{"version": "default", "manifest": ok}, 409, "", "wrong_version"},
+		"another base":   {object{"version": "v2", "base": "v1", "manifest": ok}, 409, "", "wrong_version"},
+		"policy":         {object{"version": "v2", "kv_policy": "drop", "manifest": ok}, 400, "kv_policy", "invalid_value"},
+		"lease":          {object{"version": "v2", "lease": 0, "manifest": ok}, 400, "lease", "invalid_value"},
+		"digest":         {object{"version": "v2", "manifest": object{"tensors": ok["tensors"], "digest": "md5:00"}}, 400, "manifest.digest", "invalid_value"},
+		"result":         {object{"version": "v2", "manifest": object{"tensors": ok["tensors"], "result": "12"}}, 400, "manifest.result", "invalid_value"},
+		"missing tensor": {object{"version": "v2", "manifest": manifest(list[1:])}, 409, "", "tensor_missing"},
+		"twice":          {object{"version": "v2", "manifest": manifest(append(list[:1:1], list...))}, 409, "", "tensor_twice"},
+		"unknown tensor": {object{"version": "v2", "manifest": manifest(append(list[:len(list):len(list)], tensor{"x", "F32", []int{1}, make([]byte, 4)}))}, 404, "", "tensor_not_found"},
+		"shape":          {object{"version": "v2", "manifest": manifest(changedTensor(list, func(t *tensor) { t.shape = []int{1} }))}, 400, "", "tensor_shape"},
+		"negative shape": {object{"version": "v2", "manifest": manifest(changedTensor(list, func(t *tensor) { t.shape = []int{-1, 1 << 40} }))}, 400, "", "tensor_shape"},
+		"type":           {object{"version": "v2", "manifest": manifest(changedTensor(list, func(t *tensor) { t.dtype = "I8" }))}, 400, "", "tensor_type"},
+		"part, no base":  {object{"version": "v2", "manifest": object{"tensors": ok["tensors"], "partial": true}}, 409, "", "wrong_version"},
+		"unknown model":  {object{"model": "x", "version": "v2", "manifest": ok}, 404, "model", "model_not_found"},
+		"tensors' type":  {object{"version": "v2", "manifest": object{"tensors": object{}}}, 400, "manifest.tensors", "invalid_value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			outer := c.t
+			c.t = t
+			defer func() { c.t = outer }()
+			c.refused(updatesPath, o.asked, o.status, o.param, o.code)
+		})
+	}
+	if w := c.weights(); w.Open != nil || w.Version != engine.FirstVersion || c.digest() != before {
+		t.Errorf("%+v", w)
+	}
+}
+
+// changedTensor is a list with its first tensor changed.
+func changedTensor(list []tensor, change func(*tensor)) []tensor {
+	list = slices.Clone(list)
+	list[0].data = slices.Clone(list[0].data)
+	change(&list[0])
+	return list
+}
