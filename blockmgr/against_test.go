@@ -147,7 +147,11 @@ func TestManagerEqualsItsTwin(t *testing.T) {
 // The same for long: 100,000 questions, and every block is free at the end of each of
 // the caches.
 func TestHundredThousandQuestions(t *testing.T) {
-	for seed := range uint64(50) {
+	caches := uint64(50)
+	if testing.Short() {
+		caches /= 5
+	}
+	for seed := range caches {
 		if err := newAgainst(seeded(seed)).run(2000); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

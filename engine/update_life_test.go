@@ -237,7 +237,11 @@ func TestAnUpdateEndsWithItsContext(t *testing.T) {
 func TestASleepGivenUpBeforeAnUpdate(t *testing.T) {
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: 1, NumBlocks: 64})
 	sets := []*trained{newTrained(t, 1), newTrained(t, 2)}
-	for i := range 30 {
+	stride := 1
+	if testing.Short() {
+		stride = 3
+	}
+	for i := 0; i < 30; i += stride {
 		w := sets[i%2]
 		u := w.begin(t, e, fmt.Sprint("v", i+2), KVKeep)
 		if err := w.send(u); err != nil {

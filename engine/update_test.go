@@ -156,13 +156,13 @@ func rollsBack(t *testing.T, e *Engine) {
 // cache, in chunks and at the end; what is computed again goes on as the new weights
 // would behind the same tokens.
 func TestRequestsGoOnOverAnUpdate(t *testing.T) {
+	v2 := newTrained(t, 1)
 	for i, kv := range []KVPolicy{KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort, KVKeep, KVRecompute, KVAbort} {
 		end := FinishLength
 		if kv == KVAbort {
 			end = FinishAborted
 		}
 		e := spawnTiny(t, Config{Threads: 1, WeightSets: 1 + i/3%2})
-		v2 := newTrained(t, 1)
 		var commit func() error
 		if i >= 6 {
 			commit = func() error { return v2.inPlace(t, e, "v2", kv) }

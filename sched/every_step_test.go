@@ -34,11 +34,15 @@ var everyStep = []struct {
 // twice, the spans of versions cover the tokens and ascend, what was computed again
 // goes on as new weights alone do, and what was kept as its cache says.
 func TestSwapAtEveryMessage(t *testing.T) {
+	stride := 1
+	if testing.Short() {
+		stride = 5
+	}
 	for _, c := range everyStep {
 		for _, kv := range []KV{Keep, Recompute, Abort} {
 			t.Run(fmt.Sprintf("%s/%d", c.name, kv), func(t *testing.T) {
 				last := false
-				for n := 0; !last; n++ {
+				for n := 0; !last; n += stride {
 					s := resumedSim(t, c.config)
 					for _, r := range c.requests {
 						s.send(r)

@@ -113,10 +113,14 @@ func TestOthersGoOnWhileOneComesBack(t *testing.T) {
 // A host pool of no blocks is none: every plan is the same, whatever copies cost and
 // whether they overlap.
 func TestNoHostPoolIsNoSwap(t *testing.T) {
+	operations := 3000
+	if testing.Short() {
+		operations /= 5
+	}
 	run := func(c simConfig) (batches []string) {
 		w := workload{sim: resumedSim(t, c), pick: seeded(5), next: 1}
 		w.onBatch = func(b *executor.Batch) { batches = append(batches, fmt.Sprintf("%+v", *b)) }
-		for range 3000 {
+		for range operations {
 			w.operate()
 		}
 		w.finish()

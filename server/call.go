@@ -156,6 +156,9 @@ type news struct {
 // follow gives what comes of all sequences to f, one after the other, until all have ended.
 // The error is f's, that of a sequence that failed, or why ctx has ended.
 func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chunk) error) error {
+	if len(c.open) == 1 {
+		return c.followOne(ctx, f)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	out := make(chan news)
 	var readers sync.WaitGroup
@@ -197,4 +200,20 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 		}
 	}
 	return nil
+}
+
+// followOne is follow of one sequence, which needs no goroutine of its own.
+func (c *call) followOne(ctx context.Context, f func(sequence int, chunk texts.Chunk) error) error {
+	for {
+		chunk, err := c.open[0].Recv(ctx)
+		if err != nil {
+			return context.Cause(ctx) // the end of ctx, as the last chunk was not read
+		}
+		if end := chunk.Final; end != nil && end.FinishReason == engine.FinishFailed {
+			return end.Err
+		}
+		if err := f(0, chunk); err != nil || chunk.Final != nil {
+			return err
+		}
+	}
 }

@@ -91,6 +91,8 @@ func TestCalls(t *testing.T) {
 		"one at most":    {hermesTemplate, "<tool_call>" + one + "</tool_call>\n<tool_call>" + two + "</tool_call>", object{"parallel_tool_calls": false}, "", []call{rome}, "tool_calls"},
 		"none":           {hermesTemplate, "<tool_call>" + one + "</tool_call>", object{"tool_choice": "none"}, "<tool_call>" + one + "</tool_call>", nil, "stop"},
 		"no call":        {hermesTemplate, "<tool_call>maybe</tool_call>", nil, "<tool_call>maybe</tool_call>", nil, "stop"},
+		"half a tag":     {hermesTemplate, "It rains <tool", nil, "It rains <tool", nil, "stop"},
+		"no name":        {hermesTemplate, `<tool_call>{"name": "wea`, nil, `<tool_call>{"name": "wea`, nil, "stop"},
 		"cut":            {hermesTemplate, "<tool_call>" + one, object{"max_tokens": 30}, "", []call{{"weather", ""}}, "length"},
 		"Llama's":        {llamaTemplate, strings.ReplaceAll(one, "arguments", "parameters"), nil, "", []call{rome}, "tool_calls"},
 		"Llama's, two":   {llamaTemplate, one + "; " + two, object{"tool_choice": "auto", "parallel_tool_calls": true}, "", []call{rome, noon}, "tool_calls"},

@@ -21,11 +21,14 @@ type changing struct {
 	drawn   atomic.Int64 // tokens, or a few more
 }
 
-func serveChanging(t *testing.T) *changing {
+func serveChanging(t *testing.T) *changing { return serveChangingWith(t, engine.Config{}) }
+
+func serveChangingWith(t *testing.T, cfg engine.Config) *changing {
 	t.Helper()
 	model, codec := tinyModel(t)
+	cfg.Checkpoint, cfg.WeightSets, cfg.NumBlocks = model, 2, 256
 	c := &changing{model: model, step: 4 * time.Millisecond}
-	c.rig = serve(t, engine.Config{Checkpoint: model, WeightSets: 2, NumBlocks: 256}, Options{}, codec, nil)
+	c.rig = serve(t, cfg, Options{}, codec, nil)
 	c.server.models[0].Texts = watched{c.server.models[0].Texts, c}
 	return c
 }

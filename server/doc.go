@@ -26,6 +26,11 @@
 // sequence, with those that change anything, and in full with its last. The header
 // X-Weight-Version has the version that served when the answer began.
 //
+// Trainers pause a model, let it sleep, change its weights and load adapters by routes of
+// administrators: docs/http.md has them, vLLM's and SGLang's are the same in other words. An
+// engine's versions have names that are used once; what trainers call them otherwise are
+// labels, which all answers tell. A path on this machine is read in Options.WeightsRoots alone.
+//
 // Decisions where servers differ:
 //   - JSON is read as RFC 8259 has it: keys match by case, a key that comes twice, bytes
 //     that are no UTF-8 and anything behind the body are errors. Keys that nobody knows are
@@ -41,12 +46,20 @@
 //   - A token that is no UTF-8 by itself is spelled "bytes:\xe2\x80".
 //   - A model's adapters are models whose parent it is.
 //
+// What is told of requests, to Prometheus, the log and traces, is collected in one account for
+// each (account.go), and has neither prompts nor texts nor keys. Metrics have vLLM's names,
+// labels and buckets where it has them.
+//
 // Ownership: engines and services stay the caller's, and must outlive the Server. Each call
 // owns its requests: their context is that of the connection, so that all of them are
 // cancelled when the client has gone, when writing to it takes too long, or when one of
-// them is refused.
+// them is refused. What a trainer has of a model, its pauses, its update, its labels, is the
+// Server's, and outlasts connections: a pause ends with its lease, an update when no call has
+// used it for as long as its lease, both with the Server. Bodies of weights are staged as they
+// arrive and never whole in memory; those of adapters lie in a folder of their own until the
+// engine has read them.
 //
 // Concurrency: every method may be called from any goroutine. A call is answered on its
-// connection's goroutine; a stream has one more for each of its sequences, which ends with it. No
+// connection's goroutine; a stream of several sequences has one more for each, which ends with it. No
 // engine ever waits for a client: what it has not read stays in the engine's records.
 package server

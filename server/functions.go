@@ -17,7 +17,7 @@ const maxTools = 128
 type toolParams struct {
 	Tools    []tool     `json:"tools"`
 	Choice   toolChoice `json:"tool_choice"`
-	Parallel *bool      `json:"parallel_tool_calls"`
+	Parallel *bool      `json:"parallel_tool_calls"` // false: no call but the first is told of
 
 	Functions    jsontext.Value `json:"functions"`
 	FunctionCall jsontext.Value `json:"function_call"`
@@ -33,7 +33,7 @@ type function struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
 	Parameters  jsontext.Value `json:"parameters,omitzero"` // a JSON schema
-	Strict      *bool          `json:"strict,omitzero"`
+	Strict      *bool          `json:"strict,omitzero"`     // told to the model; a call that must be made holds to the schema anyway
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. What a function is stands within

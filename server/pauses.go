@@ -35,18 +35,6 @@ type pauseOptions struct {
 	fresh  bool          // an update meanwhile that says nothing of it has caches computed again
 }
 
-// held is a hold, or one that is waited for.
-type held struct {
-	engine.Hold // nil: not yet
-	options     pauseOptions
-	ctx         context.Context // as long as which it is held
-	end         context.CancelFunc
-
-	taken chan struct{} // closed: the wait has ended
-	err   error         // then: how
-	gone  bool          // who has waited for it is gone, so that others have to begin again
-}
-
 var (
 	errHolds    = &refusal{http.StatusTooManyRequests, fmt.Sprintf("%d pauses with a lease are held: release some", maxHolds), "", "too_many_holds"}
 	errReleased = &refusal{http.StatusConflict, "the pause was released while it was waited for", "", "pause_released"}
@@ -58,7 +46,8 @@ func errNoHold(id string) error {
 
 // pause pauses a model, and answers which hold that is; "": the plain one, of which there is
 // one at most, so that a second call changes nothing. It is held until resume, the end of its
-// lease or that of the server; the end of ctx only ends the wait for it.
+// lease or that of the server. When ctx ends before, nobody waits for it: it is given up,
+// unless others ask for it, too.
 func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string, err error) {
 	if err := s.closing(); err != nil {
 		return "", err
@@ -79,33 +68,6 @@ func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string
 		return "", err
 	}
 	return id, nil
-}
-
-// newHeld is a hold to take, that ends with ctx at the latest.
-func newHeld(ctx context.Context, o pauseOptions) *held {
-	h := &held{options: o, taken: make(chan struct{})}
-	h.ctx, h.end = context.WithCancel(ctx)
-	return h
-}
-
-// take pauses the engine. Without ctx nobody waits for it any more.
-func (h *held) take(ctx context.Context, e engine.API) error {
-	defer close(h.taken)
-	unbind := context.AfterFunc(ctx, h.end)
-	hold, err := e.Pause(h.ctx, engine.PauseOptions{Mode: h.options.mode, Refuse: h.options.refuse, Lease: h.options.lease})
-	switch gone := !unbind(); {
-	case gone:
-		h.gone, h.err = true, context.Cause(ctx)
-	case err == nil:
-		h.Hold = hold
-		return nil
-	case h.ctx.Err() != nil:
-		h.err = errReleased
-	default:
-		h.err = err
-	}
-	h.end()
-	return h.err
 }
 
 // enter gives a hold with a lease its place.
@@ -150,32 +112,6 @@ func (p *pauses) napping() *held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nap.live()
-}
-
-// live is the hold, unless there is none or it has ended.
-func (h *held) live() *held {
-	if h == nil || h.over() {
-		return nil
-	}
-	return h
-}
-
-// over tells that a hold has ended.
-func (h *held) over() bool {
-	select {
-	case <-h.taken:
-	default:
-		return false
-	}
-	if h.Hold == nil {
-		return true
-	}
-	select {
-	case <-h.Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // takeOne takes a hold of which there is one at most, at its place, or waits for who is about

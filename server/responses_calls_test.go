@@ -42,6 +42,9 @@ func answered(t *testing.T, client openai.Client, ask responses.ResponseNewParam
 				t.Errorf("%s: %q, in pieces %q", e.Type, said, texts[e.OutputIndex])
 			}
 		}
+		if e.Type == "response.output_item.added" && e.Item.Arguments.OfString != "" {
+			t.Errorf("an item begins with %q", e.Item.Arguments.OfString)
+		}
 		kind := strings.TrimPrefix(e.Type, "response.")
 		if n := len(kinds); n == 0 || kinds[n-1] != kind {
 			kinds = append(kinds, kind)

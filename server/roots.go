@@ -21,13 +21,16 @@ type root struct {
 func rootsOf(folders []string) ([]root, error) {
 	var list []root
 	for _, folder := range folders {
+		if folder == "" {
+			return nil, errors.New("a root of weights has no name: give that of a folder")
+		}
 		given, err := filepath.Abs(folder)
 		if err != nil {
 			return nil, fmt.Errorf("root %s of weights: %w", folder, err)
 		}
 		real, err := filepath.EvalSymlinks(given)
 		if err != nil {
-			return nil, fmt.Errorf("root of weights: %w: make it first", err)
+			return nil, fmt.Errorf("root of weights: %w", err)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("root %s of weights is no folder", folder)

@@ -1,11 +1,6 @@
 package server
 
-import (
-	"errors"
-	"net/http"
-
-	"github.com/cbactor/cbactor/engine"
-)
+import "net/http"
 
 // loraParams are what SGLang's routes of adapters take. pinned has no effect: an adapter that
 // is loaded stays in its place.
@@ -29,14 +24,10 @@ func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error
 	})
 }
 
-// sglangUnloadAdapter answers POST /unload_lora_adapter, when nothing computes with it any
-// more. One that is not there is none to unload, which is no error.
+// sglangUnloadAdapter answers POST /unload_lora_adapter.
 func (s *Server) sglangUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
 	return s.lora(w, r, func(m *Model, p *loraParams) error {
-		err := m.Engine.UnloadAdapter(r.Context(), p.Name)
-		if errors.Is(err, engine.ErrUnknownAdapter) {
-			return nil
-		}
+		_, err := m.unloadSoon(r.Context(), p.Name)
 		return err
 	})
 }

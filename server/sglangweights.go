@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/weights"
 )
 
 // diskUpdate is what POST /update_weights_from_disk takes. is_async, torch_empty_cache,
@@ -65,12 +63,6 @@ func (s *Server) loadFromDisk(ctx context.Context, m *Model, p *diskUpdate) (tol
 		return told, 0, bad("weight_version", "has %d bytes, at most %d may be", len(p.Label), maxLabel)
 	}
 	o := loadOptions{param: "model_path", path: p.Path, label: p.Label}
-	if o.label == "" {
-		o.label = filepath.Base(p.Path)
-	}
-	if o.kv, err = m.policy(""); err != nil {
-		return told, 0, err
-	}
 	switch rests, _ := m.paused(); {
 	case p.Abort:
 		o.kv = engine.KVAbort
@@ -83,10 +75,6 @@ func (s *Server) loadFromDisk(ctx context.Context, m *Model, p *diskUpdate) (tol
 		}
 		defer func() { err = errors.Join(err, hold.Release("")) }()
 	}
-	told, err = s.loadWeights(ctx, m, o)
-	if errors.Is(err, weights.ErrMemory) { // SGLang's are always written over those that serve
-		o.inPlace = true
-		told, err = s.loadWeights(ctx, m, o)
-	}
+	told, err = s.loadLabelled(ctx, m, o)
 	return told, paused, err
 }

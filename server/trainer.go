@@ -5,5 +5,6 @@ type trainer struct {
 	pauses    pauses
 	naps      naps
 	labels    labels
+	handover  handover
 	transfers transfers
 }

@@ -11,14 +11,22 @@ import (
 // vLLM has one of for each.
 const weightsKey = "weights"
 
+// checkParams are what POST /weight_checker takes.
+type checkParams struct {
+	Model    string            `json:"model"`
+	Action   string            `json:"action"`   // "checksum" or "compare"
+	Baseline map[string]string `json:"baseline"` // what an action checksum has answered
+}
+
+// checksums are what the action checksum answers.
+type checksums struct {
+	Checksums map[string]string `json:"checksums"`
+}
+
 // weightChecker answers POST /weight_checker: the checksum of the weights that serve, or
 // whether it is what it was.
 func (s *Server) weightChecker(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model    string            `json:"model"`
-		Action   string            `json:"action"`
-		Baseline map[string]string `json:"baseline"` // what an action checksum has answered
-	}
+	var p checkParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -38,9 +46,7 @@ func (s *Server) weightChecker(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if p.Action == "checksum" {
-		return s.answer(w, http.StatusOK, struct {
-			Checksums map[string]string `json:"checksums"`
-		}{map[string]string{weightsKey: digest.String()}})
+		return s.answer(w, http.StatusOK, checksums{map[string]string{weightsKey: digest.String()}})
 	}
 	return s.answer(w, http.StatusOK, compared(digest.String(), p.Baseline))
 }

@@ -20,6 +20,7 @@ func adapterFlags() []string {
 // Requests of one run with either adapter and with none have the reference's tokens, the
 // first adapter where nothing is said.
 func TestCommandAdapters(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	want := map[string][]int32{}
 	for _, c := range []struct{ folder, key string }{
@@ -57,6 +58,7 @@ func TestCommandAdapters(t *testing.T) {
 
 // What is wrong with an adapter, or with naming one, is said in a line.
 func TestCommandRefusesAdapters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		says string

@@ -31,7 +31,19 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// buildCommand builds the command, with the race detector if the tests have it.
+// commandRaced says whether commands are built with the race detector: where the tests have it,
+// unless they are to be short, as each start takes a second longer then.
+func commandRaced() bool { return underRace && !testing.Short() }
+
+// withRace are the arguments of a go command that builds a command.
+func withRace(args ...string) []string {
+	if commandRaced() {
+		args = append(args, "-race")
+	}
+	return args
+}
+
+// buildCommand builds the command.
 var buildCommand = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "cbactor-test-")
 	if err != nil {
@@ -42,11 +54,10 @@ var buildCommand = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	args := append([]string{"build"}, buildFlags...)
 	if err := readSources(); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", append(args, "-o", path, "../cmd/cbactor")...).CombinedOutput()
+	out, err := exec.Command("go", append(withRace("build"), "-o", path, "../cmd/cbactor")...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}

@@ -11,6 +11,7 @@ import (
 // other requests of every kind, in small batches and a cache that is too small. Both
 // run with one page size: that alone may change the last bits of a logit.
 func TestCompanyChangesNothing(t *testing.T) {
+	t.Parallel()
 	alone := generateJSON(t, "", "--seed", "7", "--temperature", "0.8", "--top-p", "0.9", "--n", "3", "--logprobs", "5", "--max-new-tokens", "60",
 		"--page-size", "8", "--prompt", "One day")
 	lines := []string{`{"request_id":"prompt-1","prompt":"One day","temperature":0.8,"top_p":0.9,"n":3,"logprobs":5,"max_new_tokens":60}`}

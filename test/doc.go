@@ -6,5 +6,7 @@
 // or fail when CBACTOR_REQUIRE_ASSETS is set, as `make test-full` does. The same holds for the
 // client in Python and what test/python.sh sets up.
 //
+// When tests are to be short, as in `make test`, the command is built without the race detector.
+//
 // The test binary plays the clients that are processes of their own: see part.
 package test

@@ -23,7 +23,7 @@ type busy struct {
 }
 
 // wholeTokens is what each request asks for.
-const wholeTokens = 300
+const wholeTokens = 100
 
 // manyRequests are more than come to an end.
 var manyRequests = strings.Repeat(`{"prompt_ids":[1,2,3]}`+"\n", 200)
@@ -79,6 +79,7 @@ func (b *busy) rest() (list []string) {
 
 // A signal lets a server end what is open, and no more.
 func TestServerDrains(t *testing.T) {
+	t.Parallel()
 	b := newBusy(t, manyRequests)
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -103,6 +104,7 @@ func TestServerDrains(t *testing.T) {
 // It does so for as long as it may. Then clients read that what was open has failed, and do not
 // look for the server again.
 func TestServerDrainsForSoLong(t *testing.T) {
+	t.Parallel()
 	b := newBusy(t, `{"prompt_ids":[1,2,3],"n":16,"temperature":1}`, "--drain", "1ms")
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -130,6 +132,7 @@ func TestServerDrainsForSoLong(t *testing.T) {
 
 // The second signal ends it at once, with its own status.
 func TestServerEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBusy(t, manyRequests, "--drain", "1h")
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

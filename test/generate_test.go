@@ -40,6 +40,7 @@ func TestCommandGolden(t *testing.T) {
 
 // A request of a file gets the tokens that it gets alone, greedy or sampled.
 func TestFileEqualsEachAlone(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	for i := range 12 {
 		lines = append(lines, fmt.Sprintf(`{"request_id":"r%d","prompt":"%s","max_new_tokens":%d,"temperature":%g,"seed":%d,"ignore_eos":%t}`,
@@ -66,6 +67,7 @@ func TestFileEqualsEachAlone(t *testing.T) {
 
 // The token that ended a request is among its ids and not in its text.
 func TestEndTokenIsNoText(t *testing.T) {
+	t.Parallel()
 	const chat = "Write a story about a kite."
 	r := generateJSON(t, "", "--temperature", "0", "--max-new-tokens", "600", "--chat", chat)[0]
 	last := r.TokenIDs[len(r.TokenIDs)-1]
@@ -122,6 +124,7 @@ func TestResumeOntoItself(t *testing.T) {
 
 // A second process is kept away from the file that the first one appends to.
 func TestResumeByTwo(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	first := command(t, "generate", "--max-new-tokens", "1", "--requests", "-", "--resume", path)
 	stdin, err := first.StdinPipe()
@@ -162,6 +165,7 @@ func TestResumeByTwo(t *testing.T) {
 
 // A long file is read only as fast as it is served, in bounded memory.
 func TestLongFile(t *testing.T) {
+	t.Parallel()
 	const count = 1000
 	padding := strings.Repeat(" ", 100_000)
 	path := filepath.Join(t.TempDir(), "requests.jsonl")

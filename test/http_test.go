@@ -36,6 +36,7 @@ func ask(t *testing.T, method, url, key, body string) *http.Response {
 // A server takes calls when it says that it listens, asks for its key, and at SIGTERM lets
 // what is open end.
 func TestServeHTTP(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no such signals")
 	}

@@ -87,6 +87,7 @@ func (r *running) wait(t *testing.T) int {
 // The first signal cancels what is open, also while standard input could give
 // more, and prints what there is.
 func TestSignalCancels(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		signal os.Signal
 		status int
@@ -119,6 +120,7 @@ func TestSignalCancels(t *testing.T) {
 
 // The second signal ends at once, here while the output is stuck.
 func TestSecondSignalEnds(t *testing.T) {
+	t.Parallel()
 	r := start(t, short+long("0"+strings.Repeat(",1999", 600)))
 	time.Sleep(time.Second) // so that all are open
 	r.send(t, os.Interrupt)

@@ -11,8 +11,8 @@ import (
 // checkMemory fails when an ended process has had more than limit bytes resident.
 func checkMemory(t *testing.T, cmd *exec.Cmd, limit int64) {
 	t.Helper()
-	if len(buildFlags) > 0 {
-		return // the race detector takes many times as much
+	if underRace {
+		return // it takes many times as much; of a process, that of its parent when it began counts
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -27,7 +27,7 @@ func checkMemory(t *testing.T, cmd *exec.Cmd, limit int64) {
 // as the race detector takes many times as much.
 func resident(t *testing.T, cmd *exec.Cmd) int64 {
 	t.Helper()
-	if len(buildFlags) > 0 {
+	if commandRaced() {
 		return 0
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", cmd.Process.Pid))

@@ -51,6 +51,7 @@ type pythonLine struct {
 // A client in another language, made from the .proto files, gets what a client in Go does, over
 // connections that are cut while it reads.
 func TestPythonClient(t *testing.T) {
+	t.Parallel()
 	interpreter := python(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -2,5 +2,5 @@
 
 package test
 
-// buildFlags build the command like the tests.
-var buildFlags []string
+// underRace tells that the race detector is on.
+const underRace = false

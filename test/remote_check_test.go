@@ -14,13 +14,14 @@ import (
 // checker computes again what clients have read.
 type checker struct{ own, turned *engine.Engine }
 
-func newChecker(t *testing.T) *checker {
+// newChecker makes one for a model of which clients have read, with turned weights or its own.
+func newChecker(t *testing.T, path string) *checker {
 	t.Helper()
-	set, manifest, err := modelWeights()
+	set, manifest, err := modelWeights(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &checker{localEngine(t), localEngine(t)}
+	c := &checker{localEngine(t, path), localEngine(t, path)}
 	turn(set)
 	if err := update(t.Context(), c.turned, turned, set, manifest); err != nil {
 		t.Fatal(err)
@@ -28,9 +29,9 @@ func newChecker(t *testing.T) *checker {
 	return c
 }
 
-func localEngine(t *testing.T) *engine.Engine {
+func localEngine(t *testing.T, path string) *engine.Engine {
 	t.Helper()
-	model, err := checkpoint.Open(checkpoint.Embedded)
+	model, err := checkpoint.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

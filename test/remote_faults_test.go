@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/internal/wire/wiretest"
 )
 
@@ -34,6 +34,7 @@ type troupe struct {
 // other is cut off, slowed down, stopped and killed, and strangers send garbage: each request ends
 // once, and what was read is what the weights give that it says.
 func TestRemoteFaults(t *testing.T) {
+	t.Parallel()
 	r := &troupe{t: t, server: newServer(t, "--kept", "3s")}
 	for i := range r.lines {
 		r.lines[i] = wiretest.NewProxy(t, r.server.address)
@@ -68,14 +69,14 @@ func TestRemoteFaults(t *testing.T) {
 		t.Error(err)
 	}
 	updates := r.trainer.ends(soon)
-	r.atRest()
+	rests(t, r.server.address)
 	if now := resident(t, r.server.cmd); now > 0 {
 		t.Logf("%d MiB resident of the server, %d at its beginning", now>>20, memory>>20)
 		if now > memory+96<<20 {
 			t.Error("its memory grows")
 		}
 	}
-	newChecker(t).check(t, append(whole, lost...))
+	newChecker(t, checkpoint.Embedded).check(t, append(whole, lost...))
 	versions := map[string]bool{}
 	for _, e := range whole {
 		for _, s := range e.Versions {
@@ -202,28 +203,4 @@ func (r *troupe) killed() []ended {
 		}
 	}
 	return lost
-}
-
-// atRest sees that nothing is open that is nobody's.
-func (r *troupe) atRest() {
-	c, err := remote.Connect(r.t.Context(), r.server.address, remote.Options{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			r.t.Error(err)
-		}
-	}()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		m := c.Metrics()
-		if m.Mode == "running" && m.Open == 0 && m.Holders == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("all clients have ended, and there is still %+v", m)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
 }

@@ -24,6 +24,15 @@ type ended struct {
 	Error    string
 	Versions []engine.VersionSpan
 	Seconds  float64 // since it was asked for
+	Arrived  []int64 // when each token came over HTTP, in Unix nanoseconds
+}
+
+// wanted is what the request of a number asks for.
+func wanted(number int) (prompt []int32, tokens int) {
+	for i := range 5 + number%30 {
+		prompt = append(prompt, int32(3+(i*31+number*17)%2000))
+	}
+	return prompt, 20 + number*7%150
 }
 
 // read asks for tokens, reads them as they come, and says of each request what it has got, until
@@ -61,10 +70,9 @@ func readOne(ctx context.Context, api engine.API, name string, number int) (e en
 	begin := time.Now()
 	e = ended{ID: fmt.Sprintf("%s-%d", name, number)}
 	defer func() { e.Seconds = time.Since(begin).Seconds() }()
-	for i := range 5 + number%30 {
-		e.Prompt = append(e.Prompt, int32(3+(i*31+number*17)%2000))
-	}
-	s, err := api.AddRequest(ctx, engine.Request{ID: e.ID, PromptIDs: e.Prompt, MaxNewTokens: 20 + number*7%150, IgnoreEOS: true})
+	prompt, tokens := wanted(number)
+	e.Prompt = prompt
+	s, err := api.AddRequest(ctx, engine.Request{ID: e.ID, PromptIDs: prompt, MaxNewTokens: tokens, IgnoreEOS: true})
 	if err != nil {
 		e.Reason, e.Error = "refused", err.Error()
 		return e

@@ -23,9 +23,12 @@ const soon = 60 * time.Second
 // part is what a process of the test binary does, as a client of an engine: it says so in
 // JSON lines on standard output. Its standard input ends when it is to end.
 type part struct {
-	Role    string // "reader" or "trainer"
-	Address string
+	Role    string // "reader" or "trainer"; over HTTP "streams" or "pusher"
+	Address string // or URL
 	Name    string
+	Streams int    // of "streams", at a time
+	Model   string // of "pusher", whose weights it sends
+	Folder  string // of "pusher", for files that the server reads
 }
 
 // play plays a part and gives the exit status.
@@ -41,7 +44,7 @@ func play(text string) int {
 		_, _ = os.Stdin.Read(make([]byte, 1))
 		stop()
 	}()
-	err := map[string]func(context.Context, part) error{"reader": read, "trainer": train}[p.Role](ctx, p)
+	err := map[string]func(context.Context, part) error{"reader": read, "trainer": train, "streams": stream, "pusher": push}[p.Role](ctx, p)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s %s: %v\n", p.Role, p.Name, err)
 		return 1

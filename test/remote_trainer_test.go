@@ -16,9 +16,9 @@ import (
 // turned is what versions begin with whose weights are turnedWeights; others are the model's own.
 const turned = "turned"
 
-// modelWeights are those of the embedded model, and all of its tensors.
-func modelWeights() (*weights.Set, weights.Manifest, error) {
-	model, err := checkpoint.Open(checkpoint.Embedded)
+// modelWeights are those of a model, and all of its tensors.
+func modelWeights(path string) (*weights.Set, weights.Manifest, error) {
+	model, err := checkpoint.Open(path)
 	if err != nil {
 		return nil, weights.Manifest{}, err
 	}
@@ -68,7 +68,7 @@ func train(ctx context.Context, p part) error {
 	if err != nil {
 		return err
 	}
-	set, manifest, err := modelWeights()
+	set, manifest, err := modelWeights(checkpoint.Embedded)
 	if err != nil {
 		return err
 	}

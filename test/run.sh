@@ -1,8 +1,17 @@
 #!/bin/sh
 # Runs the tests: run.sh test | run.sh full. Prints each part's time; stops at the
 # first part that fails. Run from the repository's root (make test, make test-full).
+#
+# test is the smaller of the two. In full alone are:
+#   - what tests leave out or make smaller when they are to be short (go test -short): random cases
+#     are a fifth, storms, backlogs and rounds fewer, and what waits for silence is left out;
+#   - the command as a process with the race detector;
+#   - the comparisons with references with the race detector;
+#   - format, staticcheck, other systems, without cgo, every instruction set, clients of others,
+#     loads on a real model, fuzzing.
 set -eu
 size=$1
+compared='Reference|Golden' # tests that compare with what references compute
 times=""
 
 # part NAME COMMAND...
@@ -32,6 +41,7 @@ cross() {
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 go test -timeout 20m ./...
+	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
 }
 
 loads() {
@@ -60,8 +70,13 @@ fuzz() {
 	done
 }
 
+# raced FLAG...: tests with the race detector; packages that take long and wait begin first.
+raced() {
+	go test -race -timeout 20m "$@" ./test ./engine/... ./...
+}
+
 goldens() { # the comparisons, in words
-	go test -count=1 -v -run 'Reference|Golden' ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
+	go test -count=1 -v -run "$compared" ./blockmgr ./model ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
 		{ cat test-goldens.log; rm test-goldens.log; return 1; }
 	grep -E 'golden:|^ok ' test-goldens.log
 	rm test-goldens.log
@@ -70,7 +85,7 @@ goldens() { # the comparisons, in words
 case $size in
 test)
 	part "vet" go vet ./...
-	part "tests, race detector on" go test -race -timeout 20m ./...
+	part "tests, race detector on" raced -short -skip "$compared"
 	part "goldens" goldens
 	;;
 full)
@@ -81,7 +96,7 @@ full)
 	part "assets" make --no-print-directory assets
 	part "Python of the example" ./test/python.sh
 	export CBACTOR_REQUIRE_ASSETS=1
-	part "tests, race detector on" go test -race -timeout 20m ./...
+	part "tests, race detector on" raced
 	part "goldens" goldens
 	part "clients of others" ./test/clients/run.sh
 	part "client in Python" ./test/clients/python.sh

@@ -25,7 +25,7 @@ type serving struct {
 	cmd      *exec.Cmd
 	stderr   bytes.Buffer
 	read     chan struct{} // closed at the end of standard error
-	ready    chan string   // has the address
+	ready    chan string   // has the addresses, one after the other
 	stopping chan struct{} // closed when it has said that it has heard the first signal
 	once     sync.Once
 	end      error
@@ -34,7 +34,7 @@ type serving struct {
 // begin begins to serve on a port that is free, and gives its address when it listens. stop
 // must be called.
 func (s *serving) begin(cmd *exec.Cmd) (address string, err error) {
-	*s = serving{cmd: cmd, read: make(chan struct{}), ready: make(chan string, 1), stopping: make(chan struct{})}
+	*s = serving{cmd: cmd, read: make(chan struct{}), ready: make(chan string, 4), stopping: make(chan struct{})}
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (s *serving) listen(lines *bufio.Scanner) {
 		if what, address, found := strings.Cut(lines.Text(), " at "); found && strings.HasPrefix(what, "cbactor: serving ") {
 			select {
 			case s.ready <- address:
-			default: // another model at the same address
+			default: // of further models at the same address
 			}
 		}
 		if strings.HasSuffix(lines.Text(), "; once more to end at once") {

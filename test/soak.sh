@@ -255,6 +255,41 @@ remote() {
 	echo '```'
 }
 
+# What HTTP bears and what it costs.
+http() {
+	export CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1
+	echo '# HTTP'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## 500 streams at a time for 60 s, of which every tenth is given up in its middle, of `cbactor serve` with the embedded model'
+	echo
+	echo 'Every other stream has one end and the tokens that a request alone gets. Clients are another process of this machine, and each has a connection.'
+	echo
+	echo '```'
+	own go test -count=1 -timeout 10m -v -run 'TestHTTPLoad$' ./test -http.streams 500 -http.time 60s | grep -E 'http_.*_test|^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## What HTTP adds to the latency of a token, and of the first (aims: 1 ms at p99, 1 ms in the median)'
+	echo
+	echo 'ECHO, whose steps take as long as is said, is read by goroutines of its process, then by another process over HTTP, through loopback.'
+	echo 'A token is late by the time from the moment that the engine notes for it (`Request.Timestamps`) to that in which its reader has it;'
+	echo 'the time a token is that from the first to the last token of a request, by their number. What HTTP adds is the difference of the quantiles.'
+	echo 'Of 500 streams all tokens of a step come at one moment, on a machine that works some 20 µs on each of them on either side: the aim is held against the time a token there.'
+	echo
+	echo '```'
+	own go test -count=1 -timeout 20m -v -run 'TestHTTPLatency|TestHTTPFirstToken' ./test | grep -E 'http_.*_test|^ *---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## SmolLM2 in bf16, again and again into an update from another process, while 16 streams are read'
+	echo
+	echo 'Each token is what the weights give that its answer names, computed again.'
+	echo
+	echo '```'
+	own go test -count=1 -timeout 20m -v -run 'TestHTTPWeightsSmolLM2' ./test | grep -E 'http_.*_test|^---|^ok|FAIL'
+	echo '```'
+}
+
 case $1 in
 first-light)
 	report first-light first_light
@@ -277,6 +312,9 @@ weights)
 remote)
 	report remote remote
 	;;
+http)
+	report http http
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
@@ -285,9 +323,10 @@ all)
 	"$0" pauses
 	"$0" weights
 	"$0" remote
+	"$0" http
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | http | all" >&2
 	exit 2
 	;;
 esac

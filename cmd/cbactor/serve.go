@@ -21,9 +21,10 @@ import (
 
 const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients that speak in messages of actors.
 
-HTTP has /v1/completions, /v1/chat/completions, /v1/models, /tokenize, /detokenize, /health, /ready and
-/version. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
+HTTP has /v1/completions, /v1/chat/completions, /v1/models, /tokenize, /detokenize, /metrics, /health, /ready
+and /version. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
 Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may.
+They send weights, or name files of this machine, which are read in folders of --weights-root alone: docs/http.md has how.
 --model may be repeated, with a name before it, NAME=MODEL; a request that names no model means the only one.
 
 Clients of --actors are Go programs with package engine/remote, ` + "`cbactor generate --connect`" + `,
@@ -52,6 +53,7 @@ type serveFlags struct {
 	admin      string // address of the routes of administrators; "": listen
 	tokenFile  string
 	saltByUser bool
+	roots      []string
 	limits     limitFlags
 	otlp       string // where spans go; "": as the environment says
 
@@ -88,6 +90,7 @@ func (c *cli) serveCommand() *cobra.Command {
 	fs.Var(pathFlag{path: &f.tokenFile}, "admin-token-file", "file with the token that clients must show to pause and to change weights (without it, those of this machine may)")
 	fs.StringVar(&f.admin, "admin-listen", "", "address to serve the routes of administrators at, HOST:PORT, and nowhere else")
 	fs.BoolVar(&f.saltByUser, "salt-by-user", false, "keep the prefix caches of users of HTTP apart, by user of their requests")
+	fs.StringArrayVar(&f.roots, "weights-root", nil, "folder in which administrators may have weights and adapters read by their paths (repeatable; default: none)")
 	group(fs, "HTTP")
 	f.limits.add(fs)
 	group(fs, "Limits of HTTP")
@@ -123,10 +126,12 @@ func (f *serveFlags) check() error {
 		return badUsage("--tls-ca, --tls-cert and --tls-key are for --actors: give it, or leave them out")
 	case f.listen == "" && (f.keyFile != "" || f.saltByUser || f.tokenFile != "" || f.admin != ""):
 		return badUsage("--api-key-file, --salt-by-user, --admin-token-file and --admin-listen are for --listen: give it, or leave them out")
+	case f.listen == "" && len(f.roots) > 0:
+		return badUsage("--weights-root is for --listen: give it, or leave it out")
 	case f.listen == "" && (f.limits.Limits != server.DefaultLimits || f.otlp != ""):
 		return badUsage("--otlp and limits of HTTP are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.readKeys} {
+	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkRoots, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -149,6 +154,18 @@ func (f *serveFlags) checkSeveral() error {
 		}
 	}
 	f.engine.given = slices.Insert(f.engine.given, 0, engine.Given{Name: "pin", Text: "false", Called: "several models"})
+	return nil
+}
+
+// checkRoots refuses what is no folder.
+func (f *serveFlags) checkRoots() error {
+	for _, root := range f.roots {
+		if info, err := os.Stat(root); err != nil {
+			return badFile("--weights-root", err)
+		} else if !info.IsDir() {
+			return badUsage("--weights-root %s is no folder", root)
+		}
+	}
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, Limits: f.limits.Limits, Log: c.log(), Tracer: s.spans.tracer()}
+	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, WeightsRoots: f.roots, Limits: f.limits.Limits, Log: c.log(), Tracer: s.spans.tracer()}
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
 	}

@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -45,15 +46,20 @@ func cutting(t *testing.T, p *wiretest.Proxy, every time.Duration) (stop func() 
 // Requests outlast connections: no token is missing or comes twice, no text either, and
 // each ends once, though connections live for a moment only.
 func TestRequestsOutlastConnections(t *testing.T) {
+	t.Parallel()
 	r := serve(t, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Second})
 	stop := cutting(t, p, 30*time.Millisecond)
 	story := "Once upon a time"
+	rounds := 6
+	if testing.Short() {
+		rounds /= 2
+	}
 	var running sync.WaitGroup
 	for i := range 6 {
 		running.Go(func() {
-			for k := range 6 {
+			for k := range rounds {
 				seed := uint64(10*i + k)
 				q := texts.Request{Request: engine.Request{MaxNewTokens: 100, IgnoreEOS: true, Seed: &seed, N: 1 + k%2}, Prompt: texts.Prompt{Text: &story}}
 				q.Sampling.Temperature = 1
@@ -90,12 +96,18 @@ func TestRequestsOutlastConnections(t *testing.T) {
 // Calls are obeyed once, whatever connections come between them and their answers: an update
 // arrives whole, a batch is complete, and what is paused is let go as often.
 func TestCallsOutlastConnections(t *testing.T) {
+	t.Parallel()
 	r := serve(t, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Second})
 	set, manifest := trained(t)
 	stop := cutting(t, p, 30*time.Millisecond)
-	for i, version := range []string{"v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11"} {
+	updates := 10
+	if testing.Short() {
+		updates /= 2
+	}
+	for i := range updates {
+		version := fmt.Sprint("v", i+2)
 		u, err := c.Update(t.Context(), engine.UpdateOptions{Version: version, Manifest: manifest})
 		if err == nil {
 			err = errors.Join(put(set, u), u.Commit(t.Context()))
@@ -181,6 +193,7 @@ func (o open) gone(t *testing.T, why error) {
 // An engine that is not to be reached for longer than the client's patience is given up; one
 // that is there again is found by the next call, and what it had of the client ends by itself.
 func TestPatienceEnds(t *testing.T) {
+	t.Parallel()
 	r := serve(t, engine.Config{}, gateway.Options{Kept: 300 * time.Millisecond})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: 200 * time.Millisecond})
@@ -286,6 +299,7 @@ func TestAFrozenEngineHoldsNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes as long as an answer is waited for")
 	}
+	t.Parallel()
 	r := serveEcho(t, executor.EchoConfig{Blocks: 256, Delay: slowly}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: time.Minute})
@@ -339,6 +353,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 // So does Close where the connection has just ended, if there can be another one. A dial that nobody
 // answers does not keep it.
 func TestCloseWithoutAConnection(t *testing.T) {
+	t.Parallel()
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	for _, there := range []bool{true, false} {

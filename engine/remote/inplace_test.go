@@ -147,6 +147,7 @@ func TestUpdateInPlaceOutlastsConnections(t *testing.T) {
 // Who does not come back the first time has changed nothing. The second time it has broken the
 // weights, and others wait for it only so long.
 func TestUpdateInPlaceOfWhoVanishes(t *testing.T) {
+	t.Parallel()
 	const silence = 1500 * time.Millisecond
 	r := serve(t, forOne(t), gateway.Options{Limits: gateway.Limits{Silence: silence}})
 	set, manifest := trained(t)

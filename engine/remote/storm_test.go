@@ -44,6 +44,7 @@ func TestRequestsOfTooManyParts(t *testing.T) {
 
 // Of two clients with one id the first ends, and says why. Neither connects again and again.
 func TestOneIDForTwo(t *testing.T) {
+	t.Parallel()
 	r := serveEcho(t, executor.EchoConfig{Blocks: 256, Delay: slowly}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	id := "aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -66,6 +67,7 @@ func TestOneIDForTwo(t *testing.T) {
 
 // Connections that end at once, whatever for, are not made again at once.
 func TestShortConnections(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	c := f.connect()
 	_, errs := adding(c, t.Context(), engine.Request{ID: "a", PromptIDs: ids(3, 1)})

@@ -132,9 +132,13 @@ func TestMemoryOfConnections(t *testing.T) {
 			next[*wire.Closed](s.engine)
 		}
 	}
-	round(200)
+	connections := 1000
+	if testing.Short() {
+		connections /= 5
+	}
+	round(connections / 5)
 	heap, goroutines := settle()
-	round(1000)
+	round(connections)
 	heap2, goroutines2 := settle()
 	t.Logf("heap %d KiB, then %d KiB; goroutines %d, then %d", heap>>10, heap2>>10, goroutines, goroutines2)
 	if heap2 > heap+1<<20 {

@@ -27,7 +27,7 @@ class Adapters:
         """Has the server read an adapter from a folder of its own, as PEFT writes it, below one
         of its --weights-root. A name is used once; requests ask for it as their model."""
         data = {"name": name, "path": str(folder)}
-        self._http.call("POST", "/v1/adapters", query={"model": self.model}, data=data, admin=True)
+        self._http.call("POST", "/v1/adapters", query=self._which(), data=data, admin=True)
 
     def send_adapter(self, name: str, config: Mapping[str, Any], tensors: Iterable[tuple[str, Tensor | Array]]) -> None:
         """Sends an adapter, by its PEFT configuration and tensors under PEFT's names."""
@@ -41,11 +41,11 @@ class Adapters:
 
     def unload_adapter(self, name: str) -> None:
         """Takes an adapter out, once what has begun with it has ended."""
-        self._http.call("DELETE", f"/v1/adapters/{segment(name)}", query={"model": self.model}, admin=True)
+        self._http.call("DELETE", f"/v1/adapters/{segment(name)}", query=self._which(), admin=True, again=False)
 
     def adapters(self) -> list[str]:
         """The names of those that are loaded."""
-        told = self._http.call("GET", "/v1/adapters", query={"model": self.model}, admin=True)
+        told = self._http.call("GET", "/v1/adapters", query=self._which(), admin=True)
         return [name_of(adapter) for adapter in told["adapters"]]
 
     def _upload(self, name: str, config: bytes, weights: bytes) -> None:
@@ -55,4 +55,8 @@ class Adapters:
         }
         body, kind = encode_multipart_formdata(fields)
         path = f"/v1/adapters/{segment(name)}"
-        self._http.call("PUT", path, query={"model": self.model}, body=body, headers={"Content-Type": kind}, admin=True)
+        headers = {"Content-Type": kind}
+        self._http.call("PUT", path, query=self._which(), body=body, headers=headers, admin=True, again=False)
+
+    def _which(self) -> dict[str, str | None]:
+        return {"model": self.model}

@@ -59,15 +59,17 @@ class Transport:
         body: Body | None = None,
         headers: Mapping[str, str] | None = None,
         admin: bool = False,
-        again: bool = False,
+        again: bool | None = None,
     ) -> dict[str, Any]:
         """The JSON object that a call is answered with; {} for an empty answer.
 
         data is sent as JSON, body as it is. What can be read once only, such as a generator,
-        is no body: a call may be sent several times. again says that a POST that arrives twice
-        does the same as one that arrives once, as all other methods do.
+        is no body: a call may be sent several times. again says that one that arrives twice does
+        the same as one that arrives once; None: that all do but a POST.
         """
-        response = self._send(_Call(method, path, query, data, body, headers, admin, again or method != "POST"))
+        if again is None:
+            again = method != "POST"
+        response = self._send(_Call(method, path, query, data, body, headers, admin, again))
         try:
             return _object(response.data)
         except HTTPError as error:

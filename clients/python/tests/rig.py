@@ -15,7 +15,7 @@ from cbactor import Client
 PROGRAM = Path(os.environ.get("CBACTOR") or Path(__file__).parents[3] / "bin" / "cbactor").resolve()
 TOP = PROGRAM.parents[1]  # of the repository
 TINY = TOP / "checkpoint" / "tiny" / "model.safetensors"
-STARTING = 60.0  # seconds
+STARTING = 180.0  # seconds
 
 
 class Server:
@@ -76,6 +76,6 @@ class Served(unittest.TestCase):
 
     def client(self, **options: object) -> Client:
         """A client of the server, closed at the end of the test."""
-        client = Client(self.server.url, **{"patience": 5.0, **options})  # type: ignore[arg-type]
+        client = Client(self.server.url, **{"patience": 30.0, **options})  # type: ignore[arg-type]
         self.addCleanup(client.close)
         return client

@@ -58,11 +58,10 @@ class TransportTest(unittest.TestCase):
         self.assertEqual(3, len(self.asked))
 
     def test_patience_ends(self) -> None:
-        client = self.play(*[BUSY] * 50, patience=0.5)
-        began = time.monotonic()
+        client = self.play(*[BUSY] * 50, patience=1)
         with self.assertRaises(Unavailable) as refused:
             client.generate("a")
-        self.assertLess(time.monotonic() - began, 3)
+        self.assertTrue(1 < len(self.asked) < 50)
         self.assertEqual(("engine_paused", 0.0), (refused.exception.code, refused.exception.retry_after))
 
     def test_a_longer_wait_than_patience_is_not_begun(self) -> None:
@@ -130,7 +129,7 @@ class TransportTest(unittest.TestCase):
         client = self.play((200, {"Content-Length": "9999", "Unfinished": "yes"}, event))
         with client.stream("a") as stream:
             self.assertEqual("a", next(iter(stream)).text)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 30
         while self.asked[-1] != "closed" and time.monotonic() < until:
             time.sleep(0.01)
         self.assertEqual("closed", self.asked[-1])

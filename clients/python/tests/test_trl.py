@@ -10,7 +10,7 @@ class TRLTest(Served):
     flags = ("--weights-root", "{root}")
 
     def transfer(self, mode: str | None = "keep") -> WeightTransfer:
-        client = Client(self.server.url, patience=5)
+        client = Client(self.server.url, patience=30)
         return WeightTransfer(client, mode=mode, shared_root=self.root)  # type: ignore[arg-type]
 
     def test_the_calls_of_a_trainer(self) -> None:

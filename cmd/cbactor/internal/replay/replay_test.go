@@ -191,7 +191,10 @@ func TestHostileLogs(t *testing.T) {
 	from := func(w replaylog.Weights) (*weights.Set, error) { return cmp.Or(read[w.Version], read["v2"]), nil }
 	log := recorded.String()
 	outcomes := map[string]int{}
-	const tries = 90
+	tries := 90
+	if testing.Short() {
+		tries /= 2
+	}
 	for i := range tries {
 		bad := []byte(log)
 		at, with := i*len(log)/tries, "0123456789-,{}[]\"e"[i%18]
@@ -202,7 +205,7 @@ func TestHostileLogs(t *testing.T) {
 		outcomes[outcome(t, string(bad), Config{Model: model, Source: from, Threads: 1, Slots: 2})]++
 	}
 	t.Log(outcomes)
-	if outcomes["refused"] < 20 || outcomes["differs"] < 4 || outcomes["equal"] < 4 {
+	if outcomes["refused"] < tries*2/9 || outcomes["differs"] < tries/22 || outcomes["equal"] < tries/22 {
 		t.Errorf("the outcomes are not all there: %v", outcomes)
 	}
 }

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// vllmAdapterParams are what routes of adapters take. lora_int_id has no effect in vLLM
+// either.
+type vllmAdapterParams struct {
+	Model   string `json:"model"`
+	Name    string `json:"lora_name"`
+	Path    string `json:"lora_path"`
+	InPlace bool   `json:"load_inplace"`
+	Stacked bool   `json:"is_3d_lora_weight"`
+}
+
+// vllmLoadAdapter answers POST /v1/load_lora_adapter.
+func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
+	var p vllmAdapterParams
+	if err := s.parameters(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	switch {
+	case err != nil:
+		return err
+	case slices.ContainsFunc(s.models, func(o Model) bool { return o.Name == p.Name }):
+		return bad("lora_name", "is %.80q, which is a model's: take another one", p.Name)
+	case p.InPlace:
+		return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
+	case p.Stacked:
+		return bad("is_3d_lora_weight", "is true, and adapters of experts are not supported: leave it out")
+	}
+	if err := s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path); err != nil {
+		return err
+	}
+	return s.say(w, fmt.Sprintf("the adapter %q is loaded", p.Name))
+}
+
+// vllmUnloadAdapter answers POST /v1/unload_lora_adapter.
+func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
+	var p vllmAdapterParams
+	if err := s.parameters(w, r, &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
+	if err != nil {
+		return err
+	}
+	how, err := m.unloadSoon(r.Context(), p.Name)
+	if err != nil {
+		return err
+	}
+	return s.say(w, fmt.Sprintf("the adapter %q %s", p.Name, how))
+}
+
+// say answers that something was done.
+func (s *Server) say(w http.ResponseWriter, message string) error {
+	return s.answer(w, http.StatusOK, vllmDone{message, "ok"})
+}
