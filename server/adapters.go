@@ -40,24 +40,28 @@ func (s *Server) loadAdapter(ctx context.Context, m *Model, name, param, path st
 	return m.Engine.LoadAdapter(ctx, name, folder)
 }
 
+type adapterList struct {
+	Adapters []adapterTold `json:"adapters"`
+}
+
 // listAdapters answers GET /v1/adapters.
 func (s *Server) listAdapters(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Adapters []adapterTold `json:"adapters"`
-	}{m.adapters()})
+	return s.answer(w, http.StatusOK, adapterList{m.adapters()})
+}
+
+type adapterParams struct {
+	Model string `json:"model"`
+	Name  string `json:"name"`
+	Path  string `json:"path"`
 }
 
 // loadingAdapter answers POST /v1/adapters.
 func (s *Server) loadingAdapter(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model string `json:"model"`
-		Name  string `json:"name"`
-		Path  string `json:"path"`
-	}
+	var p adapterParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -89,7 +93,5 @@ func (s *Server) unloadingAdapter(w http.ResponseWriter, r *http.Request) error 
 	if err := m.Engine.UnloadAdapter(r.Context(), r.PathValue("name")); err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Status string `json:"status"`
-	}{"unloaded"})
+	return s.answer(w, http.StatusOK, statusAnswer{"unloaded"})
 }

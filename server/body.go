@@ -31,6 +31,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if deep(body) {
 		return badBody("it is nested more than %d deep", maxDepth)
 	}
+	if jsontext.Value(body).Kind() == 'n' { // would be as an object without keys
+		return badBody("it must be an object")
+	}
 	return parsed(unmarshal(body, into))
 }
 

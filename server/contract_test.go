@@ -61,30 +61,36 @@ func (c *contract) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}{io.TeeReader(r.Body, asked), r.Body}
 	}
 	defer func() {
-		c.hold(strings.ToLower(r.Method), strings.ReplaceAll(path, "...}", "}"), asked, told)
+		c.hold(strings.ToLower(r.Method), strings.ReplaceAll(path, "...}", "}"), strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"), asked, told)
 	}()
 	c.handler.ServeHTTP(told, r)
 }
 
-// hold holds a call against the description of its route. Of methods that a route has not,
-// errors are told.
-func (c *contract) hold(method, path string, asked *kept, told *teller) {
+// hold holds a call, whose body may be JSON, against the description of its route.
+func (c *contract) hold(method, path string, json bool, asked *kept, told *teller) {
 	at := pointer("paths", path, method)
 	answers := at + pointer("responses", strconv.Itoa(told.status))
-	if told.status >= 400 && rule(answers+pointer("content", "application/json", "schema")) == nil {
-		answers = pointer("components", "responses", "Error")
+	for _, other := range []string{at + pointer("responses", strconv.Itoa(told.status/100)+"XX"), pointer("components", "responses", "Error")} {
+		if told.status >= 400 && rule(answers+pointer("content", "application/json", "schema")) == nil {
+			answers = other
+		}
 	}
-	kind := told.Header().Get("Content-Type")
+	kind, _, _ := strings.Cut(told.Header().Get("Content-Type"), ";")
 	switch {
+	case told.status == http.StatusNoContent && told.data.Len() == 0:
 	case told.status == 0 || told.data.cut && kind == "application/json": // nothing came, or too much
 	case kind == "text/event-stream":
 		for _, piece := range pieces(whole(told.data.Bytes())) {
 			c.valid(at, answers+pointer("content", kind, "schema", "properties", "data", "contentSchema"), piece)
 		}
+	case kind != "application/json":
+		if page := answers + pointer("content", kind, "schema"); rule(page) == nil {
+			c.t.Errorf("%s: nothing describes %s", at, page)
+		}
 	default:
 		c.valid(at, answers+pointer("content", kind, "schema"), told.data.Bytes())
 	}
-	if told.status < 300 && asked.Len() > 0 && !asked.cut {
+	if told.status < 300 && asked.Len() > 0 && !asked.cut && json {
 		c.valid(at+" takes", at+pointer("requestBody", "content", "application/json", "schema"), asked.Bytes())
 	}
 }
@@ -208,7 +214,9 @@ func TestContractFindsWhatDiffers(t *testing.T) {
 		if c.path != "/version" {
 			method = http.MethodPost
 		}
-		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, c.path, strings.NewReader(c.asked)))
+		r := httptest.NewRequest(method, c.path, strings.NewReader(c.asked))
+		r.Header.Set("Content-Type", "application/json")
+		h.ServeHTTP(httptest.NewRecorder(), r)
 		if !inner.Failed() {
 			t.Errorf("%s is not found", name)
 		}

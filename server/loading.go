@@ -83,17 +83,19 @@ func loadInPlace(ctx context.Context, e engine.API, o engine.UpdateOptions, stre
 	return e.UpdateInPlace(ctx, o, stream.Send)
 }
 
+type loadParams struct {
+	Model   string `json:"model"`
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Base    string `json:"base"`
+	KV      string `json:"kv_policy"`
+	Partial *bool  `json:"partial"`
+	InPlace bool   `json:"in_place"`
+}
+
 // loading answers POST /v1/weights/load.
 func (s *Server) loading(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model   string `json:"model"`
-		Path    string `json:"path"`
-		Version string `json:"version"`
-		Base    string `json:"base"`
-		KV      string `json:"kv_policy"`
-		Partial *bool  `json:"partial"`
-		InPlace bool   `json:"in_place"`
-	}
+	var p loadParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}

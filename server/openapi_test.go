@@ -28,7 +28,7 @@ func described(strict bool) object {
 			if !known {
 				continue
 			}
-			path := pathOf(r)
+			path := openAPIPath(r)
 			if paths[path] == nil {
 				paths[path] = object{}
 			}
@@ -53,12 +53,24 @@ func described(strict bool) object {
 	}
 }
 
-// pathOf is the path of a route as OpenAPI has it.
-func pathOf(r route) string { return strings.ReplaceAll(r.path, "...}", "}") }
+// openAPIPath is the path of a route as OpenAPI has it.
+func openAPIPath(r route) string { return strings.ReplaceAll(r.path, "...}", "}") }
 
 // operation describes a route.
 func (s *schemas) operation(r route, op operation, admin bool) object {
-	answers := object{"4XX": object{"$ref": "#/components/responses/Error"}, "5XX": object{"$ref": "#/components/responses/Error"}, "200": s.answer(op.gives, op.events)}
+	answers := object{}
+	for _, class := range []string{"4XX", "5XX"} {
+		answers[class] = object{"$ref": "#/components/responses/Error"}
+		if op.fails != nil {
+			answers[class] = s.answer(either{op.fails, errorBody{}}, nil)
+		}
+	}
+	if op.page != "" {
+		answers["200"] = object{"description": "As asked.", "content": object{op.page: object{"schema": object{"type": "string"}}}}
+	}
+	if op.gives != nil {
+		answers["200"] = s.answer(op.gives, op.events)
+	}
 	for status, gives := range op.also {
 		answers[strconv.Itoa(status)] = s.answer(gives, nil)
 	}
@@ -73,6 +85,9 @@ func (s *schemas) operation(r route, op operation, admin bool) object {
 	if op.takes != nil {
 		made["requestBody"] = object{"required": !op.loose, "content": object{"application/json": object{"schema": s.of(reflect.TypeOf(op.takes), true)}}}
 	}
+	for kind, schema := range op.sends {
+		made["requestBody"] = object{"required": true, "content": object{kind: object{"schema": schema}}}
+	}
 	return made
 }
 
@@ -84,7 +99,10 @@ func operationID(r route) string {
 
 // answer describes an answer of JSON, and of events where it may be streamed.
 func (s *schemas) answer(gives any, events either) object {
-	content := object{"application/json": object{"schema": s.like(gives, false)}}
+	content := object{}
+	if gives != nil {
+		content["application/json"] = object{"schema": s.like(gives, false)}
+	}
 	headers := object{"X-Request-Id": object{"description": "That of the request, or a random one.", "schema": object{"type": "string"}}}
 	if events != nil {
 		content["text/event-stream"] = object{"schema": object{"type": "object", "required": []string{"data"}, "description": "Each of the events; data may be [DONE] instead, at last.", "properties": object{
@@ -108,6 +126,9 @@ func (s *schemas) parameters(r route, query any) []object {
 	t := reflect.TypeOf(query)
 	for _, f := range reflect.VisibleFields(t) {
 		name := f.Tag.Get("json")
+		if f.Type.Kind() == reflect.Map {
+			continue // is no text
+		}
 		list = append(list, object{"name": name, "in": "query", "schema": s.field(t, f, name, true)})
 	}
 	return list

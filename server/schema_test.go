@@ -85,6 +85,9 @@ func (s *schemas) of(t reflect.Type, taken bool) object {
 	if own, ok := unions[t]; ok {
 		return own
 	}
+	if other, ok := instead[t]; ok {
+		return s.like(other, taken)
+	}
 	if strings.HasPrefix(t.Name(), "oneOrMany[") {
 		one := s.of(t.Field(0).Type.Elem().Elem(), taken)
 		return object{"anyOf": []object{one, {"type": "array", "items": nullable(one)}}}

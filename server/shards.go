@@ -133,15 +133,17 @@ func (a *arriving) Read(p []byte) (int, error) {
 // done ends the deadline of the last piece, which would end the watch over the connection.
 func (a *arriving) done() error { return a.control.SetReadDeadline(time.Time{}) }
 
+type filesParams struct {
+	Paths []string `json:"paths"` // of files or folders of the server's machine
+}
+
 // readFiles answers POST /v1/weights/updates/ID/files.
 func (s *Server) readFiles(w http.ResponseWriter, r *http.Request) error {
 	t, _, err := s.transfer(r)
 	if err != nil {
 		return err
 	}
-	var p struct {
-		Paths []string `json:"paths"`
-	}
+	var p filesParams
 	if err := s.read(w, r, &p); err != nil {
 		return err
 	}

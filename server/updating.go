@@ -25,15 +25,18 @@ type updateParams struct {
 
 // manifestParams are a weights.Manifest.
 type manifestParams struct {
-	Tensors []struct {
-		Name   string `json:"name"`
-		DType  string `json:"dtype"`
-		Shape  []int  `json:"shape"`
-		Digest string `json:"digest"`
-	} `json:"tensors"`
-	Partial bool   `json:"partial"`
-	Digest  string `json:"digest"`
-	Result  string `json:"result"`
+	Tensors []entryParams `json:"tensors"`
+	Partial bool          `json:"partial"`
+	Digest  string        `json:"digest"`
+	Result  string        `json:"result"`
+}
+
+// entryParams are a weights.Entry.
+type entryParams struct {
+	Name   string `json:"name"`
+	DType  string `json:"dtype"`
+	Shape  []int  `json:"shape"`
+	Digest string `json:"digest"`
 }
 
 // digestOf reads a digest, or the bare hexadecimal digits of a SHA-256.
@@ -85,6 +88,13 @@ func (p *updateParams) options(m *Model) (o engine.UpdateOptions, lease time.Dur
 	return o, lease, err
 }
 
+type updateBegun struct {
+	ID      string  `json:"id"`
+	Version string  `json:"version"`
+	Dropped string  `json:"dropped"` // to which there is no way back any more; "": none
+	Lease   float64 `json:"lease"`
+}
+
 // beginUpdate answers POST /v1/weights/updates.
 func (s *Server) beginUpdate(w http.ResponseWriter, r *http.Request) error {
 	var p updateParams
@@ -103,12 +113,7 @@ func (s *Server) beginUpdate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusCreated, struct {
-		ID      string  `json:"id"`
-		Version string  `json:"version"`
-		Dropped string  `json:"dropped"` // to which there is no way back any more; "": none
-		Lease   float64 `json:"lease"`
-	}{t.id, o.Version, t.update.Dropped(), lease.Seconds()})
+	return s.answer(w, http.StatusCreated, updateBegun{t.id, o.Version, t.update.Dropped(), lease.Seconds()})
 }
 
 // transfer is the update that a route is about.
@@ -160,6 +165,11 @@ func (s *Server) commitUpdate(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, http.StatusOK, told)
 }
 
+// statusAnswer says what was done.
+type statusAnswer struct {
+	Status string `json:"status"`
+}
+
 // abortUpdate answers DELETE /v1/weights/updates/ID. One that is gone is no error.
 func (s *Server) abortUpdate(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.URL.Query().Get("model"))
@@ -169,7 +179,5 @@ func (s *Server) abortUpdate(w http.ResponseWriter, r *http.Request) error {
 	if t, err := m.trainer.transfers.find(r.PathValue("id")); err == nil { // else it is gone
 		t.end(errAborted)
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Status string `json:"status"`
-	}{"aborted"})
+	return s.answer(w, http.StatusOK, statusAnswer{"aborted"})
 }

@@ -44,18 +44,21 @@ type gap struct {
 // maxGaps bounds how many gaps are told at a time.
 const maxGaps = 1000
 
+// weightsAnswer is what GET /v1/weights answers.
+type weightsAnswer struct {
+	versionTold
+	Broken   bool          `json:"broken"` // no version serves until all weights were sent
+	Open     *updateTold   `json:"open"`
+	Adapters []adapterTold `json:"adapters"`
+}
+
 // showWeights answers GET /v1/weights.
 func (s *Server) showWeights(w http.ResponseWriter, r *http.Request) error {
 	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		versionTold
-		Broken   bool          `json:"broken"` // no version serves until all weights were sent
-		Open     *updateTold   `json:"open"`
-		Adapters []adapterTold `json:"adapters"`
-	}{versionTold: m.served(0), Adapters: m.adapters()}
+	answer := weightsAnswer{versionTold: m.served(0), Adapters: m.adapters()}
 	answer.Broken = answer.Version == "" && m.Engine.Running()
 	if t := m.trainer.transfers.open(); t != nil {
 		told, err := t.tell(r.Context(), 0)
@@ -70,13 +73,15 @@ func (s *Server) showWeights(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, http.StatusOK, answer)
 }
 
+type rollbackParams struct {
+	Model   string `json:"model"`
+	Version string `json:"version"` // "": the one that is kept
+	KV      string `json:"kv_policy"`
+}
+
 // rollback answers POST /v1/weights/rollback.
 func (s *Server) rollback(w http.ResponseWriter, r *http.Request) error {
-	var p struct {
-		Model   string `json:"model"`
-		Version string `json:"version"` // "": the one that is kept
-		KV      string `json:"kv_policy"`
-	}
+	var p rollbackParams
 	if err := s.parameters(w, r, &p); err != nil {
 		return err
 	}
@@ -111,6 +116,12 @@ func (m *Model) policy(name string) (engine.KVPolicy, error) {
 	return kv, err
 }
 
+type checksumAnswer struct {
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+	Digest  string `json:"digest"` // with the kind before it, as manifests have it
+}
+
 // checksum answers GET /v1/weights/checksum.
 func (s *Server) checksum(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -128,11 +139,7 @@ func (s *Server) checksum(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, http.StatusOK, struct {
-		Version string `json:"version"`
-		Kind    string `json:"kind"`
-		Digest  string `json:"digest"` // with the kind before it, as manifests have it
-	}{version, kind.String(), digest.String()})
+	return s.answer(w, http.StatusOK, checksumAnswer{version, kind.String(), digest.String()})
 }
 
 // changesEvery is how often it is looked whether other weights serve.
@@ -141,13 +148,15 @@ const changesEvery = 20 * time.Millisecond
 // maxChanges is the longest that a call waits for other weights.
 const maxChanges = 300 * time.Second
 
+type changesParams struct {
+	Model   string  `json:"model"`
+	After   string  `json:"after"`   // version; "": that of now
+	Timeout float64 `json:"timeout"` // seconds
+}
+
 // changes answers GET /v1/weights/changes: when other weights serve, or after a time with 204.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
-	p := struct {
-		Model   string  `json:"model"`
-		After   string  `json:"after"` // version; "": that of now
-		Timeout float64 `json:"timeout"`
-	}{Timeout: 60}
+	p := changesParams{Timeout: 60}
 	if err := fromQuery(r.URL.Query(), &p); err != nil {
 		return err
 	}
