@@ -150,6 +150,9 @@ func rollsBack(t *testing.T, e *Engine) {
 	if got := greedy(t, e, text(20), 12); !slices.Equal(got.TokenIDs, second.TokenIDs) {
 		t.Errorf("back in another session: %v, want %v", got.TokenIDs, second.TokenIDs)
 	}
+	if n := e.Metrics().Updates; n != 7 { // v2, three rollbacks, v3, v4, and back
+		t.Errorf("%d updates are counted", n)
+	}
 }
 
 // A request goes on over an update: it is told which weights made its tokens and their

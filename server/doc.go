@@ -39,7 +39,7 @@
 //   - A prompt is never cut. max_tokens is, to what the context has room for.
 //   - max_tokens 0 computes a prompt alone: for completions, where echo shows it, not for chats.
 //   - What a request leaves out is as the model's authors recommend, else OpenAI's default.
-//   - A higher priority goes first.
+//   - A higher priority goes first, but where vLLM's clients send token ids: there a lower one.
 //   - finish_reason is tool_calls for every text with a call that has ended by itself, one that
 //     was asked for by its name, too. It is also "abort" for what was given up,
 //     "deadline" and "stale".

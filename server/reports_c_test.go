@@ -50,7 +50,12 @@ func TestReportC1ClientGone(t *testing.T) {
 			leave()
 			drop(t, resp)
 		} else {
-			time.AfterFunc(50*time.Millisecond, leave)
+			go func() {
+				for r.engine.Metrics().Running == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				leave()
+			}()
 			if _, err := http.DefaultClient.Do(r.request(ctx, completionsPath, body)); !errors.Is(err, context.Canceled) {
 				t.Errorf("the call ended with %v", err)
 			}
