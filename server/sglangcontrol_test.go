@@ -20,6 +20,7 @@ func (r *rig) asks(body object) <-chan sglangTold {
 	body["return_logprob"], body["sampling_params"] = true, object{"max_new_tokens": 150, "ignore_eos": true, "temperature": 0}
 	answer := make(chan sglangTold, 1)
 	go func() {
+		defer close(answer)
 		var a sglangTold
 		r.sglang(body, &a)
 		answer <- a
@@ -170,6 +171,7 @@ func TestSglangMemory(t *testing.T) {
 	r.isSleeping(true, "kv_cache", "weights")
 	answer := make(chan sglangTold, 1)
 	go func() {
+		defer close(answer)
 		var a sglangTold
 		r.sglang(body, &a)
 		answer <- a

@@ -46,12 +46,11 @@ func (s *Server) lora(w http.ResponseWriter, r *http.Request, do func(*Model, *l
 	if err == nil {
 		err = do(m, &p)
 	}
-	answer, status := loraAnswer{Success: err == nil}, http.StatusOK
+	answer, status := loraAnswer{Success: err == nil, Loaded: map[string]string{}}, http.StatusOK
 	if err != nil {
 		status, answer.Error = sglangStatus(w, err)
 	}
 	if m != nil {
-		answer.Loaded = map[string]string{}
 		for _, a := range m.Engine.Adapters() {
 			answer.Loaded[a.Name] = a.Name
 		}
