@@ -7,7 +7,7 @@ LDFLAGS     = -s -w
 BUILDVCS   := $(shell test -d .git && git status >/dev/null 2>&1 && echo -buildvcs=true)
 PART       ?= all
 
-.PHONY: build run test test-full soak lint proto kernels assets bench clean
+.PHONY: build run test test-full test-clients soak lint proto kernels assets bench clean
 
 build: ## the command, bin/cbactor
 	@test -e bin/cbactor || echo "building for the first time, which can take a minute or two"
@@ -28,6 +28,9 @@ test-full: ## at most 40 minutes: what .ci/run runs
 
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)
+
+test-clients: build ## clients of others that take long to install
+	./test/clients/schemathesis.sh
 
 lint: ## vet and staticcheck, as test-full runs them
 	$(GO) vet ./...

@@ -24,6 +24,7 @@ func TestNulls(t *testing.T) {
 		}
 	}
 	r.refused("/detokenize", "null", 400, "", "invalid_json")
+	r.refused("/detokenize", "{}", 400, "tokens", "invalid_value")
 	a := r.ask(completionsPath, `{"prompt":[5],"model":null,"n":null,"max_tokens":1,"stop":null,"allowed_token_ids":null,"logit_bias":{"5":null},"echo":null}`)
 	if len(a.Choices) != 1 || a.Usage.Completion != 1 {
 		t.Errorf("%+v", a)

@@ -92,6 +92,9 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if p.Tokens == nil {
+		return bad("tokens", "is missing: give a list of token ids")
+	}
 	words, err := m.Texts.Decode(r.Context(), p.Tokens)
 	if err != nil {
 		return refusalOf(err, "tokens")

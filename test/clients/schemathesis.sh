@@ -3,13 +3,13 @@
 # taken and nothing else, and answers are as it says. Fetches schemathesis on its first run into
 # the user's cache. Run from the repository's root, behind make build.
 set -eu
-clients=test/clients
+clients=$PWD/test/clients
 cache=${CBACTOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cbactor}/schemathesis
-if ! cmp -s $clients/schemathesis.txt "$cache/schemathesis.txt"; then
+if ! cmp -s "$clients"/schemathesis.txt "$cache/schemathesis.txt"; then
 	rm -rf "$cache"
 	python3 -m venv "$cache"
-	"$cache/bin/python" -m pip install --quiet --disable-pip-version-check -r $clients/schemathesis.txt
-	cp $clients/schemathesis.txt "$cache/schemathesis.txt"
+	"$cache/bin/python" -m pip install --quiet --disable-pip-version-check -r "$clients/schemathesis.txt"
+	cp "$clients/schemathesis.txt" "$cache/schemathesis.txt"
 fi
 
 work=$(mktemp -d)
@@ -30,8 +30,8 @@ try() {
 		kill -0 $server || { cat "$work/said" >&2; exit 1; }
 		sleep 0.1
 	done
-	"$cache/bin/schemathesis" --config-file $clients/schemathesis.toml run "$url/openapi.json" --include-tag "$tag" --exclude-path /v1/weights/changes \
-		--phases examples,coverage,fuzzing --max-examples 20 --request-timeout 30 --continue-on-failure --no-color --warnings off "$@"
+	(cd "$work" && "$cache/bin/schemathesis" --config-file "$clients/schemathesis.toml" run "$url/openapi.json" --include-tag "$tag" --exclude-path /v1/weights/changes \
+		--phases examples,coverage,fuzzing --max-examples 20 --request-timeout 30 --continue-on-failure --no-color --warnings off "$@")
 	kill -0 $server || { cat "$work/said" >&2; exit 1; }
 	if grep panic "$work/said" >&2; then
 		exit 1
