@@ -26,6 +26,7 @@ func TestMetricsCount(t *testing.T) {
 	if _, err := e.AddRequest(t.Context(), Request{}); !errors.Is(err, ErrEmptyPrompt) {
 		t.Fatal(err)
 	}
+	until(t, "all blocks are free", func() bool { return e.Metrics().BlocksFree == 64 }) // a message behind the last end
 	m := e.Metrics()
 	if m.Accepted != 5 || m.Ended[FinishLength] != 5 || m.Open != 0 || m.Running != 0 || m.Waiting != 0 || m.InLine != 0 {
 		t.Errorf("sequences: %+v", m)

@@ -62,6 +62,7 @@ func matches(e string) func(string) error {
 
 // Whatever format is asked for, in whoever's words, every text that has ended has it.
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	r := serveTiny(t, engine.Config{}, Options{})
 	aPet, code, word := isJSON(t, pet), matches("[a-f]{2}-[0-9]{1,4}"), matches("yes|no|maybe")
 	closing := object{fmt.Sprint(r.codec.EncodeRaw("}")[0]): 9, fmt.Sprint(r.codec.EncodeRaw("\"")[0]): 9}
@@ -149,6 +150,7 @@ func TestFormatsRefused(t *testing.T) {
 
 // K5: what is made to exhaust a compiler is refused soon, and streams lose nothing by it.
 func TestReportK5HostileFormats(t *testing.T) {
+	t.Parallel()
 	r := serveTiny(t, engine.Config{}, Options{})
 	body := object{"prompt": "Once upon a time", "temperature": 0, "max_tokens": 900, "ignore_eos": true, "return_token_ids": true}
 	want := r.ask(completionsPath, body)

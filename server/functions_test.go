@@ -12,6 +12,7 @@ import (
 
 // A call that must be made is made, with arguments that hold to their schema.
 func TestForcedCalls(t *testing.T) {
+	t.Parallel()
 	for _, template := range []string{hermesTemplate, llamaTemplate} {
 		r := serveCalls(t, template, nil)
 		for _, c := range []struct {

@@ -139,6 +139,7 @@ func TestReportC4ManyVanish(t *testing.T) {
 
 // S12: a client that does not read holds up nobody, and is cut off.
 func TestReportS12SlowReader(t *testing.T) {
+	t.Parallel()
 	r := serveEcho(t, executor.EchoConfig{Blocks: 4096, Context: 1 << 16}, engine.Config{}, Options{Limits: Limits{Patience: 200 * time.Millisecond}})
 	slow := r.open(t.Context(), completionsPath, object{"prompt": count(5), "max_tokens": 60_000, "ignore_eos": true, "stream": true, "logprobs": 20})
 	defer drop(t, slow)

@@ -273,6 +273,7 @@ func TestSglangSpecialTokens(t *testing.T) {
 // Every token says which weights sampled it, while it streams and at the end, also where the
 // request was given up.
 func TestSglangVersions(t *testing.T) {
+	t.Parallel()
 	c := serveChanging(t)
 	serves, updates := engine.FirstVersion, 0
 	for _, stream := range []bool{false, true} {

@@ -18,6 +18,7 @@ import (
 // Weights change over HTTP beside streams, again and again: no token is lost or told twice, and
 // the versions cover them all, in order.
 func TestSwapsBesideStreams(t *testing.T) {
+	t.Parallel()
 	for _, kv := range []string{"keep", "recompute", "abort"} {
 		t.Run(kv, func(t *testing.T) {
 			c := serveChanging(t)

@@ -125,6 +125,7 @@ func joined(list []weightSpan, s weightSpan) []weightSpan {
 // Weights change in the middle of calls: every token says who sampled it, and whose its
 // context's cache is.
 func TestVersionsOverUpdates(t *testing.T) {
+	t.Parallel()
 	c := serveChanging(t)
 	serves, count := engine.FirstVersion, 0
 	for _, path := range []string{completionsPath, chatPath} {
@@ -188,6 +189,7 @@ func (c *changing) exact(path, policy string, stream bool, want []string, data [
 
 // What an update ends tells what its tokens were made by.
 func TestVersionsOfWhatIsGivenUp(t *testing.T) {
+	t.Parallel()
 	c := serveChanging(t)
 	serves, count := engine.FirstVersion, 0
 	for reason, ask := range map[string]object{"abort": {"kv_policy": "abort"}, "stale": {"max_staleness": 0, "kv_policy": "keep"}} {

@@ -120,6 +120,6 @@ func tellUpdates(t *testing.T, list []pushed) {
 		slices.Sort(speeds[name])
 		return speeds[name][len(speeds[name])/2]
 	}
-	t.Logf("%d updates of %d MB, in the median: by two shards at a time %.0f MB/s, by a file in shared memory %.0f MB/s, which is read at %.0f MB/s by nobody else (%.0f %%); the commit takes %.2f s",
+	t.Logf("%d updates of %d MB, in the median: by two shards at a time %.0f MB/s, by a file in shared memory %.0f MB/s, which the trainer reads at %.0f MB/s (%.0f %%); the commit takes %.2f s",
 		len(list), list[0].Bytes/1e6, median("by shards"), median("by file"), median("a plain read of the file"), 100*median("by file")/median("a plain read of the file"), median("until it serves (s)"))
 }

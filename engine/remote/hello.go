@@ -102,6 +102,7 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 		l.failed(err)
 		return
 	}
+	l.said.Store(w) // before anybody reads that a run has ended
 	switch {
 	case l.engine == "":
 	case l.engine != m.GetEngine():
@@ -111,7 +112,6 @@ func (l *link) welcomed(m *messages.Welcome, err error) {
 		l.endRun(ofCall(away), ofOpen(away), false)
 	}
 	l.engine, l.most, l.state = m.GetEngine(), w.most, ready
-	l.said.Store(w)
 	if l.patience = l.options.Patience; w.kept > 0 {
 		l.patience = min(l.patience, w.kept)
 	}

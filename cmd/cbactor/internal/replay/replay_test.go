@@ -83,7 +83,7 @@ func TestWhatIsChangedInALogIsFound(t *testing.T) {
 			return true
 		},
 		"who sampled": func(q *replaylog.Request, s *replaylog.Sequence) bool {
-			if s == nil || len(s.Sampled) < 2 {
+			if s == nil || len(s.Sampled) != 2 || int(s.Sampled[1].Start)+1 >= len(s.Tokens) {
 				return false
 			}
 			s.Sampled[1].Start++

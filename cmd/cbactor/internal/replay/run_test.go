@@ -159,7 +159,9 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 	}
 	add(0, 8)
 	await(t, streams[1], 10)
+	resume := pause(t, e)
 	v2 := staged(t, e, "v2", engine.KVKeep)
+	resume()
 	if cfg.NumBlocks == 0 {
 		long := engine.Request{ID: "long", PromptIDs: slices.Repeat(prompt(40), longPrompt/promptLength), N: 3, MaxNewTokens: 8, IgnoreEOS: true, KV: engine.KVKeep}
 		s, err := e.AddRequest(t.Context(), long)
@@ -172,7 +174,7 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 		t.Fatal(err)
 	}
 	await(t, streams[1], 22)
-	resume := pause(t, e)
+	resume = pause(t, e)
 	update(t, e, "v3", engine.KVRecompute)
 	resume()
 	add(8, 11)
