@@ -45,24 +45,17 @@ func (c *changing) Process(ids []int32, prompt int, _ []float32) error {
 // update commits weights under a version: the model's own, with the signs of some turned over.
 func (c *changing) update(version string, kv engine.KVPolicy) {
 	c.t.Helper()
-	set, err := weights.Load(c.model.Config, c.model, 1, "")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	list := c.tensors(2 + len(version))
 	var m weights.Manifest
-	for tensor := range set.All() {
-		size := tensor.DType.RowBytes(1)
-		for i := size - 1; i < len(tensor.Data); i += (2 + len(version)) * size {
-			tensor.Data[i] ^= 0x80
-		}
-		m.Tensors = append(m.Tensors, weights.Entry{Name: tensor.Name, DType: tensor.DType.String(), Shape: tensor.Shape})
+	for _, one := range list {
+		m.Tensors = append(m.Tensors, weights.Entry{Name: one.name, DType: one.dtype, Shape: one.shape})
 	}
 	u, err := c.engine.Update(c.t.Context(), engine.UpdateOptions{Version: version, Manifest: m, KV: kv})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for tensor := range set.All() {
-		if err := u.Put(tensor.Name, tensor.DType.String(), tensor.Shape, 0, tensor.Data); err != nil {
+	for _, one := range list {
+		if err := u.Put(one.name, one.dtype, one.shape, 0, one.data); err != nil {
 			c.t.Fatal(err)
 		}
 	}
