@@ -76,10 +76,11 @@ func elsewhere(r *http.Request) bool {
 }
 
 // local says whether a request comes from this machine, and was meant for it: a name that
-// leads here for a moment may be anybody's.
+// leads here for a moment may be anybody's. A proxy of this machine that sends none of these
+// headers cannot be told from its other programs.
 func local(r *http.Request) bool {
-	for _, proxy := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
-		if r.Header.Get(proxy) != "" {
+	for name := range r.Header { // of proxies
+		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") {
 			return false
 		}
 	}
