@@ -18,7 +18,10 @@ func (s *Server) named(next http.Handler) http.Handler {
 		seen := &witness{ResponseWriter: w, account: a}
 		w.Header().Set("X-Request-Id", id)
 		r = r.WithContext(context.WithValue(r.Context(), accountKey{}, a))
-		defer s.tell(r, seen)
+		defer func() {
+			s.held.Add(-a.held)
+			s.tell(r, seen)
+		}()
 		if err != nil {
 			s.refuse(seen, refusalOf(err, ""))
 			return
