@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -41,7 +43,7 @@ func (s *Server) survive(w *witness) {
 	if p == nil {
 		return
 	}
-	s.log.Error().Str("request", w.account.id).Any("panic", p).Msg("a handler panicked")
+	s.log.Error().Str("request", w.account.id).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a handler panicked")
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // cuts the connection, as what was written is not whole
 	}
@@ -104,6 +106,14 @@ type witness struct {
 func (w *witness) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (w *witness) Write(p []byte) (int, error) {
+	if w.status == 0 { // as net/http has it
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.
