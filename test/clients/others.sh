@@ -5,7 +5,7 @@
 # Run from the repository's root, behind make build.
 set -eu
 . test/clients/lib.sh
-export HF_HOME="$work/hf" TRL_EXPERIMENTAL_SILENCE=1 TQDM_DISABLE=1 DO_NOT_TRACK=1
+export HF_HOME="$work/hf" OMP_NUM_THREADS=1 TRL_EXPERIMENTAL_SILENCE=1 TQDM_DISABLE=1 DO_NOT_TRACK=1
 export PYTHONPATH="$clients:$PWD/clients/python"
 report=$work/report.md
 mkdir "$work/out"
