@@ -3,6 +3,7 @@ clients=$PWD/test/clients
 work=$(mktemp -d)
 server=""
 trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
 
 # environment NAME: Python with what NAME.txt names, and NAME-alone.txt without what that
 # depends on, in the user's cache. Its programs are in $bin.
