@@ -22,7 +22,7 @@ from areal.api.io_struct import ModelRequest, WeightUpdateMeta
 from areal.engine.sglang_remote import RemoteSGLangEngine
 from areal.utils import name_resolve, names
 
-UPDATES, TOKENS = 3, 200
+UPDATES, TOKENS = 3, 500
 url = sys.argv[1]
 tokenizer = AutoTokenizer.from_pretrained("tiny")
 prompts = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("Once upon a time", "Lily saw", "One day, Tom", "The cat")]
@@ -79,10 +79,11 @@ for version in range(1, UPDATES + 1):
     policies[version].load_state_dict(trained.state_dict())
     open_ones = threading.Thread(target=lambda: texts.extend(generate()))
     open_ones.start()
-    time.sleep(0.2)
+    time.sleep(0.1)  # some tokens of the old policy
     update(trained, version)
     open_ones.join()
     names_served.append(served())
+texts.extend(generate())
 engine.destroy()
 
 worst, apart, seen, mixed, tokens = 0.0, 0.0, set(), 0, 0
@@ -94,7 +95,7 @@ for text in texts:
     seen, mixed, tokens = seen | set(versions), mixed + (len(set(versions)) > 1), tokens + len(versions)
 if len(set(names_served)) != UPDATES + 1 or names_served[1:] != [f"weight_update_v{v}" for v in range(1, UPDATES + 1)]:
     sys.exit(f"areal_sglang.py: these versions were served: {names_served}")
-if worst > 1e-3 or apart < 1e-2 or not mixed or tokens != TOKENS * len(prompts) * UPDATES:
+if worst > 1e-3 or apart < 1e-2 or not mixed or tokens != TOKENS * len(prompts) * (UPDATES + 1):
     sys.exit(f"areal_sglang.py: {tokens} tokens by {seen}, {mixed} texts by two: {worst} off, the first policy {apart}")
 print(
     f"{UPDATES} updates from disk by AReaL's RemoteSGLangEngine: {', '.join(names_served)} served; {tokens} tokens by policies "

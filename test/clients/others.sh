@@ -83,7 +83,7 @@ schemathesis() {
 {
 	echo '# Clients of others'
 	echo
-	echo "By make test-clients; $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo "By make test-clients; $(env -u OMP_NUM_THREADS nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 	echo
 	echo 'TRL runs here without a GPU: package vllm, which its rollout worker asks to be installed and does not use,'
 	echo 'the name of a GPU, and the kernel of its flash attention are stood in for (test/clients/trl_grpo.py).'
