@@ -24,6 +24,10 @@ func (s *Server) sentAdapter(w http.ResponseWriter, r *http.Request) (err error)
 	if err := s.closing(); err != nil {
 		return err
 	}
+	name := r.PathValue("name")
+	if err := s.adapterName("name", name); err != nil {
+		return err
+	}
 	folder, err := os.MkdirTemp("", "cbactor-adapter-")
 	if err != nil {
 		return fmt.Errorf("keep the files of an adapter: %w", err)
@@ -32,7 +36,6 @@ func (s *Server) sentAdapter(w http.ResponseWriter, r *http.Request) (err error)
 	if err := s.saveForm(w, r, folder); err != nil {
 		return err
 	}
-	name := r.PathValue("name")
 	if err := m.Engine.LoadAdapter(r.Context(), name, os.DirFS(folder)); err != nil {
 		return err
 	}

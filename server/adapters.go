@@ -3,9 +3,12 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
+
+	"github.com/cbactor/cbactor/engine"
 )
 
 // adapterTold is an adapter that is loaded.
@@ -21,6 +24,14 @@ func (m *Model) adapters() []adapterTold {
 		list = append(list, adapterTold{a.Name, a.Rank, a.Modules})
 	}
 	return list
+}
+
+// adapterName refuses a model's name for an adapter, which nobody could ask for by it.
+func (s *Server) adapterName(param, name string) error {
+	if slices.ContainsFunc(s.models, func(m Model) bool { return m.Name == name }) {
+		return &refusal{http.StatusBadRequest, fmt.Sprintf("%s is %.80q, which is a model's: take another one", param, name), param, engine.Code(engine.ErrAdapterName)}
+	}
+	return nil
 }
 
 // loadAdapter loads an adapter from a folder of this machine, as PEFT writes it.
@@ -67,6 +78,9 @@ func (s *Server) loadingAdapter(w http.ResponseWriter, r *http.Request) error {
 	}
 	m, _, err := s.find(p.Model)
 	if err != nil {
+		return err
+	}
+	if err := s.adapterName("name", p.Name); err != nil {
 		return err
 	}
 	if err := s.loadAdapter(r.Context(), m, p.Name, "path", p.Path); err != nil {
