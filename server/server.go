@@ -56,6 +56,10 @@ type Model struct {
 	// their ids.
 	Spell func(id int32) []byte
 
+	// Shown gives the bytes of a token that texts show, none for a special one; nil: those of
+	// Spell.
+	Shown func(id int32) []byte
+
 	// Stored is the type that the model's files have most weights in, as safetensors spells
 	// it, such as "BF16"; "": nobody knows.
 	Stored string

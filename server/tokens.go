@@ -87,7 +87,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) error {
 	if p.Strings {
 		answer.Strings = make([]string, len(ids))
 		for i, id := range ids {
-			answer.Strings[i], _ = speller{m.Spell}.token(id)
+			answer.Strings[i], _ = speller{spell: m.Spell}.token(id)
 		}
 	}
 	return s.answer(w, http.StatusOK, answer)
