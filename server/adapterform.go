@@ -17,7 +17,7 @@ import (
 // sentAdapter answers PUT /v1/adapters/NAME, with a form of the adapter's files. Until they are
 // loaded they lie in a folder, not in memory.
 func (s *Server) sentAdapter(w http.ResponseWriter, r *http.Request) (err error) {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ type adapterList struct {
 
 // listAdapters answers GET /v1/adapters.
 func (s *Server) listAdapters(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ type adapterParams struct {
 // loadingAdapter answers POST /v1/adapters.
 func (s *Server) loadingAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p adapterParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
@@ -100,7 +100,7 @@ func (s *Server) tellAdapter(w http.ResponseWriter, m *Model, status int, name s
 
 // unloadingAdapter answers DELETE /v1/adapters/NAME, when nothing computes with it any more.
 func (s *Server) unloadingAdapter(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}

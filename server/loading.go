@@ -99,7 +99,7 @@ type loadParams struct {
 // loading answers POST /v1/weights/load.
 func (s *Server) loading(w http.ResponseWriter, r *http.Request) error {
 	var p loadParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)

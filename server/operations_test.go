@@ -151,12 +151,6 @@ type loadsParams struct {
 	Format string `json:"format"`
 }
 
-// checksumParams are what the address of GET /v1/weights/checksum may have.
-type checksumParams struct {
-	Model string `json:"model"`
-	Kind  string `json:"kind"` // of the digest
-}
-
 // unions are the schemas of types that read themselves, or that may be anything.
 var unions = map[reflect.Type]object{
 	reflect.TypeFor[jsontext.Value](): {},
