@@ -19,7 +19,7 @@ var (
 )
 
 // errElsewhere refuses a request that is not of this machine, and says what shows it.
-func errElsewhere(why string) error {
+func errElsewhere(why string) *refusal {
 	return &refusal{http.StatusForbidden, "this route is for administrators, and without an admin token answers programs of this machine alone: " + why + " (--admin-token-file lets who shows the token in from anywhere)", "", "admin_only"}
 }
 
