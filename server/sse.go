@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -48,15 +50,18 @@ func (e *events) send(list []event) error {
 		}
 		e.text = append(append(append(e.text, "data: "...), data...), "\n\n"...)
 	}
-	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil {
-		return err
+	err := e.control.SetWriteDeadline(time.Now().Add(e.patience))
+	if err == nil {
+		_, err = e.w.Write(e.text)
 	}
-	_, err := e.w.Write(e.text)
 	if err == nil {
 		err = e.control.Flush()
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSlow
 	}
-	return err
+	return fmt.Errorf("%w: %w", context.Canceled, err) // the client has gone, which its context may tell later
 }
