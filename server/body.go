@@ -16,7 +16,7 @@ import (
 )
 
 // read reads the JSON object of a request.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, into any, how ...json.Options) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" { // else any web page could have a browser send it
 		return &refusal{http.StatusUnsupportedMediaType, "the body must be JSON: set the header Content-Type: application/json", "", "unsupported_media_type"}
@@ -34,7 +34,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if jsontext.Value(body).Kind() == 'n' { // would be as an object without keys
 		return badBody("it must be an object")
 	}
-	return parsed(unmarshal(body, into))
+	return parsed(unmarshal(body, into, how...))
 }
 
 // body reads the bytes of a request, in bounded space and time.
@@ -117,6 +117,9 @@ func mistyped(e *json.SemanticError) error {
 	name := param(e.JSONPointer)
 	if name == "" {
 		return badBody("it must be an object")
+	}
+	if errors.Is(e.Err, json.ErrUnknownName) {
+		return errUnknown(name)
 	}
 	var own *refusal
 	if errors.As(e.Err, &own) {

@@ -91,7 +91,7 @@ func serve(t *testing.T, cfg engine.Config, o Options, codec *text.Codec, script
 	if script != nil {
 		words = scripted{words, script}
 	}
-	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell, Defaults: &sampling.Params{}}}
+	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell, Shown: codec.TokenBytes, Defaults: &sampling.Params{}}}
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
