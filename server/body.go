@@ -22,7 +22,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 // object reads the JSON object of a request, which has at most so many words.
-func (s *Server) object(w http.ResponseWriter, r *http.Request, into any, words int) error {
+func (s *Server) object(w http.ResponseWriter, r *http.Request, into any, words int, how ...json.Options) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" { // else any web page could have a browser send it
 		return &refusal{http.StatusUnsupportedMediaType, "the body must be JSON: set the header Content-Type: application/json", "", "unsupported_media_type"}
@@ -48,7 +48,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, into any, words 
 			return context.Cause(r.Context())
 		}
 	}
-	return parsed(unmarshal(body, into))
+	return parsed(unmarshal(body, into, how...))
 }
 
 // body reads the bytes of a request, in bounded space and time.
@@ -118,6 +118,9 @@ func mistyped(e *json.SemanticError) error {
 	name := param(e.JSONPointer)
 	if name == "" {
 		return badBody("it must be an object")
+	}
+	if errors.Is(e.Err, json.ErrUnknownName) {
+		return errUnknown(name)
 	}
 	var own *refusal
 	if errors.As(e.Err, &own) {

@@ -13,11 +13,13 @@ const defaultMaxTokens = 16
 type completionParams struct {
 	params
 	formatParams
+	unmetParams
 	Prompt   prompts `json:"prompt"`
 	Echo     bool    `json:"echo"`
 	Logprobs *int    `json:"logprobs"`
 	BestOf   *int    `json:"best_of"`
 	Suffix   string  `json:"suffix"`
+	Special  *bool   `json:"add_special_tokens"` // must be true, if it is there
 }
 
 // completion is its answer, and a chunk of its stream.
@@ -73,8 +75,13 @@ func (p *completionParams) settle(s *Server, r *texts.Request) (err error) {
 		return bad("best_of", "is %d, must be n (%d) or missing: all sequences are returned", *p.BestOf, r.N)
 	case p.Suffix != "":
 		return bad("suffix", "is not supported: leave it out")
+	case p.Special != nil && !*p.Special:
+		return bad("add_special_tokens", "is false, must be true: send token ids, which /tokenize makes of a text without them")
 	case p.Stream && p.Echo && p.Logprobs != nil:
 		return bad("echo", "with logprobs is not streamed: leave stream out")
+	}
+	if err := p.unmetParams.check(); err != nil {
+		return err
 	}
 	if p.MaxTokens == nil {
 		r.MaxNewTokens = defaultMaxTokens

@@ -84,6 +84,9 @@ func refusalAbout(err error, prompt, format string) *refusal {
 	case errors.Is(err, engine.ErrDuplicateID):
 		return errDuplicate
 	}
+	if r := sampled(err); r != nil {
+		return r
+	}
 	for _, c := range classes {
 		if errors.Is(err, c.class) {
 			param := c.param

@@ -96,10 +96,13 @@ func (m *Model) version(label string) string {
 	return m.trainer.labels.version(label)
 }
 
-// versionFor is a name for new weights that are to be called by a label.
-func (m *Model) versionFor(label string) string {
+// versionFor is a name for new weights that are to be called by a label, or, numbered, by that
+// name itself.
+func (m *Model) versionFor(label string, numbered bool) string {
 	l := &m.trainer.labels
 	version := l.next(label, engine.FirstVersion, m.Engine.Version(), m.Engine.Kept())
-	l.set(version, label)
+	if !numbered {
+		l.set(version, label)
+	}
 	return version
 }

@@ -11,22 +11,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parameters reads what a route of administrators takes in its body, a JSON object, and in its address, which
-// goes before. Both may be missing.
+// parameters reads what a route of administrators takes in its body, a JSON object, and in its
+// address, which goes before. Both may be missing.
 func (s *Server) parameters(w http.ResponseWriter, r *http.Request, into any) error {
-	none, err := s.empty(w, r)
-	if err != nil {
+	if err := s.optional(w, r, into); err != nil {
 		return err
 	}
-	if !none {
-		if err := s.object(w, r, into, maxAdminWords); err != nil {
-			return err
-		}
-	}
 	return fromQuery(r.URL.Query(), into)
+}
+
+// optional reads the JSON object of an administrator's request, if it has a body.
+func (s *Server) optional(w http.ResponseWriter, r *http.Request, into any, how ...json.Options) error {
+	none, err := s.empty(w, r)
+	if none || err != nil {
+		return err
+	}
+	return s.object(w, r, into, maxAdminWords, how...)
 }
 
 // empty says whether a request has no body, which one that comes in chunks shows with its end.

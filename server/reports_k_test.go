@@ -47,7 +47,7 @@ func TestReportK2Limits(t *testing.T) {
 			t.Errorf("%s %.20s took %v and %d bytes", c.param, c.value, took, bytes)
 		}
 	}
-	r.refused(completionsPath, `{"prompt":"a","logit_bias":{"2048":1}}`, 400, "", "invalid_value") // the engine knows the vocabulary
+	r.refused(completionsPath, `{"prompt":"a","logit_bias":{"2048":1}}`, 400, "logit_bias", "invalid_token_id")
 	r.refused(chatPath, object{"messages": say("a"), "logprobs": true, "top_logprobs": 21}, 400, "top_logprobs", "invalid_value")
 	r.refused(completionsPath, `{"prompt":`+strings.Repeat("[", 101)+strings.Repeat("]", 101)+"}", 400, "", "invalid_json")
 	r.refused(completionsPath, `{"prompt":"a","x":`+strings.Repeat(`{"a":`, 60_000)+"1"+strings.Repeat("}", 60_000)+"}", 400, "", "invalid_json")

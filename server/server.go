@@ -57,6 +57,10 @@ type Model struct {
 	// their ids.
 	Spell func(id int32) []byte
 
+	// Shown gives the bytes of a token that texts show, none for a special one; nil: those of
+	// Spell.
+	Shown func(id int32) []byte
+
 	// Stored is the type that the model's files have most weights in, as safetensors spells
 	// it, such as "BF16"; "": nobody knows.
 	Stored string
@@ -122,8 +126,12 @@ func New(o Options) (*Server, error) {
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
 	s.meters = s.newMeters()
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
-	for i, mux := range [2]http.Handler{s.mux(true, !o.AdminApart), s.mux(false, true)} {
-		s.fronts[i] = &http.Server{Handler: s.named(s.guarded(mux)), ReadHeaderTimeout: s.limits.Header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+	atAdmins := errKey
+	if s.token.set {
+		atAdmins = errToken
+	}
+	for i, guarded := range [2]http.Handler{s.guarded(s.mux(true, !o.AdminApart), errKey), s.guarded(s.mux(false, true), atAdmins)} {
+		s.fronts[i] = &http.Server{Handler: s.named(guarded), ReadHeaderTimeout: s.limits.Header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
 	}
 	return s, nil
 }

@@ -20,6 +20,9 @@ type loraAnswer struct {
 // sglangLoadAdapter answers POST /load_lora_adapter.
 func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	return s.lora(w, r, func(m *Model, p *loraParams) error {
+		if err := s.adapterName("lora_name", p.Name); err != nil {
+			return err
+		}
 		return s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path)
 	})
 }

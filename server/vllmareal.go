@@ -29,7 +29,7 @@ func (s *Server) arealContinue(w http.ResponseWriter, r *http.Request) error {
 	return s.areal(w, r, "generation goes on", func(m *Model, _ *arealParams) error { return s.resume(m, "") })
 }
 
-// arealUpdate answers POST /areal_update_weights. The weights are called as their folder is.
+// arealUpdate answers POST /areal_update_weights. The weights are called as their folder is, with a number where that has served.
 func (s *Server) arealUpdate(w http.ResponseWriter, r *http.Request) error {
 	return s.areal(w, r, "the weights are loaded", func(m *Model, p *arealParams) error {
 		if !slices.Contains(diskFormats, p.Format) {
