@@ -126,6 +126,25 @@ func TestCompletionsLogprobs(t *testing.T) {
 	r.refused(completionsPath, object{"prompt": "a", "echo": true, "logprobs": 1, "stream": true}, 400, "echo", "invalid_value")
 }
 
+// Salts are told apart, whatever stands in them.
+func TestSaltsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, salt := range []string{"", "a", "b", `"a" key "b"`, `a" key "b`, `salt "a"`} {
+		for _, extra := range []string{"", "b", `b" key "a`} {
+			for _, user := range []string{"", "u", "a"} {
+				if salt != "" && user != "" {
+					continue // the salt goes before
+				}
+				s := sglangSalt(salt, user, true, extra)
+				if seen[s] || (s == "") != (salt+extra+user == "") {
+					t.Errorf("salt %q, user %q, key %q: %q", salt, user, extra, s)
+				}
+				seen[s] = true
+			}
+		}
+	}
+}
+
 // A salt keeps caches apart; users only where the server shall.
 func TestSalt(t *testing.T) {
 	for _, byUser := range []bool{false, true} {

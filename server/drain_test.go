@@ -102,6 +102,40 @@ func TestCallsAreBounded(t *testing.T) {
 	r.ask(completionsPath, object{"prompt": "a"})
 }
 
+// What administrators have asked for comes to its end, too, unless that takes too long.
+func TestDrainWaitsForAdministrators(t *testing.T) {
+	withProbe(t)
+	begun, gate := make(chan struct{}), make(chan struct{})
+	adminRoutes[len(adminRoutes)-1].handler = func(s *Server, w http.ResponseWriter, r *http.Request) error {
+		close(begun)
+		<-gate
+		return done(s, w, r)
+	}
+	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{}).server
+	status := make(chan int, 1)
+	go func() { status <- asked(s.Handler(), http.MethodPost, here) }()
+	<-begun
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if s.idle(short); short.Err() == nil {
+		t.Error("it is not waited for")
+	}
+	for range cap(s.places) { // as before
+		<-s.places
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		s.Drain(t.Context())
+	}()
+	<-s.draining
+	close(gate)
+	if got := <-status; got != http.StatusNoContent {
+		t.Errorf("%d", got)
+	}
+	<-drained
+}
+
 // A body that does not arrive costs its sender the connection.
 func TestBodyThatDoesNotArrive(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{Limits: Limits{Arrival: 50 * time.Millisecond}})

@@ -31,6 +31,8 @@ func bad(param, format string, args ...any) error {
 var (
 	errBusy      = &refusal{http.StatusTooManyRequests, "too many calls generate at the moment: try again", "", "too_many_calls"}
 	errBodies    = &refusal{http.StatusTooManyRequests, "the bodies of open requests take all the space there is for them: try again", "", "too_many_bytes"}
+	errWatchers  = &refusal{http.StatusTooManyRequests, fmt.Sprintf("%d calls wait for other weights, and no more may: try again", maxWatchers), "", "too_many_calls"}
+	errHangs     = &refusal{http.StatusServiceUnavailable, fmt.Sprintf("requests are open, and no step of the engine has ended for %v: look into its log", probeTime), "", "engine_hangs"}
 	errShutdown  = &refusal{http.StatusServiceUnavailable, "the server is being shut down: try another one", "", "server_shutdown"}
 	errSlow      = &refusal{http.StatusRequestTimeout, "the client does not take what is written", "", "slow_reader"}
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}

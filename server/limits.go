@@ -46,6 +46,7 @@ const (
 	maxHeader    = 64 << 10
 	maxName      = 128 // bytes of a request's id
 	maxSeconds   = 24 * 60 * 60
+	maxWatchers  = 256     // calls that wait for other weights at a time
 	maxMoments   = 300_000 // tokens whose moments are told, as many as an engine elsewhere does
 )
 

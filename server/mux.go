@@ -139,7 +139,7 @@ func (s *Server) mux(clients, admins bool) http.Handler {
 	}
 	for path, at := range byPath(adminRoutes) {
 		if admins {
-			mux.Handle(path, s.administered(s.only(at)))
+			mux.Handle(path, s.administered(s.errand(s.only(at))))
 		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

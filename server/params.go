@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -65,7 +66,7 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 		r.Sampling = *m.Defaults
 	}
 	r.IgnoreEOS, r.KeepStop, r.StopIDs, r.BadWords = p.IgnoreEOS, p.IncludeStop, p.StopIDs, p.BadWords
-	r.Stop, r.Salt = p.Stop, p.salt(saltByUser)
+	r.Stop, r.Salt = p.Stop, saltOf(p.CacheSalt, p.User, saltByUser)
 	if p.Seed != nil {
 		seed := uint64(*p.Seed)
 		r.Seed = &seed
@@ -79,13 +80,13 @@ func (p *params) request(m *Model, saltByUser bool) (r texts.Request, err error)
 	return r, err
 }
 
-// salt keeps apart the caches of those who ask for it, and, where it shall, of users.
-func (p *params) salt(byUser bool) string {
+// saltOf keeps apart the caches of those who ask for it, and, where it shall, of users.
+func saltOf(salt, user string, byUser bool) string {
 	switch {
-	case p.CacheSalt != "":
-		return "salt " + p.CacheSalt
-	case byUser && p.User != "":
-		return "user " + p.User
+	case salt != "":
+		return fmt.Sprintf("salt %q", salt)
+	case byUser && user != "":
+		return fmt.Sprintf("user %q", user)
 	}
 	return ""
 }

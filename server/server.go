@@ -91,6 +91,8 @@ type Server struct {
 
 	held     atomic.Int64  // bytes of the bodies of open requests
 	decoders chan struct{} // one taken for each large body of which values are made
+	watchers chan struct{} // one taken for each call that waits for other weights
+	errands  atomic.Int64  // calls of administrators that are open
 
 	open  openCalls
 	roots []root
@@ -123,6 +125,7 @@ func New(o Options) (*Server, error) {
 		s.models[i].trainer = new(trainer)
 	}
 	s.places, s.decoders = make(chan struct{}, s.limits.Calls), make(chan struct{}, decoders)
+	s.watchers = make(chan struct{}, maxWatchers)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
 	s.meters = s.newMeters()
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
@@ -157,8 +160,8 @@ func (s *Server) serveAt(front *http.Server, l net.Listener) error {
 	return nil
 }
 
-// Drain refuses new calls that generate with 503, and returns when those that are open have
-// been answered and every connection is closed. When ctx ends first, they are cut off, and told so.
+// Drain refuses new calls that generate with 503, and returns when those that are open, and
+// those of administrators, have been answered and every connection is closed. When ctx ends first, they are cut off, and told so.
 func (s *Server) Drain(ctx context.Context) {
 	s.once.Do(func() { close(s.draining) })
 	s.idle(ctx)
@@ -175,7 +178,11 @@ func (s *Server) Drain(ctx context.Context) {
 	}
 }
 
-// idle takes the places of all calls, as they end.
+// drainEvery is how often a server that drains looks at the calls of administrators.
+const drainEvery = 5 * time.Millisecond
+
+// idle takes the places of all calls that generate, as they end, and waits for those of
+// administrators.
 func (s *Server) idle(ctx context.Context) {
 	for range cap(s.places) {
 		select {
@@ -184,6 +191,24 @@ func (s *Server) idle(ctx context.Context) {
 			return
 		}
 	}
+	look := time.NewTicker(drainEvery)
+	defer look.Stop()
+	for s.errands.Load() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// errand counts the calls that come to a handler as those of administrators.
+func (s *Server) errand(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.errands.Add(1)
+		defer s.errands.Add(-1)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // closing refuses what is new once the server drains.

@@ -33,6 +33,7 @@ type sglangParams struct {
 	Priority int               `json:"priority"`
 	Salt     oneOrMany[string] `json:"cache_salt"`
 	Extra    oneOrMany[string] `json:"extra_key"`
+	User     string            `json:"user"` // not SGLang's: as our other routes have it
 
 	Rest map[string]jsontext.Value `json:",embed"`
 }

@@ -339,3 +339,24 @@ func TestSglangRefuses(t *testing.T) {
 		"sampling_params":{"ebnf":null,"stop_regex":"","beam_width":null,"custom_params":{"return_top_p_token_ids":true},"max_new_tokens":1}}`, &a)
 	r.resting()
 }
+
+// Caches are apart by cache_salt, by extra_key, and by users where the server shall.
+func TestSglangSalt(t *testing.T) {
+	for _, byUser := range []bool{false, true} {
+		r := serveEcho(t, executor.EchoConfig{Blocks: 128}, engine.Config{}, Options{SaltByUser: byUser})
+		ofUser := 32 // cached, of others
+		if byUser {
+			ofUser = 0
+		}
+		for _, c := range []struct {
+			key, v string
+			want   int
+		}{{"rid", "x", 0}, {"extra_key", "a", 0}, {"extra_key", "b", 0}, {"cache_salt", "a", 0}, {"extra_key", "a", 32}, {"cache_salt", "a", 32}, {"user", "a", ofUser}, {"user", "a", 32}, {"user", "b", ofUser}} {
+			var a sglangTold
+			r.sglang(object{"input_ids": count(40), "sampling_params": object{"max_new_tokens": 1}, c.key: c.v}, &a)
+			if a.Meta.Cached != c.want {
+				t.Errorf("by user %t, %s %s: %d cached, want %d", byUser, c.key, c.v, a.Meta.Cached, c.want)
+			}
+		}
+	}
+}

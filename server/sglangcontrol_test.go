@@ -1,6 +1,9 @@
 package server
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -228,4 +231,29 @@ func TestSglangInfo(t *testing.T) {
 	if status := r.get("/health_generate", new(any)); status != 503 {
 		t.Errorf("stopped: %d", status)
 	}
+}
+
+// An engine that is busy is well while its steps advance.
+func TestHealthOfABusyEngine(t *testing.T) {
+	gate := make(chan struct{})
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
+	answer := r.background(completionsPath, object{"prompt": "a", "max_tokens": 3, "ignore_eos": true})
+	r.until("a step begins", func() bool { return r.engine.Metrics().Running == 1 })
+	health := func(ctx context.Context) int {
+		w := deadlined{httptest.NewRecorder()}
+		r.server.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/health_generate", nil))
+		return w.Code
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if got := health(ctx); got != http.StatusServiceUnavailable {
+		t.Errorf("a step that does not end: %d", got)
+	}
+	busy := make(chan int, 1)
+	go func() { busy <- health(t.Context()) }()
+	close(gate)
+	if got := <-busy; got != http.StatusOK {
+		t.Errorf("steps end: %d", got)
+	}
+	<-answer
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -90,23 +91,51 @@ func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
 // probeTime is how long a token may take that only shows that one can be generated.
 const probeTime = 20 * time.Second
 
-// healthGenerate answers GET /health_generate: each engine generates a token, unless it rests
-// or has something to do anyway.
+// healthGenerate answers GET /health_generate: each engine generates a token, unless it rests;
+// of one that has something to do anyway it is seen that its steps advance.
 func (s *Server) healthGenerate(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTime)
 	defer cancel()
 	for i := range s.models {
 		m := &s.models[i]
-		if rests, _ := m.paused(); rests || m.Engine.Metrics().Open > 0 {
+		if rests, _ := m.paused(); rests {
 			continue
 		}
-		if err := m.probe(ctx); err != nil {
+		show := m.probe
+		if m.Engine.Metrics().Open > 0 {
+			show = m.advance
+		}
+		if err := show(ctx); err != nil {
 			if rests, _ := m.paused(); !rests { // since it was asked
 				return err
 			}
 		}
 	}
 	return s.health(w, r)
+}
+
+// advanceEvery is how often it is looked whether steps advance.
+const advanceEvery = 5 * time.Millisecond
+
+// advance waits until steps of an engine advance, or nothing is open, or it rests.
+func (m *Model) advance(ctx context.Context) error {
+	before := m.Engine.Metrics().Steps
+	look := time.NewTicker(advanceEvery)
+	defer look.Stop()
+	for {
+		now := m.Engine.Metrics()
+		if rests, _ := m.paused(); rests || now.Steps != before || now.Open == 0 {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return errHangs
+			}
+			return context.Cause(ctx) // the client has gone
+		}
+	}
 }
 
 // probe generates a token.

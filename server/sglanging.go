@@ -34,7 +34,7 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 		return err
 	}
 	for i := range n {
-		ask, err := a.wanted(i)
+		ask, err := a.wanted(i, s.options.SaltByUser)
 		if err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 	return s.few(a.prompt, n*a.shared.N)
 }
 
-// wanted is what is asked for with prompt i.
-func (a *sglanging) wanted(i int) (ask sglangAsk, err error) {
+// wanted is what is asked for with prompt i, of which users may have a cache of their own.
+func (a *sglanging) wanted(i int, byUser bool) (ask sglangAsk, err error) {
 	p := a.params
 	how := p.Sampling.or(i, sglangSampling{MaxNew: new(sglangMaxNew)})
 	if ask.request, err = how.request(); err != nil {
@@ -69,7 +69,7 @@ func (a *sglanging) wanted(i int) (ask sglangAsk, err error) {
 		return ask, bad("priority", "is %d, must be from -100 to 100", p.Priority)
 	}
 	ask.request.Priority = p.Priority
-	ask.request.Salt = sglangSalt(p.Salt.or(i, ""), p.Extra.or(i, ""))
+	ask.request.Salt = sglangSalt(p.Salt.or(i, ""), p.User, byUser, p.Extra.or(i, ""))
 	ask.special = how.SkipSpecial != nil && !*how.SkipSpecial
 	ask.from, ask.logprobs = -1, p.Logprobs.or(i, false)
 	if !ask.logprobs {
@@ -89,13 +89,13 @@ func (a *sglanging) wanted(i int) (ask sglangAsk, err error) {
 	return ask, err
 }
 
-// sglangSalt keeps apart the caches of those who ask for it, by one name or by two; by
-// cache_salt alone as our other routes do.
-func sglangSalt(salt, extra string) string {
+// sglangSalt is saltOf, and keeps apart by extra_key, too.
+func sglangSalt(salt, user string, byUser bool, extra string) string {
+	salt = saltOf(salt, user, byUser)
 	if extra == "" {
-		return (&params{CacheSalt: salt}).salt(false)
+		return salt
 	}
-	return fmt.Sprintf("salt %q key %q", salt, extra)
+	return fmt.Sprintf("%s key %q", salt, extra)
 }
 
 // prepare implements answers.

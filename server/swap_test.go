@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/rs/zerolog"
 )
 
@@ -95,7 +98,7 @@ func TestChanges(t *testing.T) {
 			said <- s
 		}()
 	}
-	c.until("they wait", func() bool { return len(c.server.places) == 2 })
+	c.until("they wait", func() bool { return len(c.server.watchers) == 2 })
 	c.update("v2", engine.KVKeep)
 	for range 2 {
 		if s := <-said; s.Version != "v2" || s.Kept != engine.FirstVersion {
@@ -175,4 +178,40 @@ func TestUpdateElsewhere(t *testing.T) {
 	c.until("the update is given up", func() bool { return c.weights().Open == nil })
 	c.refused(update+"/commit", "", 409, "", "update_closed")
 	c.begin(object{"version": "v3", "manifest": manifest(list)})
+}
+
+// Who waits for other weights takes no place of a call that generates; they have their own.
+func TestWatchersAreBounded(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{}, Options{Limits: Limits{Calls: 1}})
+	ctx, leave := context.WithCancel(t.Context())
+	waits := make(chan struct{})
+	go func() {
+		defer close(waits)
+		r.server.Handler().ServeHTTP(deadlined{httptest.NewRecorder()}, localGet(ctx, "/v1/weights/changes"))
+	}()
+	r.until("it waits", func() bool { return len(r.server.watchers) == 1 })
+	r.ask(completionsPath, object{"prompt": "a", "max_tokens": 1})
+	if n := r.scrape()["cbactor_calls_open"]; n != 0 {
+		t.Errorf("%g calls generate", n)
+	}
+	for range maxWatchers - 1 {
+		r.server.watchers <- struct{}{}
+	}
+	w := deadlined{httptest.NewRecorder()}
+	if r.server.Handler().ServeHTTP(w, localGet(t.Context(), "/v1/weights/changes?timeout=0")); w.Code != http.StatusTooManyRequests {
+		t.Errorf("one more: %d", w.Code)
+	}
+	leave()
+	<-waits
+	w = deadlined{httptest.NewRecorder()}
+	if r.server.Handler().ServeHTTP(w, localGet(t.Context(), "/v1/weights/changes?timeout=0")); w.Code != http.StatusNoContent {
+		t.Errorf("then: %d", w.Code)
+	}
+}
+
+// localGet is a request of a program of this machine.
+func localGet(ctx context.Context, path string) *http.Request {
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
+	r.RemoteAddr = here
+	return r
 }

@@ -176,11 +176,12 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	if !(seconds >= 0 && seconds <= maxChanges.Seconds()) {
 		return bad("timeout", "is %g seconds, must be from 0 to %g", seconds, maxChanges.Seconds())
 	}
-	ctx, leave, err := s.enter(r)
-	if err != nil {
-		return err
+	select {
+	case s.watchers <- struct{}{}:
+		defer func() { <-s.watchers }()
+	default:
+		return errWatchers
 	}
-	defer leave()
 	if p.After == "" {
 		p.After = m.Engine.Version()
 	}
@@ -199,8 +200,8 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 			return err
 		case <-s.draining:
 			return errShutdown
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		case <-r.Context().Done():
+			return context.Cause(r.Context())
 		}
 	}
 }
