@@ -149,3 +149,22 @@ func TestVersionFields(t *testing.T) {
 		t.Errorf("a prompt alone: %+v", a.Choices[0].Weights)
 	}
 }
+
+// What is told of the cache stays when later chunks tell nothing of it.
+func TestProvenanceAdds(t *testing.T) {
+	kv := []weightSpan{{"1", 0, 3}}
+	var p provenance
+	for _, next := range []provenance{
+		{Weights: &weightsTold{Spans: []weightSpan{{"1", 0, 1}}, KV: kv}},
+		{Processed: []float64{-1}},
+		{Weights: &weightsTold{Spans: []weightSpan{{"2", 1, 2}}}},
+	} {
+		p.add(next)
+	}
+	if w := p.Weights; len(w.Spans) != 2 || !slices.Equal(w.KV, kv) || len(p.Processed) != 1 {
+		t.Errorf("%+v of %+v", w, p)
+	}
+	if p.add(provenance{Weights: &weightsTold{KV: []weightSpan{{"2", 0, 4}}}}); p.Weights.KV[0].Version != "2" {
+		t.Errorf("%+v", p.Weights)
+	}
+}

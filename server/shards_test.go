@@ -219,6 +219,41 @@ func TestShardArrivesInPieces(t *testing.T) {
 	c.control(update+"/commit", nil, &said)
 }
 
+// A body that comes byte by byte has to bring its piece in time, too.
+func TestShardTrickles(t *testing.T) {
+	c := serveChanging(t)
+	c.server.limits.Arrival = 200 * time.Millisecond
+	update := c.begin(object{"version": "v2", "manifest": manifest(c.tensors(2))})
+	slow, sender := io.Pipe()
+	begun, stop := time.Now(), make(chan struct{})
+	go func() {
+		defer close(stop)
+		for {
+			if _, err := sender.Write([]byte{' '}); err != nil || time.Since(begun) > patience {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	sent := make(chan int, 1)
+	go func() {
+		status, _ := c.send(http.MethodPut, update+"/shards/1", io.MultiReader(bytes.NewReader([]byte{0, 16, 0, 0, 0, 0, 0, 0, '{'}), slow))
+		sent <- status
+	}()
+	select {
+	case status := <-sent:
+		if took := time.Since(begun); status != 408 || took < c.server.limits.Arrival {
+			t.Errorf("%d after %v", status, took)
+		}
+	case <-time.After(patience / 3):
+		t.Error("it may go on for ever")
+	}
+	if err := slow.Close(); err != nil {
+		t.Error(err)
+	}
+	<-stop
+}
+
 // swallowing is an engine whose updates take everything, and keep nothing.
 type swallowing struct{ engine.API }
 

@@ -1,6 +1,10 @@
 package server
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,5 +43,22 @@ func TestAbortRequests(t *testing.T) {
 	aborted(`{"request_ids":["b","other"]}`, 1, "b")
 	aborted("{}", 2, "a", "c")
 	aborted("", 0)
+	r.resting()
+}
+
+// A call is found by the id that its answer has.
+func TestAbortByTheAnswersID(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 4096, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, engine.Config{MaxContext: 20_000}, Options{})
+	resp := r.open(t.Context(), completionsPath, object{"prompt": "a", "max_tokens": 10_000, "ignore_eos": true, "stream": true, "return_token_ids": true})
+	defer drop(t, resp)
+	lines := bufio.NewScanner(resp.Body)
+	lines.Scan()
+	first := r.read(bytes.TrimPrefix(lines.Bytes(), []byte("data: ")))
+	if !strings.HasPrefix(first.ID, "cmpl-") {
+		t.Fatalf("%+v", first)
+	}
+	if a := r.told("/abort_requests", fmt.Sprintf(`{"request_ids":[%q]}`, first.ID)); a["aborted"] != 1.0 {
+		t.Errorf("%v", a)
+	}
 	r.resting()
 }
