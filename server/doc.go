@@ -56,8 +56,10 @@
 // them is refused. What a trainer has of a model, its pauses, its update, its labels, is the
 // Server's, and outlasts connections: a pause ends with its lease, an update when no call has
 // used it for as long as its lease, both with the Server. Bodies of weights are staged as they
-// arrive and never whole in memory; those of adapters lie in a folder of their own until the
-// engine has read them.
+// arrive and never whole in memory; others are counted before anything is made of them
+// (bodies.go), and held, in bounded space for all, until they are answered; those of adapters
+// lie in a folder of their own until the engine has read them. Drain waits for what clients
+// have generated and what administrators have asked for.
 //
 // Concurrency: every method may be called from any goroutine. A call is answered on its
 // connection's goroutine; a stream of several sequences has one more for each, which ends with it. No

@@ -127,7 +127,7 @@ func TestUpdatesEndWithTheServer(t *testing.T) {
 		status, _ := c.send(http.MethodGet, "/v1/weights/changes", nil)
 		waiting <- status
 	}()
-	c.until("one waits", func() bool { return len(c.server.places) == 1 })
+	c.until("one waits", func() bool { return len(c.server.watchers) == 1 })
 	c.server.Drain(t.Context())
 	if status := <-waiting; status != http.StatusServiceUnavailable {
 		t.Errorf("%d", status)
