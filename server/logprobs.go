@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -90,6 +91,21 @@ func (l *completionLogprobs) take() *completionLogprobs {
 	taken := *l
 	*l = completionLogprobs{offset: l.offset}
 	return &taken
+}
+
+// scored gives f the tokens of the prompt of a sequence, from a place on, with what the first
+// of its sequences, of all of a call, tells of them: nil of the token before which nothing is.
+// It ends early where they were given up before all of the prompt was computed.
+func (c *call) scored(sequence, from int, outs []texts.Output, f func(id int32, d *sampling.Drawn)) {
+	first := outs[sequence/c.shared.N*c.shared.N].PromptLogprobs
+	prompt := c.promptOf(sequence)
+	for at := from; at < min(len(prompt), len(first)+1); at++ {
+		if at == 0 {
+			f(prompt[0], nil)
+		} else {
+			f(prompt[at], &first[at-1])
+		}
+	}
 }
 
 // chatLogprobs are those of chats.

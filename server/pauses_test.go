@@ -190,7 +190,8 @@ func TestPauseWaits(t *testing.T) {
 	}()
 	r.until("one waits", func() bool { return r.isPaused().Holds == 1 })
 	second := r.background("/pause?mode=wait", "")
-	leave() // the second one goes on without the first
+	time.Sleep(50 * time.Millisecond) // for it to wait, of which nothing tells
+	leave()                           // the second one goes on without the first
 	if err := <-left; err == nil {
 		t.Error("the first was answered")
 	}

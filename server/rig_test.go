@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -22,6 +24,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long anything may take that must happen.
 const patience = 30 * time.Second

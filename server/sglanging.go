@@ -125,7 +125,7 @@ func (a *sglanging) whole(outs []texts.Output, _ *usage) any {
 		a.hear(i, &texts.Chunk{Chunk: chunkOf(out), Text: out.Text})
 		answers[i] = a.answer(i, out)
 		if ask := a.ask(i); ask.from >= 0 {
-			a.addPrompt(&answers[i].Meta, i, &outs[i/a.shared.N*a.shared.N])
+			a.addPrompt(&answers[i].Meta, i, outs)
 		}
 	}
 	if !a.several() {
