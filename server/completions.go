@@ -71,8 +71,6 @@ func (p *completionParams) settle(s *Server, r *texts.Request) (err error) {
 	switch {
 	case len(p.Prompt) == 0:
 		return bad("prompt", "is empty or missing: give a text or token ids")
-	case len(p.Prompt)*r.N > s.limits.Sequences:
-		return bad("prompt", "asks for %d sequences over all prompts, at most %d may be", len(p.Prompt)*r.N, s.limits.Sequences)
 	case p.BestOf != nil && *p.BestOf != r.N:
 		return bad("best_of", "is %d, must be n (%d) or missing: all sequences are returned", *p.BestOf, r.N)
 	case p.Suffix != "":
@@ -89,6 +87,9 @@ func (p *completionParams) settle(s *Server, r *texts.Request) (err error) {
 		r.MaxNewTokens = defaultMaxTokens
 	}
 	r.Score = r.MaxNewTokens == 0
+	if err := s.few("prompt", len(p.Prompt)*r.N); err != nil {
+		return err
+	}
 	if r.Sampling.Tell, err = tell("logprobs", p.Logprobs); err != nil {
 		return err
 	}

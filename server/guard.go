@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -79,11 +81,12 @@ func (s *Server) unauthorized(w http.ResponseWriter, why *refusal) {
 // stranger says what shows that a request does not come from a program of this machine, or was
 // not meant for it; "": nothing does. A name that leads here for a moment may be anybody's, and
 // some routes of administrators change something on GET, which http.CrossOriginProtection takes
-// to be safe.
+// to be safe. A proxy of this machine that sends none of its headers cannot be told from others
+// of its programs.
 func stranger(r *http.Request) string {
-	for _, proxy := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
-		if r.Header.Get(proxy) != "" {
-			return "the header " + proxy + " shows a proxy"
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") {
+			return fmt.Sprintf("the header %.80s shows a proxy", name)
 		}
 	}
 	var pages http.CrossOriginProtection

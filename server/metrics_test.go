@@ -42,6 +42,16 @@ func (r *rig) scrape() map[string]float64 {
 	return series
 }
 
+// Scrapes are counted as what they were answered with.
+func TestMetricsCountThemselves(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	r.scrape()
+	r.until("it is counted", func() bool { return r.scrape()[`cbactor_http_requests_total{route="/metrics",status="200"}`] > 0 })
+	if n := r.scrape()[`cbactor_http_requests_total{route="/metrics",status="0"}`]; n > 0 {
+		t.Errorf("%g of them have no status", n)
+	}
+}
+
 // What is counted is what was asked for and answered, under vLLM's names.
 func TestMetrics(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{MaxQueueSize: 8}, Options{})

@@ -25,7 +25,7 @@ func TestReportK2Limits(t *testing.T) {
 	}
 	for _, c := range []struct{ param, value string }{
 		{"n", "0"}, {"n", "-1"}, {"n", "129"}, {"n", "1000000"},
-		{"stop", many(5, `"a"`)}, {"stop", many(500_000, `"a"`)}, {"stop", `"` + strings.Repeat("a", 1025) + `"`}, {"stop", `""`}, {"stop", `["a",""]`},
+		{"stop", many(5, `"a"`)}, {"stop", many(50_000, `"a"`)}, {"stop", `"` + strings.Repeat("a", 1025) + `"`}, {"stop", `""`}, {"stop", `["a",""]`},
 		{"logit_bias", `{"-1":1}`}, {"logit_bias", `{"a":1}`}, {"logit_bias", `{"01":1}`}, {"logit_bias", `{"1.5":1}`}, {"logit_bias", bias(301)},
 		{"logit_bias", `{"1":101}`}, {"logit_bias", `{"1":-101}`}, {"logit_bias.1", `{"1":1e999}`},
 		{"logprobs", "21"}, {"logprobs", "-1"}, {"temperature", "-0.1"}, {"temperature", "2.1"}, {"temperature", "1e999"}, {"top_p", "0"}, {"top_p", "-0.5"}, {"top_p", "1.1"},

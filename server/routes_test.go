@@ -24,12 +24,6 @@ func (u *untouched) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// connection is a ResponseWriter with the deadlines of a connection.
-type connection struct{ *httptest.ResponseRecorder }
-
-func (connection) SetReadDeadline(time.Time) error  { return nil }
-func (connection) SetWriteDeadline(time.Time) error { return nil }
-
 // Routes that answer GET read nothing of a body that is no JSON: what net/http makes of forms
 // has no bound.
 func TestNoRouteReadsForms(t *testing.T) {
@@ -40,12 +34,50 @@ func TestNoRouteReadsForms(t *testing.T) {
 			continue
 		}
 		body := &untouched{}
-		req := httptest.NewRequest(http.MethodGet, "http://localhost"+route.path+"?timeout=0", body)
+		path := route.path
+		if path == "/v1/weights/changes" {
+			path += "?timeout=0"
+		}
+		req := httptest.NewRequest(http.MethodGet, "http://localhost"+path, body)
 		req.RemoteAddr = "127.0.0.1:1"
 		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-		handler.ServeHTTP(connection{httptest.NewRecorder()}, req)
-		if body.read > 0 || req.MultipartForm != nil {
+		handler.ServeHTTP(deadlined{httptest.NewRecorder()}, req)
+		if body.read > 1 /* shows that there is one */ || req.MultipartForm != nil {
 			t.Errorf("%s reads %d bytes", route.path, body.read)
+		}
+	}
+}
+
+// HEAD changes nothing, and is answered where GET changes nothing either.
+func TestHeadChangesNothing(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	for path, want := range map[string]int{"/version": 200, "/v1/weights": 200, "/is_paused": 200, "/release_memory_occupation": 405, "/resume_memory_occupation": 405, "/flush_cache": 405} {
+		resp, err := http.Head(r.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drop(t, resp); resp.StatusCode != want {
+			t.Errorf("%s: %d", path, resp.StatusCode)
+		}
+	}
+	if sleeps, _ := r.server.models[0].sleeps(); sleeps {
+		t.Error("the model sleeps")
+	}
+}
+
+// A body that may be missing may be so in chunks, of any type.
+func TestEmptyBodyInChunks(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{Limits: Limits{Arrival: 50 * time.Millisecond}})
+	const head = "POST /pause?mode=keep HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
+	for request, want := range map[string]int{
+		head + "\r\n0\r\n\r\n": 200,
+		head + "Content-Type: application/json\r\n\r\n0\r\n\r\n":                               200,
+		head + "Content-Type: application/json\r\n\r\n10\r\n{\"mode\": \"keep\"}\r\n0\r\n\r\n": 200,
+		head + "\r\n2\r\n{}\r\n0\r\n\r\n":                                                      415,
+		head + "\r\n":                                                                          408,
+	} {
+		if got := r.raw(request); got != want {
+			t.Errorf("%q: %d, want %d", request, got, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -87,8 +88,12 @@ type Server struct {
 	meters  *meters
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
-	open    openCalls
-	roots   []root
+
+	held     atomic.Int64  // bytes of the bodies of open requests
+	decoders chan struct{} // one taken for each large body of which values are made
+
+	open  openCalls
+	roots []root
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context
@@ -117,7 +122,7 @@ func New(o Options) (*Server, error) {
 	for i := range s.models {
 		s.models[i].trainer = new(trainer)
 	}
-	s.places = make(chan struct{}, s.limits.Calls)
+	s.places, s.decoders = make(chan struct{}, s.limits.Calls), make(chan struct{}, decoders)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
 	s.meters = s.newMeters()
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)

@@ -14,10 +14,8 @@ import (
 // strict is parameters for routes of administrators that are nobody's but ours: a word that is
 // not known is a mistake of who has typed it, and is refused, as are two values for one.
 func (s *Server) strict(w http.ResponseWriter, r *http.Request, into any) error {
-	if r.ContentLength != 0 {
-		if err := s.read(w, r, into, json.RejectUnknownMembers(true)); err != nil {
-			return err
-		}
+	if err := s.optional(w, r, into, json.RejectUnknownMembers(true)); err != nil {
+		return err
 	}
 	return strictQuery(r.URL.Query(), into)
 }

@@ -24,7 +24,8 @@ const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients tha
 HTTP has OpenAI's /v1/completions, /v1/chat/completions, /v1/responses and /v1/models, vLLM's /inference/v1/generate
 and SGLang's /generate, /tokenize, /detokenize, /metrics, /health, /ready and /version; /openapi.json describes
 all routes. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
-Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may.
+Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may,
+and so whoever comes through a proxy or tunnel of it that does not say so: give that server a token.
 They send weights, or name files of this machine, which are read in folders of --weights-root alone: docs/http.md has how.
 --model may be repeated, with a name before it, NAME=MODEL; a request that names no model means the only one.
 
