@@ -212,6 +212,7 @@ func TestWeightsAsAReaLLoadsThem(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	c.hurried.Store(false)
+	body["max_tokens"] = 900
 	running = c.background(completionsPath, body) // without a pause it is aborted, too
 	c.moved(4)
 	c.told("/areal_update_weights", fmt.Sprintf(`{"model_path":%q}`, folder))
