@@ -44,7 +44,7 @@ func (s *Server) loadWeights(ctx context.Context, m *Model, o loadOptions) (told
 	if !u.Manifest.Partial {
 		meta = nil
 	}
-	u.Base, u.Version = cmp.Or(o.base, meta[checkpoint.MetaBase]), cmp.Or(o.version, meta[checkpoint.MetaVersion])
+	u.Base, u.Version = m.version(cmp.Or(o.base, meta[checkpoint.MetaBase])), cmp.Or(o.version, meta[checkpoint.MetaVersion])
 	if u.Version == "" && o.label == "" {
 		return told, bad("version", "is missing: give the new weights a name that none had before")
 	}
@@ -56,10 +56,15 @@ func (s *Server) loadWeights(ctx context.Context, m *Model, o loadOptions) (told
 		load = loadInPlace
 	}
 	begun := time.Now()
-	if u.Version == "" {
-		u.Version = m.versionFor(o.label)
+	if u.Version != "" {
+		err = load(ctx, m.Engine, u, stream)
+	} else {
+		err = m.labelled(o.label, func(version string) error {
+			u.Version = version
+			return load(ctx, m.Engine, u, stream)
+		})
 	}
-	if err := load(ctx, m.Engine, u, stream); err != nil {
+	if err != nil {
 		return told, fmt.Errorf("%.200q: %w", o.path, err)
 	}
 	return m.served(time.Since(begun)), nil
