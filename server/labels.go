@@ -125,7 +125,7 @@ func (m *Model) version(label string) string {
 	if m.trainer == nil || label == "" {
 		return label
 	}
-	if serves := m.Engine.Version(); m.label(serves) == label {
+	if serves := m.Engine.Version(); serves == label || m.label(serves) == label {
 		return serves
 	}
 	return m.trainer.labels.version(label)

@@ -44,7 +44,7 @@ func (s *Server) loadWeights(ctx context.Context, m *Model, o loadOptions) (told
 	if !u.Manifest.Partial {
 		meta = nil
 	}
-	u.Base, u.Version = m.version(cmp.Or(o.base, meta[checkpoint.MetaBase])), cmp.Or(o.version, meta[checkpoint.MetaVersion])
+	u.Base, u.Version = cmp.Or(o.base, meta[checkpoint.MetaBase]), cmp.Or(o.version, meta[checkpoint.MetaVersion])
 	if u.Version == "" && o.label == "" {
 		return told, bad("version", "is missing: give the new weights a name that none had before")
 	}
