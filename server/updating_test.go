@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -85,6 +86,92 @@ func TestUpdateAborted(t *testing.T) {
 		t.Errorf("%d %s", status, data)
 	}
 	c.refused(updatesPath+"/none/commit", "", 404, "", "update_not_found")
+}
+
+// deleted has an update given up, and tells what it is said to have become.
+func (c *changing) deleted(update string) string {
+	c.t.Helper()
+	status, data := c.send(http.MethodDelete, update, nil)
+	if status != http.StatusOK {
+		c.t.Fatalf("%d %s", status, data)
+	}
+	var said updateSaid
+	c.decode(data, &said)
+	return said.Status
+}
+
+// late is an engine whose commits wait, and then come about or are given up.
+type late struct {
+	engine.API
+	begun chan struct{}
+	goes  chan struct{}
+	fails bool
+}
+
+type lateUpdate struct {
+	engine.Update
+	late *late
+}
+
+func (e *late) Update(ctx context.Context, o engine.UpdateOptions) (engine.Update, error) {
+	u, err := e.API.Update(context.WithoutCancel(ctx), o)
+	return &lateUpdate{u, e}, err
+}
+
+func (u *lateUpdate) Commit(ctx context.Context) error {
+	if !u.late.fails {
+		if err := u.Update.Commit(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	close(u.late.begun)
+	<-u.late.goes
+	if u.late.fails {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Who gives up what was committed, or is about to be, is told whether it serves.
+func TestUpdateCommittedAndDeleted(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		c := serveChanging(t)
+		list, slow := c.tensors(2), &late{API: c.engine, begun: make(chan struct{}), goes: make(chan struct{}), fails: fails}
+		c.server.models[0].Engine = slow
+		update := c.begin(object{"version": "v2", "manifest": manifest(list)})
+		c.put(update, "1", safetensors(t, list))
+		answer := c.background(update+"/commit", "")
+		<-slow.begun
+		deleted := make(chan string, 1)
+		go func() { deleted <- c.deleted(update) }()
+		last := c.server.models[0].trainer.transfers.last
+		c.until("it is to be given up", func() bool { return last.ctx.Err() != nil })
+		close(slow.goes)
+		want, version := "committed", "v2"
+		if fails {
+			want, version = "aborted", engine.FirstVersion
+		}
+		if got := <-deleted; got != want || c.weights().Version != version {
+			t.Errorf("it is said to be %s, and %s serves", got, c.weights().Version)
+		}
+		if a := <-answer; fails != (a.Error != nil) || fails && value(a.Error.Code) != "update_closed" {
+			t.Errorf("%+v", a)
+		}
+		if again := c.deleted(update); again != want {
+			t.Errorf("it is said to be %s", again)
+		}
+		if fails {
+			c.refused(update+"/commit", "", 409, "", "update_closed")
+			continue
+		}
+		var said updateSaid
+		if c.control(update+"/commit", nil, &said); said.Version != "v2" {
+			t.Errorf("%+v", said)
+		}
+	}
+	if c := serveChanging(t); c.deleted(updatesPath+"/none") != "gone" {
+		t.Error("nobody had it")
+	}
 }
 
 // What is wrong is refused, and the weights stay as they are.
