@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // An update comes in shards, in any order, beside each other and again, computes when it is
@@ -171,6 +173,30 @@ func TestUpdateCommittedAndDeleted(t *testing.T) {
 	}
 	if c := serveChanging(t); c.deleted(updatesPath+"/none") != "gone" {
 		t.Error("nobody had it")
+	}
+}
+
+// A lease that is over at once ends its update, too.
+func TestUpdateOfNoTime(t *testing.T) {
+	c := serveChanging(t)
+	p := updateParams{Version: "v2"}
+	for _, one := range c.tensors(2) {
+		p.Manifest.Tensors = append(p.Manifest.Tensors, entryParams{Name: one.name, DType: one.dtype, Shape: one.shape, Digest: weights.Sum(weights.XXH3_64, one.data).String()})
+	}
+	m := &c.server.models[0]
+	o, _, err := p.options(m)
+	for range 20 {
+		if err == nil {
+			_, err = c.server.begin(m, o, 1)
+		}
+		if errors.Is(err, weights.ErrBusy) { // the one before is about to leave
+			err = nil
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.until("it has expired", func() bool { return m.trainer.transfers.open() == nil })
 	}
 }
 

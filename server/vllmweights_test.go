@@ -155,7 +155,7 @@ func TestWeightsAsPrimeRLLoadsThem(t *testing.T) {
 		c.pause(fmt.Sprintf("?mode=keep&clear_cache=%t", !keeps))
 		folder := filepath.Join(dir, fmt.Sprintf("step_%d", i+1))
 		write(t, filepath.Join(folder, "model.safetensors"), safetensors(t, c.tensors(2+i)))
-		if a := c.told("/update_weights", fmt.Sprintf(`{"weight_dir":%q,"skip_prefix_cache_reset":true}`, folder)); a["status"] != "ok" {
+		if a := c.told("/update_weights", fmt.Sprintf(`{"weight_dir":%q,"skip_prefix_cache_reset":true}`, folder)); a["status"] != "ok" || a["message"] != "the weights are updated" {
 			t.Errorf("%v", a)
 		}
 		if label := c.weights().Label; label != filepath.Base(folder) {
