@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cbactor/cbactor/engine"
@@ -77,13 +77,15 @@ func TestResetPrefixCacheAsleep(t *testing.T) {
 // slept is an engine that somebody else puts to sleep just behind who empties its cache.
 type slept struct {
 	engine.API
-	once sync.Once
-	then func()
+	again atomic.Bool
+	then  func()
 }
 
 func (e *slept) Sleep(ctx context.Context, parts engine.Part) error {
 	err := e.API.Sleep(ctx, parts)
-	e.once.Do(e.then)
+	if !e.again.Swap(true) {
+		e.then()
+	}
 	return err
 }
 
