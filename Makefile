@@ -29,8 +29,8 @@ test-full: ## at most 40 minutes: what .ci/run runs
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)
 
-test-clients: build ## clients of others that take long to install
-	./test/clients/schemathesis.sh
+test-clients: build ## clients of others that take long to install; writes docs/reports/clients.md
+	./test/clients/others.sh
 
 lint: ## vet and staticcheck, as test-full runs them
 	$(GO) vet ./...

@@ -108,7 +108,7 @@ func (a *supervisor) command(c actor.Context) {
 	a.number++
 	m.Number = a.number
 	a.still, a.mode = false, m.Mode
-	a.log.Info().Str("mode", modeName(a.mode)).Uint64("command", a.number).Msg("mode")
+	a.log.Info().Str("mode", modeName(a.mode)).Msg("mode")
 	for _, child := range []*actor.PID{a.intake, a.scheduler} {
 		c.Send(child, m)
 	}

@@ -42,7 +42,7 @@ var answers = []struct {
 	{ErrCommitted, http.StatusServiceUnavailable, "weights_asleep"},
 	{ErrBroken, http.StatusServiceUnavailable, "weights_broken"},
 	{ErrNotRunning, http.StatusServiceUnavailable, "engine_not_running"},
-	{ErrAdapters, http.StatusServiceUnavailable, "adapters_full"},
+	{ErrAdapters, http.StatusConflict, "adapters_full"}, // until somebody unloads one
 	{ErrUnavailable, http.StatusServiceUnavailable, "engine_unavailable"},
 
 	{ErrStopped, http.StatusServiceUnavailable, "engine_stopped"},

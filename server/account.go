@@ -19,6 +19,7 @@ type account struct {
 	route  string     // as mux.go has it; "": none
 	failed *refusal   // that the client was told in the place of an answer, or of its end; nil: none
 	span   trace.Span // nil: it is not traced
+	held   int64      // bytes of its body
 
 	model     string          // or adapter, as it was asked for; "": nothing was to be generated
 	meters    *sequenceMeters // of the model

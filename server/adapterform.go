@@ -17,11 +17,15 @@ import (
 // sentAdapter answers PUT /v1/adapters/NAME, with a form of the adapter's files. Until they are
 // loaded they lie in a folder, not in memory.
 func (s *Server) sentAdapter(w http.ResponseWriter, r *http.Request) (err error) {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}
 	if err := s.closing(); err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if err := s.adapterName("name", name); err != nil {
 		return err
 	}
 	folder, err := os.MkdirTemp("", "cbactor-adapter-")
@@ -32,7 +36,6 @@ func (s *Server) sentAdapter(w http.ResponseWriter, r *http.Request) (err error)
 	if err := s.saveForm(w, r, folder); err != nil {
 		return err
 	}
-	name := r.PathValue("name")
 	if err := m.Engine.LoadAdapter(r.Context(), name, os.DirFS(folder)); err != nil {
 		return err
 	}

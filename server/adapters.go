@@ -3,9 +3,12 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
+
+	"github.com/cbactor/cbactor/engine"
 )
 
 // adapterTold is an adapter that is loaded.
@@ -21,6 +24,14 @@ func (m *Model) adapters() []adapterTold {
 		list = append(list, adapterTold{a.Name, a.Rank, a.Modules})
 	}
 	return list
+}
+
+// adapterName refuses a model's name for an adapter, which nobody could ask for by it.
+func (s *Server) adapterName(param, name string) error {
+	if slices.ContainsFunc(s.models, func(m Model) bool { return m.Name == name }) {
+		return &refusal{http.StatusBadRequest, fmt.Sprintf("%s is %.80q, which is a model's: take another one", param, name), param, engine.Code(engine.ErrAdapterName)}
+	}
+	return nil
 }
 
 // loadAdapter loads an adapter from a folder of this machine, as PEFT writes it.
@@ -46,7 +57,7 @@ type adapterList struct {
 
 // listAdapters answers GET /v1/adapters.
 func (s *Server) listAdapters(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}
@@ -62,11 +73,14 @@ type adapterParams struct {
 // loadingAdapter answers POST /v1/adapters.
 func (s *Server) loadingAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p adapterParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
 	if err != nil {
+		return err
+	}
+	if err := s.adapterName("name", p.Name); err != nil {
 		return err
 	}
 	if err := s.loadAdapter(r.Context(), m, p.Name, "path", p.Path); err != nil {
@@ -86,7 +100,7 @@ func (s *Server) tellAdapter(w http.ResponseWriter, m *Model, status int, name s
 
 // unloadingAdapter answers DELETE /v1/adapters/NAME, when nothing computes with it any more.
 func (s *Server) unloadingAdapter(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}

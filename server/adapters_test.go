@@ -71,6 +71,7 @@ func TestAdapters(t *testing.T) {
 	r, folder := serveAdapters(t, 2)
 	r.refused("/v1/adapters", object{"name": "a", "path": folder}, 403, "path", "path_not_allowed")
 	r.withRoots(folder)
+	r.refused("/v1/adapters", object{"name": "tiny", "path": folder}, 400, "name", "adapter_name")
 	var said adapterTold
 	r.control("/v1/adapters", object{"name": "a", "path": folder}, &said)
 	if said.Name != "a" || said.Rank == 0 || len(said.Modules) == 0 {
@@ -91,7 +92,7 @@ func TestAdapters(t *testing.T) {
 	if a := r.ask(completionsPath, body); !slices.Equal(a.Choices[0].IDs, executor.EchoRef(count(5), 4, 2048, 1+executor.EchoAdapter("team/b"))) {
 		t.Errorf("%+v", a)
 	}
-	r.refused("/v1/adapters", object{"name": "c", "path": folder}, 503, "", "adapters_full")
+	r.refused("/v1/adapters", object{"name": "c", "path": folder}, 409, "", "adapters_full")
 	if status, answer := r.send(http.MethodDelete, "/v1/adapters/team/b", nil); status != http.StatusOK {
 		t.Errorf("%d %s", status, answer)
 	}

@@ -30,6 +30,11 @@ func withProbe(t *testing.T) {
 // asked is the status that a handler answers a request for probe with, by a method, from an
 // address and with headers "Name: value".
 func asked(h http.Handler, method, from string, headers ...string) int {
+	return probed(h, method, from, headers...).Code
+}
+
+// probed is the whole answer.
+func probed(h http.Handler, method, from string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1/probe", nil)
 	r.RemoteAddr = from
 	for _, line := range headers {
@@ -42,7 +47,7 @@ func asked(h http.Handler, method, from string, headers ...string) int {
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(deadlined{w}, r)
-	return w.Code
+	return w
 }
 
 // deadlined is a recorder that takes deadlines, as connections do.
@@ -76,6 +81,9 @@ func TestReportK3AdministratorsAreOfThisMachine(t *testing.T) {
 		{here, "X-Forwarded-For: 127.0.0.1", 403},
 		{here, "Forwarded: for=127.0.0.1", 403},
 		{here, "Via: 1.1 proxy", 403},
+		{here, "X-Real-IP: 192.0.2.7", 403},
+		{here, "X-Forwarded-Host: a.example", 403},
+		{here, "X-Forwarded-Proto: https", 403},
 		{here, "Sec-Fetch-Site: same-site", 403},
 		{here, "Sec-Fetch-Site: same-origin", 204},
 		{here, "Sec-Fetch-Site: cross-site", 403},
@@ -137,6 +145,28 @@ func TestReportK3AdministratorsApart(t *testing.T) {
 		s.AdminHandler().ServeHTTP(deadlined{w}, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != want {
 			t.Errorf("%s of administrators: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// Who is refused is told which header has shown that he is not of this machine, or which key is
+// wanted.
+func TestAdministratorsAreToldWhy(t *testing.T) {
+	withProbe(t)
+	s := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{}).server
+	for header, from := range map[string]string{"X-Forwarded-For: 127.0.0.1": here, "Forwarded: for=a": here, "Via: 1.1 a": here, "Host: evil.example": here,
+		"Origin: http://evil.example": here, "Sec-Fetch-Site: cross-site": here, "another address: ": there} {
+		name, _, _ := strings.Cut(header, ":")
+		if got := probed(s.Handler(), http.MethodPost, from, header).Body.String(); !strings.Contains(got, name) || !strings.Contains(got, "admin_only") {
+			t.Errorf("%s: %s", header, got)
+		}
+	}
+	for _, c := range []struct {
+		options Options
+		code    string
+	}{{Options{APIKey: "key", AdminToken: "token", AdminApart: true}, "invalid_admin_token"}, {Options{APIKey: "key", AdminApart: true}, "invalid_api_key"}} {
+		if got := probed(serveEcho(t, executor.EchoConfig{}, engine.Config{}, c.options).server.AdminHandler(), http.MethodPost, here).Body.String(); !strings.Contains(got, c.code) {
+			t.Errorf("%+v: %s", c.options, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// read reads the JSON object of a request.
+// read reads the JSON object of a client's request.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
+	return s.object(w, r, into, maxWords)
+}
+
+// object reads the JSON object of a request, which has at most so many words.
+func (s *Server) object(w http.ResponseWriter, r *http.Request, into any, words int, how ...json.Options) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" { // else any web page could have a browser send it
 		return &refusal{http.StatusUnsupportedMediaType, "the body must be JSON: set the header Content-Type: application/json", "", "unsupported_media_type"}
@@ -28,13 +34,21 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if len(body) == 0 {
 		return badBody("it is empty: send an object")
 	}
-	if deep(body) {
-		return badBody("it is nested more than %d deep", maxDepth)
+	if err := countable(body, words); err != nil {
+		return err
 	}
 	if jsontext.Value(body).Kind() == 'n' { // would be as an object without keys
 		return badBody("it must be an object")
 	}
-	return parsed(unmarshal(body, into))
+	if len(body) > largeBody {
+		select {
+		case s.decoders <- struct{}{}:
+			defer func() { <-s.decoders }()
+		case <-r.Context().Done():
+			return context.Cause(r.Context())
+		}
+	}
+	return parsed(unmarshal(body, into, how...))
 }
 
 // body reads the bytes of a request, in bounded space and time.
@@ -46,16 +60,24 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := control.SetReadDeadline(time.Now().Add(s.limits.Arrival)); err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.Body))
+	body, err := io.ReadAll(&holding{http.MaxBytesReader(w, r.Body, s.limits.Body), s, accountOf(r)})
 	switch {
+	case errors.Is(err, errBodies):
+		return nil, err
 	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, errLarge(s.limits.Body)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, errArrival(s.limits.Arrival)
 	case err != nil:
-		return nil, badBody("it does not arrive: %v", err)
+		return nil, s.lost(err)
 	}
 	return body, control.SetReadDeadline(time.Time{}) // it would end the watch over the connection
+}
+
+// lost refuses a body that could not be read.
+func (s *Server) lost(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errArrival(s.limits.Arrival)
+	}
+	return badBody("it does not arrive: %v", err)
 }
 
 // errLarge refuses a body that has more bytes than there may be.
@@ -70,27 +92,6 @@ func errArrival(limit time.Duration) error {
 
 func badBody(format string, args ...any) error {
 	return &refusal{http.StatusBadRequest, "the body is not taken: " + fmt.Sprintf(format, args...), "", "invalid_json"}
-}
-
-// deep says whether lists and objects stand too deep within each other.
-func deep(body []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == ']' || c == '}':
-			depth--
-		}
-	}
-	return false
 }
 
 // parsed says in our words what is wrong with a body.
@@ -117,6 +118,9 @@ func mistyped(e *json.SemanticError) error {
 	name := param(e.JSONPointer)
 	if name == "" {
 		return badBody("it must be an object")
+	}
+	if errors.Is(e.Err, json.ErrUnknownName) {
+		return errUnknown(name)
 	}
 	var own *refusal
 	if errors.As(e.Err, &own) {

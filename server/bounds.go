@@ -1,6 +1,9 @@
 package server
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // bound is the lowest and the highest value of a number.
 type bound struct{ low, high float64 }
@@ -32,8 +35,15 @@ var bounds = map[string]bound{
 
 // within refuses a number that is out of its bounds.
 func within(name string, n float64) error {
-	if b := bounds[name]; !(n >= b.low && n <= b.high) {
-		return bad(name, "is %v, must be from %.3g to %v", n, b.low, b.high)
+	b := bounds[name]
+	switch {
+	case n >= b.low && n <= b.high:
+		return nil
+	case b.low == math.SmallestNonzeroFloat32:
+		return bad(name, "is %s, must be above 0 and at most %s", digits(n), digits(b.high))
 	}
-	return nil
+	return bad(name, "is %s, must be from %s to %s", digits(n), digits(b.low), digits(b.high))
 }
+
+// digits writes a number without an exponent, which nobody would write for a whole one.
+func digits(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -21,6 +21,7 @@ type call struct {
 	shared    texts.Request                  // but for the prompt
 	each      func(prompt int) texts.Request // what holds for one in the place of shared, with an id; nil: nothing
 	prompt    string                         // the parameter that has the prompts
+	least     string                         // that which has the least number of tokens
 	format    string                         // that which asks for a format; "": none
 	offer     offer                          // of functions
 	processed bool                           // the log-probabilities of what was drawn from are told
@@ -36,7 +37,7 @@ func (s *Server) newCall(r *http.Request, kind, prompt string, p *params) (*call
 	if err != nil {
 		return nil, err
 	}
-	c := &call{id: kind + idOf(r), request: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed}
+	c := &call{id: kind + idOf(r), request: idOf(r), model: m, name: m.Name, prompt: prompt, least: "min_tokens", processed: p.Processed}
 	if adapter != "" {
 		c.name = adapter
 	}
@@ -57,7 +58,16 @@ func (c *call) hold(f format, t *toolParams) (err error) {
 }
 
 // refusal is an error of a call as its client is told of it.
-func (c *call) refusal(err error) *refusal { return refusalAbout(err, c.prompt, c.format) }
+func (c *call) refusal(err error) *refusal {
+	r := refusalAbout(err, c.prompt, c.format)
+	if r.code != engine.Code(engine.ErrPaused) {
+		return r
+	}
+	if sleeps, _ := c.model.sleeps(); sleeps {
+		return &refusal{r.status, "the model sleeps: POST /wake_up has it go on", "", engine.Code(engine.ErrAsleep)}
+	}
+	return &refusal{r.status, "generation is paused: POST /resume has it go on, unless others hold the pause", "", r.code}
+}
 
 // encode turns the prompts of a call into ids.
 func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
@@ -65,12 +75,16 @@ func (c *call) encode(ctx context.Context, list []texts.Prompt) error {
 	if n, most := len(list)*c.shared.N, info.QueueSize; n > most {
 		return bad(c.prompt, "asks for %d sequences over all prompts, the queue takes %d", n, most)
 	}
-	for _, p := range list {
+	for i, p := range list {
 		ids, err := c.model.Texts.Encode(ctx, p)
 		if err != nil {
 			return err
 		}
 		c.ids = append(c.ids, ids)
+		r := c.requestOf(i)
+		if err := c.admissible(&r, len(ids)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

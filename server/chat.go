@@ -13,6 +13,7 @@ type chatParams struct {
 	params
 	formatParams
 	toolParams
+	chatUnmet
 	Messages      []message `json:"messages"`
 	MaxCompletion *int      `json:"max_completion_tokens"`
 	Logprobs      bool      `json:"logprobs"`
@@ -105,6 +106,9 @@ func (p *chatParams) settle(r *texts.Request) (err error) {
 		return bad("max_tokens", "is 0, must be 1 or more")
 	case p.TopLogprobs != nil && *p.TopLogprobs != 0 && !p.Logprobs:
 		return bad("top_logprobs", "is for logprobs: true")
+	}
+	if err := p.chatUnmet.check(); err != nil {
+		return err
 	}
 	if p.MaxCompletion != nil {
 		r.MaxNewTokens = *p.MaxCompletion

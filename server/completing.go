@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // completing writes the answers of a call for completions.
@@ -47,8 +48,9 @@ func (a *completing) whole(outs []texts.Output, sum *usage) any {
 		out := &outs[i]
 		choice := a.choice(i)
 		choice.Text += out.Text
-		if a.params.Logprobs != nil {
-			a.addPrompt(i, &outs[i/a.shared.N*a.shared.N])
+		if a.params.Logprobs != nil && a.params.Echo {
+			s := a.speller(a.params.TokensAsIDs)
+			a.scored(i, 0, outs, func(id int32, d *sampling.Drawn) { a.told[i].add(s, id, d) })
 		}
 		all := texts.Chunk{Chunk: chunkOf(out)}
 		choice.provenance = a.of(&all, out)
@@ -102,21 +104,6 @@ func (a *completing) choice(i int) completionChoice {
 		choice.PromptIDs = a.promptOf(i)
 	}
 	return choice
-}
-
-// addPrompt tells of the tokens of a prompt, which the first sequence of it has.
-func (a *completing) addPrompt(i int, first *texts.Output) {
-	if !a.params.Echo {
-		return
-	}
-	s := a.speller(a.params.TokensAsIDs)
-	for at, id := range a.promptOf(i) {
-		if at == 0 {
-			a.told[i].add(s, id, nil)
-		} else {
-			a.told[i].add(s, id, &first.PromptLogprobs[at-1])
-		}
-	}
 }
 
 // tell puts into a choice what was asked for beside the text; out is nil before the end.

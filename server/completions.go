@@ -13,11 +13,13 @@ const defaultMaxTokens = 16
 type completionParams struct {
 	params
 	formatParams
+	unmetParams
 	Prompt   prompts `json:"prompt"`
 	Echo     bool    `json:"echo"`
 	Logprobs *int    `json:"logprobs"`
 	BestOf   *int    `json:"best_of"`
 	Suffix   string  `json:"suffix"`
+	Special  *bool   `json:"add_special_tokens"` // must be true, if it is there
 }
 
 // completion is its answer, and a chunk of its stream.
@@ -69,19 +71,25 @@ func (p *completionParams) settle(s *Server, r *texts.Request) (err error) {
 	switch {
 	case len(p.Prompt) == 0:
 		return bad("prompt", "is empty or missing: give a text or token ids")
-	case len(p.Prompt)*r.N > s.limits.Sequences:
-		return bad("prompt", "asks for %d sequences over all prompts, at most %d may be", len(p.Prompt)*r.N, s.limits.Sequences)
 	case p.BestOf != nil && *p.BestOf != r.N:
 		return bad("best_of", "is %d, must be n (%d) or missing: all sequences are returned", *p.BestOf, r.N)
 	case p.Suffix != "":
 		return bad("suffix", "is not supported: leave it out")
+	case p.Special != nil && !*p.Special:
+		return bad("add_special_tokens", "is false, must be true: send token ids, which /tokenize makes of a text without them")
 	case p.Stream && p.Echo && p.Logprobs != nil:
 		return bad("echo", "with logprobs is not streamed: leave stream out")
+	}
+	if err := p.unmetParams.check(); err != nil {
+		return err
 	}
 	if p.MaxTokens == nil {
 		r.MaxNewTokens = defaultMaxTokens
 	}
 	r.Score = r.MaxNewTokens == 0
+	if err := s.few("prompt", len(p.Prompt)*r.N); err != nil {
+		return err
+	}
 	if r.Sampling.Tell, err = tell("logprobs", p.Logprobs); err != nil {
 		return err
 	}

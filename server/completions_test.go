@@ -93,6 +93,14 @@ func TestCompletionsLogprobs(t *testing.T) {
 		if got := strings.Join(l.Tokens[1:], ""); got != c.Text { // the first is the start token, which is not shown
 			t.Errorf("tokens %q of %q", got, c.Text)
 		}
+		if l.Offsets[0] != 0 || l.Offsets[1] != 0 {
+			t.Errorf("the start token, which is not shown, is at %d, the next one at %d", l.Offsets[0], l.Offsets[1])
+		}
+		for i, token := range l.Tokens[1:] {
+			if at := l.Offsets[i+1]; !strings.HasPrefix(c.Text[at:], token) {
+				t.Errorf("%q is not at %d of %q", token, at, c.Text)
+			}
+		}
 		for i, top := range l.Top[1:] {
 			if n := len(top); n < 2 || n > 3 || top[l.Tokens[i+1]] != *l.Own[i+1] {
 				t.Errorf("token %d, %q: %v", i+1, l.Tokens[i+1], top)
@@ -108,6 +116,10 @@ func TestCompletionsLogprobs(t *testing.T) {
 		t.Errorf("%+v, %+v", l, scored.Usage)
 	}
 	named := r.ask(completionsPath, object{"prompt": ids, "logprobs": 1, "max_tokens": 1, "return_token_ids": true, "return_tokens_as_token_ids": true}).Choices[0]
+	byIDs := r.ask(completionsPath, object{"prompt": prompt, "echo": true, "logprobs": 2, "temperature": 0, "max_tokens": 3, "return_tokens_as_token_ids": true}).Choices[0].Logprobs
+	if !slices.Equal(byIDs.Offsets, c[0].Logprobs.Offsets) {
+		t.Errorf("by ids the offsets are %v, by texts %v", byIDs.Offsets, c[0].Logprobs.Offsets)
+	}
 	if !strings.HasPrefix(named.Logprobs.Tokens[0], "token_id:") {
 		t.Errorf("%v", named.Logprobs.Tokens)
 	}

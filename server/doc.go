@@ -34,8 +34,9 @@
 // Decisions where servers differ:
 //   - JSON is read as RFC 8259 has it: keys match by case, a key that comes twice, bytes
 //     that are no UTF-8 and anything behind the body are errors. Keys that nobody knows are
-//     ignored, values of another type refused with the name of their parameter; null is as
-//     if it were not there.
+//     ignored, but those that are known to change an answer elsewhere (unmet.go), and by our
+//     own routes of administrators all, are refused (strict.go). Values of another type are
+//     refused with the name of their parameter; null is as if it were not there.
 //   - A prompt is never cut. max_tokens is, to what the context has room for.
 //   - max_tokens 0 computes a prompt alone: for completions, where echo shows it, not for chats.
 //   - What a request leaves out is as the model's authors recommend, else OpenAI's default.

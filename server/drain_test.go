@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -110,9 +112,13 @@ func TestBodyThatDoesNotArrive(t *testing.T) {
 
 // A handler that panics costs its own call an error.
 func TestPanicIsOneCalls(t *testing.T) {
-	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	j := &journal{}
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{Log: zerolog.New(j)})
 	r.server.models[0].Texts = nil
 	r.refused(completionsPath, object{"prompt": "a"}, 500, "", "internal_error")
+	if told := j.String(); !strings.Contains(told, "nil pointer") || !strings.Contains(told, "(*call).encode") {
+		t.Errorf("where it was is not in the log: %s", told)
+	}
 	var c condition
 	if status := r.get("/health", &c); status != 200 {
 		t.Errorf("%d", status)

@@ -30,6 +30,7 @@ func bad(param, format string, args ...any) error {
 // Refusals that say the same each time.
 var (
 	errBusy      = &refusal{http.StatusTooManyRequests, "too many calls generate at the moment: try again", "", "too_many_calls"}
+	errBodies    = &refusal{http.StatusTooManyRequests, "the bodies of open requests take all the space there is for them: try again", "", "too_many_bytes"}
 	errShutdown  = &refusal{http.StatusServiceUnavailable, "the server is being shut down: try another one", "", "server_shutdown"}
 	errSlow      = &refusal{http.StatusRequestTimeout, "the client does not take what is written", "", "slow_reader"}
 	errDuplicate = &refusal{http.StatusConflict, "a request with this X-Request-Id is open: give each its own", "", "duplicate_request_id"}
@@ -82,6 +83,9 @@ func refusalAbout(err error, prompt, format string) *refusal {
 		return r
 	case errors.Is(err, engine.ErrDuplicateID):
 		return errDuplicate
+	}
+	if r := sampled(err); r != nil {
+		return r
 	}
 	for _, c := range classes {
 		if errors.Is(err, c.class) {

@@ -131,10 +131,16 @@ func (m *Model) version(label string) string {
 	return m.trainer.labels.version(label)
 }
 
-// labelled runs load with a name for weights that are to be called by a label.
-func (m *Model) labelled(label string, load func(version string) error) error {
+// labelled runs load with a name for weights that are to be called by a label, or, numbered, by
+// that name itself.
+func (m *Model) labelled(label string, numbered bool, load func(version string) error) error {
 	l := &m.trainer.labels
 	version := l.next(label, engine.FirstVersion, m.Engine.Version(), m.Engine.Kept())
+	if numbered {
+		l.mu.Lock()
+		l.show(version, version)
+		l.mu.Unlock()
+	}
 	err := load(version)
 	l.settle(version, err)
 	return err

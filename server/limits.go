@@ -53,3 +53,11 @@ const (
 	idleTime  = 2 * time.Minute // without a request on a connection
 	graceTime = time.Second     // for what was cut off to reach its clients
 )
+
+// few refuses a call with too many sequences.
+func (s *Server) few(prompt string, sequences int) error {
+	if most := s.limits.Sequences; sequences > most {
+		return bad(prompt, "asks for %d sequences over all prompts, at most %d may be", sequences, most)
+	}
+	return nil
+}

@@ -18,10 +18,12 @@ type loadOptions struct {
 	param, path string // the parameter that has the path
 	version     string // "": as the files say, or as label wants it
 	label       string // what the version is to be called, if it needs no name of its own
+	numbered    bool   // with a number behind it where others were called so
 	base        string // "": any, or as the files say
 	partial     *bool  // nil: as the files say
 	kv          engine.KVPolicy
 	inPlace     bool // over the weights that serve
+	yielding    bool // likewise, if there is no memory for others beside them
 }
 
 // loadWeights loads weights as one update, and returns when they compute. Errors are those of
@@ -51,23 +53,29 @@ func (s *Server) loadWeights(ctx context.Context, m *Model, o loadOptions) (told
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ending, func() { cancel(errShutdown) })()
-	load := loadBeside
-	if o.inPlace {
-		load = loadInPlace
-	}
 	begun := time.Now()
 	if u.Version != "" {
-		err = load(ctx, m.Engine, u, stream)
+		err = o.load(ctx, m.Engine, u, stream)
 	} else {
-		err = m.labelled(o.label, func(version string) error {
+		err = m.labelled(o.label, o.numbered, func(version string) error {
 			u.Version = version
-			return load(ctx, m.Engine, u, stream)
+			return o.load(ctx, m.Engine, u, stream)
 		})
 	}
 	if err != nil {
 		return told, fmt.Errorf("%.200q: %w", o.path, err)
 	}
 	return m.served(time.Since(begun)), nil
+}
+
+// load has what a stream has compute.
+func (o *loadOptions) load(ctx context.Context, e engine.API, u engine.UpdateOptions, stream *checkpoint.Stream) error {
+	if !o.inPlace {
+		if err := loadBeside(ctx, e, u, stream); !o.yielding || !errors.Is(err, weights.ErrMemory) {
+			return err
+		}
+	}
+	return e.UpdateInPlace(ctx, u, stream.Send)
 }
 
 // loadBeside stages what a stream has beside what serves, and commits it.
@@ -83,11 +91,6 @@ func loadBeside(ctx context.Context, e engine.API, o engine.UpdateOptions, strea
 	return u.Commit(ctx)
 }
 
-// loadInPlace writes what a stream has over what serves.
-func loadInPlace(ctx context.Context, e engine.API, o engine.UpdateOptions, stream *checkpoint.Stream) error {
-	return e.UpdateInPlace(ctx, o, stream.Send)
-}
-
 type loadParams struct {
 	Model   string `json:"model"`
 	Path    string `json:"path"`
@@ -101,7 +104,7 @@ type loadParams struct {
 // loading answers POST /v1/weights/load.
 func (s *Server) loading(w http.ResponseWriter, r *http.Request) error {
 	var p loadParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)

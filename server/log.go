@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -18,7 +20,10 @@ func (s *Server) named(next http.Handler) http.Handler {
 		seen := &witness{ResponseWriter: w, account: a}
 		w.Header().Set("X-Request-Id", id)
 		r = r.WithContext(context.WithValue(r.Context(), accountKey{}, a))
-		defer s.tell(r, seen)
+		defer func() {
+			s.held.Add(-a.held)
+			s.tell(r, seen)
+		}()
 		if err != nil {
 			s.refuse(seen, refusalOf(err, ""))
 			return
@@ -38,7 +43,7 @@ func (s *Server) survive(w *witness) {
 	if p == nil {
 		return
 	}
-	s.log.Error().Str("request", w.account.id).Any("panic", p).Msg("a handler panicked")
+	s.log.Error().Str("request", w.account.id).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a handler panicked")
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // cuts the connection, as what was written is not whole
 	}
@@ -101,6 +106,14 @@ type witness struct {
 func (w *witness) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (w *witness) Write(p []byte) (int, error) {
+	if w.status == 0 { // as net/http has it
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.

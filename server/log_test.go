@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,5 +131,26 @@ func TestLogOfWatchers(t *testing.T) {
 	r.until("the last one is told of", func() bool { return strings.Contains(j.String(), "/version") })
 	if n := strings.Count(j.String(), "\n"); n != 1 {
 		t.Errorf("%d lines: %s", n, j)
+	}
+}
+
+// The level tells what is wrong here apart from what a client did, and from what is asked all
+// the time.
+func TestLogLevels(t *testing.T) {
+	for _, c := range []struct {
+		route  string
+		status int
+		want   string
+	}{
+		{"/ready", 200, "debug"}, {"/ready", 401, "info"}, {"/ready", 503, "warn"}, {"/health", 200, "debug"}, {metricsPath, 200, "debug"},
+		{completionsPath, 200, "info"}, {completionsPath, 400, "info"}, {completionsPath, 500, "warn"}, {completionsPath, 503, "warn"}, {"", 404, "info"},
+	} {
+		j := &journal{}
+		s := &Server{models: []Model{{Name: "tiny", Engine: measured{}}}, places: make(chan struct{}, 1), log: zerolog.New(j)}
+		s.meters = s.newMeters()
+		s.tell(httptest.NewRequest(http.MethodGet, "/", nil), &witness{account: &account{id: "a", route: c.route}, status: c.status})
+		if lines := j.lines(t, "a"); len(lines) != 1 || lines[0]["level"] != c.want {
+			t.Errorf("%s with status %d: %s", c.route, c.status, j)
+		}
 	}
 }

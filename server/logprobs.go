@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -18,13 +19,18 @@ func finite(v float32) float64 { return math.Max(float64(v), lowest) }
 // speller tells tokens by what they stand for, or by their ids.
 type speller struct {
 	spell func(int32) []byte // nil: by ids
+	shown func(int32) []byte // what they are in a text; nil: nothing
 }
 
 func (c *call) speller(asIDs bool) speller {
-	if asIDs {
-		return speller{}
+	s := speller{c.model.Spell, c.model.Shown}
+	if s.shown == nil {
+		s.shown = c.model.Spell
 	}
-	return speller{c.model.Spell}
+	if asIDs {
+		s.spell = nil
+	}
+	return s
 }
 
 // token is a token as text, and its bytes; a part of a character is told by its bytes.
@@ -45,7 +51,8 @@ func (s speller) token(id int32) (string, []byte) {
 	return b.String(), raw
 }
 
-// completionLogprobs are those of completions: lists of the same length.
+// completionLogprobs are those of completions: lists of the same length. Offsets are places in
+// the text, in characters; a token that the text does not show takes none.
 type completionLogprobs struct {
 	Tokens  []string             `json:"tokens"`
 	Own     []*float64           `json:"token_logprobs"`
@@ -56,11 +63,13 @@ type completionLogprobs struct {
 
 // add tells of a token; nil: of the first one of a prompt, before which nothing is.
 func (l *completionLogprobs) add(s speller, id int32, d *sampling.Drawn) {
-	token, raw := s.token(id)
+	token, _ := s.token(id)
 	l.Tokens, l.Offsets = append(l.Tokens, token), append(l.Offsets, l.offset)
-	for _, b := range raw {
-		if utf8.RuneStart(b) {
-			l.offset++
+	if s.shown != nil {
+		for _, b := range s.shown(id) {
+			if utf8.RuneStart(b) {
+				l.offset++
+			}
 		}
 	}
 	if d == nil {
@@ -82,6 +91,21 @@ func (l *completionLogprobs) take() *completionLogprobs {
 	taken := *l
 	*l = completionLogprobs{offset: l.offset}
 	return &taken
+}
+
+// scored gives f the tokens of the prompt of a sequence, from a place on, with what the first
+// of its sequences, of all of a call, tells of them: nil of the token before which nothing is.
+// It ends early where they were given up before all of the prompt was computed.
+func (c *call) scored(sequence, from int, outs []texts.Output, f func(id int32, d *sampling.Drawn)) {
+	first := outs[sequence/c.shared.N*c.shared.N].PromptLogprobs
+	prompt := c.promptOf(sequence)
+	for at := from; at < min(len(prompt), len(first)+1); at++ {
+		if at == 0 {
+			f(prompt[0], nil)
+		} else {
+			f(prompt[at], &first[at-1])
+		}
+	}
 }
 
 // chatLogprobs are those of chats.

@@ -42,6 +42,16 @@ func (r *rig) scrape() map[string]float64 {
 	return series
 }
 
+// Scrapes are counted as what they were answered with.
+func TestMetricsCountThemselves(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	r.scrape()
+	r.until("it is counted", func() bool { return r.scrape()[`cbactor_http_requests_total{route="/metrics",status="200"}`] > 0 })
+	if n := r.scrape()[`cbactor_http_requests_total{route="/metrics",status="0"}`]; n > 0 {
+		t.Errorf("%g of them have no status", n)
+	}
+}
+
 // What is counted is what was asked for and answered, under vLLM's names.
 func TestMetrics(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{MaxQueueSize: 8}, Options{})
@@ -101,18 +111,18 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A call whose client goes is counted with what it had; one that is open, as such.
+// A call whose client goes is counted with all that it had; one that is open, as such.
 func TestMetricsOfCallsThatAreLeft(t *testing.T) {
 	r, _ := paced(t, 10*time.Millisecond, executor.EchoConfig{Blocks: 128})
 	ctx, leave := context.WithCancel(t.Context())
-	resp := r.open(ctx, completionsPath, object{"prompt": count(3), "max_tokens": 1000, "ignore_eos": true, "stream": true})
+	resp := r.open(ctx, completionsPath, object{"prompt": count(3), "n": 2, "max_tokens": 1000, "ignore_eos": true, "stream": true})
 	r.until("it is open", func() bool { return r.scrape()["cbactor_calls_open"] == 1 })
 	leave()
 	drop(t, resp)
 	r.until("its end is counted", func() bool {
 		s := r.scrape()
-		return s[`vllm:request_success_total{engine="0",finished_reason="abort",model_name="tiny"}`] == 1 &&
-			s[`vllm:e2e_request_latency_seconds_count{engine="0",model_name="tiny"}`] == 1 && s["cbactor_calls_open"] == 0 &&
+		return s[`vllm:request_success_total{engine="0",finished_reason="abort",model_name="tiny"}`] == 2 &&
+			s[`vllm:e2e_request_latency_seconds_count{engine="0",model_name="tiny"}`] == 2 && s["cbactor_calls_open"] == 0 &&
 			s[`cbactor_refused_total{code="request_cancelled"}`] == 1
 	})
 	r.resting()

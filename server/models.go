@@ -55,7 +55,7 @@ func (s *Server) oneModel(w http.ResponseWriter, r *http.Request) error {
 // only one there is.
 func (s *Server) find(name string) (m *Model, adapter string, err error) {
 	if name == "" && len(s.models) > 1 {
-		return nil, "", bad("model", "is missing: %d models are served", len(s.models))
+		return nil, "", bad("model", "is missing: %d models are served, whose names are in /v1/models", len(s.models))
 	}
 	for i := range s.models {
 		if m := &s.models[i]; name == "" || m.Name == name {

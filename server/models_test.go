@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/engine"
@@ -117,7 +118,12 @@ func TestTokenize(t *testing.T) {
 		t.Errorf("back: %q", back.Prompt)
 	}
 	r.refused("/tokenize", object{"prompt": "a", "messages": say("a")}, 400, "messages", "invalid_value")
-	r.refused("/tokenize", object{}, 400, "messages", "invalid_value")
+	if m := r.refused("/tokenize", object{}, 400, "prompt", "invalid_value"); !strings.Contains(m, "give prompt or messages") {
+		t.Error(m)
+	}
+	r.refused("/tokenize", object{"messages": say("a"), "add_special_tokens": true}, 400, "add_special_tokens", "invalid_value")
 	r.refused("/tokenize", object{"prompt": "a", "model": "nobody"}, 404, "model", "model_not_found")
 	r.refused("/detokenize", object{"tokens": "a"}, 400, "tokens", "invalid_value")
+	r.refused("/detokenize", object{"tokens": []int32{1, 99999}}, 400, "tokens", "invalid_token_id")
+	r.refused("/detokenize", object{"tokens": []int32{-1}}, 400, "tokens", "invalid_token_id")
 }

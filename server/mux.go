@@ -126,6 +126,9 @@ var adminRoutes = []route{
 	{http.MethodPost, "/destroy_weights_update_group", "not supported", sglangInstead(insteadOfTensors)},
 }
 
+// acting are the paths where GET changes something, as SGLang's clients ask: there is no HEAD.
+var acting = map[string]bool{"/flush_cache": true, "/release_memory_occupation": true, "/resume_memory_occupation": true}
+
 // mux finds the route of a request, among those of clients, of administrators or both.
 func (s *Server) mux(clients, admins bool) http.Handler {
 	mux := http.NewServeMux()
@@ -160,7 +163,7 @@ func (s *Server) only(at []route) http.Handler {
 		accountOf(r).route = at[0].path
 		var methods []string
 		for _, to := range at {
-			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet {
+			if r.Method == to.method || r.Method == http.MethodHead && to.method == http.MethodGet && !acting[to.path] {
 				if err := to.handler(s, w, s.traced(r, to.path)); err != nil {
 					s.refuse(w, refusalOf(err, ""))
 				}

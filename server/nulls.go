@@ -10,8 +10,8 @@ import (
 // unmarshal reads JSON. A null in the place of a value that may be missing is as if it were;
 // in a list of numbers or of texts it is refused: it would stand for 0, which is a token, or
 // for "".
-func unmarshal(data []byte, into any) error {
-	return json.Unmarshal(data, into, noNulls)
+func unmarshal(data []byte, into any, how ...json.Options) error {
+	return json.Unmarshal(data, into, noNulls, json.JoinOptions(how...))
 }
 
 var noNulls = json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(inList[int32]), json.UnmarshalFromFunc(inList[string])))

@@ -151,12 +151,6 @@ type loadsParams struct {
 	Format string `json:"format"`
 }
 
-// checksumParams are what the address of GET /v1/weights/checksum may have.
-type checksumParams struct {
-	Model string `json:"model"`
-	Kind  string `json:"kind"` // of the digest
-}
-
 // unions are the schemas of types that read themselves, or that may be anything.
 var unions = map[reflect.Type]object{
 	reflect.TypeFor[jsontext.Value](): {},
@@ -223,7 +217,14 @@ var stopReason = object{"type": []string{"string", "integer", "null"}}
 var never = object{"type": "null", "description": "Not supported."}
 
 // refusedBeside are fields that no struct has and that are refused, with what to do instead.
-var refusedBeside = map[string]map[string]string{"sglangParams": sglangRefused, "sglangSampling": sglangSamplingRefused, "generateParams": vllmRefused, "drawParams": vllmRefused}
+var refusedBeside = map[string]map[string]string{"sglangParams": sglangRefused, "sglangSampling": sglangSamplingRefused, "generateParams": vllmRefused, "drawParams": vllmRefused,
+	"completionParams": openaiRefused, "chatParams": with(openaiRefused, chatRefused), "responseParams": with(openaiRefused, chatRefused), "tokenizeParams": with(openaiRefused, chatRefused)}
+
+func with(table, more map[string]string) map[string]string {
+	made := maps.Clone(table)
+	maps.Copy(made, more)
+	return made
+}
 
 // limited is what the code asks of fields beside their types and bounds.
 var limited = map[string]object{
@@ -236,6 +237,11 @@ var limited = map[string]object{
 	"sglangMeta.input_top_logprobs": {"items": object{"anyOf": []object{{"type": "null"}, {"type": "array", "items": unions[reflect.TypeFor[sglangLogprob]()]}}}},
 
 	"completionParams.suffix":             {"maxLength": 0},
+	"completionParams.add_special_tokens": {"const": true},
+	"unmetParams.skip_special_tokens":     {"const": true},
+	"chatUnmet.add_generation_prompt":     {"const": true},
+	"chatUnmet.modalities":                {"items": object{"const": "text"}, "maxItems": 1},
+	"chatUnmet.web_search_options":        never,
 	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": []string{"number", "null"}, "minimum": -100, "maximum": 100}},
 	"chatParams.max_tokens":               {"minimum": 1},
 	"chatParams.messages":                 {"minItems": 1},

@@ -1,24 +1,58 @@
 package server
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parameters reads what a route takes in its body, a JSON object, and in its address, which
-// goes before. Both may be missing.
+// parameters reads what a route of administrators takes in its body, a JSON object, and in its
+// address, which goes before. Both may be missing.
 func (s *Server) parameters(w http.ResponseWriter, r *http.Request, into any) error {
-	if r.ContentLength != 0 {
-		if err := s.read(w, r, into); err != nil {
-			return err
-		}
+	if err := s.optional(w, r, into); err != nil {
+		return err
 	}
 	return fromQuery(r.URL.Query(), into)
+}
+
+// optional reads the JSON object of an administrator's request, if it has a body.
+func (s *Server) optional(w http.ResponseWriter, r *http.Request, into any, how ...json.Options) error {
+	none, err := s.empty(w, r)
+	if none || err != nil {
+		return err
+	}
+	return s.object(w, r, into, maxAdminWords, how...)
+}
+
+// empty says whether a request has no body, which one that comes in chunks shows with its end.
+func (s *Server) empty(w http.ResponseWriter, r *http.Request) (bool, error) {
+	if r.ContentLength >= 0 {
+		return r.ContentLength == 0, nil
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.limits.Arrival)); err != nil {
+		return false, err
+	}
+	var first [1]byte
+	switch _, err := io.ReadFull(r.Body, first[:]); {
+	case errors.Is(err, io.EOF):
+		return true, nil
+	case err != nil:
+		return false, s.lost(err)
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first[:]), r.Body), r.Body}
+	return false, nil
 }
 
 // modelParams are what routes take that need to know the model alone.

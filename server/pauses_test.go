@@ -179,7 +179,11 @@ func TestPauseAgainForMore(t *testing.T) {
 				t.Errorf("caches are computed again: %v", fresh)
 			}
 			if c.refuses {
-				r.refused(completionsPath, long(1), 503, "", "engine_paused")
+				code := "engine_paused"
+				if strings.HasPrefix(c.first, "/sleep") {
+					code = "engine_asleep"
+				}
+				r.refused(completionsPath, long(1), 503, "", code)
 			}
 			r.resume("")
 			r.control("/wake_up", nil, &object{})
@@ -380,7 +384,8 @@ func TestPauseWaits(t *testing.T) {
 	}()
 	r.until("one waits", func() bool { return r.isPaused().Holds == 1 })
 	second := r.background("/pause?mode=wait", "")
-	leave() // the second one goes on without the first
+	time.Sleep(50 * time.Millisecond) // for it to wait, of which nothing tells
+	leave()                           // the second one goes on without the first
 	if err := <-left; err == nil {
 		t.Error("the first was answered")
 	}

@@ -48,7 +48,7 @@ func (p *pauseParams) options() (o pauseOptions, err error) {
 // pausing answers POST /pause. With hold it renews that one's lease.
 func (s *Server) pausing(w http.ResponseWriter, r *http.Request) error {
 	var p pauseParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
@@ -95,7 +95,7 @@ type pausedAnswer struct {
 // resuming answers POST /resume.
 func (s *Server) resuming(w http.ResponseWriter, r *http.Request) error {
 	var p resumeParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)

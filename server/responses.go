@@ -15,6 +15,7 @@ import (
 type responseParams struct {
 	params
 	toolParams
+	chatUnmet
 	Input        input             `json:"input"`
 	Instructions *string           `json:"instructions"`
 	MaxOutput    *int              `json:"max_output_tokens"`
@@ -144,6 +145,9 @@ func (p *responseParams) settle(r *texts.Request) (err error) {
 		return bad("previous_response_id", "is not supported: send the whole conversation as input")
 	case p.Background:
 		return bad("background", "is not supported: leave it out")
+	}
+	if err := p.chatUnmet.check(); err != nil {
+		return err
 	}
 	r.MaxNewTokens = 0
 	if p.MaxOutput != nil {

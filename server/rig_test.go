@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
@@ -22,6 +24,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/text"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long anything may take that must happen.
 const patience = 30 * time.Second
@@ -87,7 +91,7 @@ func serve(t *testing.T, cfg engine.Config, o Options, codec *text.Codec, script
 	if script != nil {
 		words = scripted{words, script}
 	}
-	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell, Defaults: &sampling.Params{}}}
+	o.Models = []Model{{Name: "tiny", Engine: e, Texts: words, Spell: codec.Spell, Shown: codec.TokenBytes, Defaults: &sampling.Params{}}}
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

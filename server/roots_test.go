@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -92,6 +93,28 @@ func TestReportK1NoPathLeadsOut(t *testing.T) {
 	}
 	if _, err := New(Options{Models: c.server.models, WeightsRoots: []string{inside}}); err == nil {
 		t.Error("a root that is a file is taken")
+	}
+}
+
+// A root that is reached by a link is taken by both of its names.
+func TestRootByALink(t *testing.T) {
+	c := serveChanging(t)
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	write(t, filepath.Join(real, "a.safetensors"), safetensors(t, c.tensors(2)))
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	c.withRoots(link)
+	for i, folder := range []string{link, real} {
+		var said updateSaid
+		c.control("/v1/weights/load", object{"path": filepath.Join(folder, "a.safetensors"), "version": fmt.Sprint("v", i)}, &said)
+		if said.Version != fmt.Sprint("v", i) {
+			t.Errorf("%+v", said)
+		}
+	}
+	if _, err := New(Options{Models: c.server.models, WeightsRoots: []string{""}}); err == nil {
+		t.Error("a root without a name is taken")
 	}
 }
 

@@ -191,6 +191,9 @@ func (s *schemas) fields(t reflect.Type, taken bool) object {
 		properties[name] = one
 	}
 	for name, instead := range refusedBeside[t.Name()] {
+		if _, taken := properties[name]; taken {
+			continue
+		}
 		properties[name] = object{"enum": []any{nil, false, 0, "", []any{}, object{}}, "description": "Not supported: " + instead + "."}
 	}
 	made := object{"type": "object", "properties": properties}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -56,6 +57,10 @@ type Model struct {
 	// their ids.
 	Spell func(id int32) []byte
 
+	// Shown gives the bytes of a token that texts show, none for a special one; nil: those of
+	// Spell.
+	Shown func(id int32) []byte
+
 	// Stored is the type that the model's files have most weights in, as safetensors spells
 	// it, such as "BF16"; "": nobody knows.
 	Stored string
@@ -83,8 +88,12 @@ type Server struct {
 	meters  *meters
 	fronts  [2]*http.Server // for clients, and for administrators alone
 	places  chan struct{}   // one taken for each call that generates
-	open    openCalls
-	roots   []root
+
+	held     atomic.Int64  // bytes of the bodies of open requests
+	decoders chan struct{} // one taken for each large body of which values are made
+
+	open  openCalls
+	roots []root
 
 	draining chan struct{} // closed: no new call generates
 	ending   context.Context
@@ -113,12 +122,16 @@ func New(o Options) (*Server, error) {
 	for i := range s.models {
 		s.models[i].trainer = new(trainer)
 	}
-	s.places = make(chan struct{}, s.limits.Calls)
+	s.places, s.decoders = make(chan struct{}, s.limits.Calls), make(chan struct{}, decoders)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
 	s.meters = s.newMeters()
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
-	for i, mux := range [2]http.Handler{s.mux(true, !o.AdminApart), s.mux(false, true)} {
-		s.fronts[i] = &http.Server{Handler: s.named(s.guarded(mux)), ReadHeaderTimeout: s.limits.Header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
+	atAdmins := errKey
+	if s.token.set {
+		atAdmins = errToken
+	}
+	for i, guarded := range [2]http.Handler{s.guarded(s.mux(true, !o.AdminApart), errKey), s.guarded(s.mux(false, true), atAdmins)} {
+		s.fronts[i] = &http.Server{Handler: s.named(guarded), ReadHeaderTimeout: s.limits.Header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.log, "", 0)}
 	}
 	return s, nil
 }

@@ -79,7 +79,7 @@ func (s *Server) sglangGenerate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt, processed: p.Processed, request: idOf(r)}
+	c := &call{id: idOf(r), model: m, name: m.Name, prompt: prompt, least: "min_new_tokens", processed: p.Processed, request: idOf(r)}
 	if !p.RID.many {
 		c.request = p.RID.or(0, c.request)
 	}

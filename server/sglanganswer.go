@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // sglangAnswer is what SGLang tells of a sequence: all of it so far, in streams too.
@@ -105,24 +106,17 @@ func (m *sglangMeta) end(out *texts.Output) {
 	m.Seconds = new(out.Timing.Ended.Sub(out.Timing.Created).Seconds())
 }
 
-// addPrompt tells of the tokens of the prompt of a sequence, which the first sequence of it
-// has.
-func (a *sglanging) addPrompt(m *sglangMeta, i int, first *texts.Output) {
-	ask, prompt := a.ask(i), a.promptOf(i)
+// addPrompt tells of the tokens of the prompt of a sequence, one of all of a call.
+func (a *sglanging) addPrompt(m *sglangMeta, i int, outs []texts.Output) {
+	ask := a.ask(i)
 	m.PromptOwn = []sglangLogprob{}
-	for at := ask.from; at < len(prompt); at++ {
-		if at == 0 { // nothing is before it
-			m.PromptOwn = append(m.PromptOwn, sglangLogprob{nil, prompt[0], a.spelled(prompt[0])})
-			m.PromptTop = append(m.PromptTop, nil)
-			continue
+	a.scored(i, ask.from, outs, func(id int32, d *sampling.Drawn) {
+		if d == nil {
+			m.PromptOwn, m.PromptTop = append(m.PromptOwn, sglangLogprob{nil, id, a.spelled(id)}), append(m.PromptTop, nil)
+			return
 		}
-		if at > len(first.PromptLogprobs) {
-			break // given up before
-		}
-		d := &first.PromptLogprobs[at-1]
-		m.PromptOwn = append(m.PromptOwn, a.logprob(d.Logprob, true))
-		m.PromptTop = append(m.PromptTop, a.likeliest(d.Top, true))
-	}
+		m.PromptOwn, m.PromptTop = append(m.PromptOwn, a.logprob(d.Logprob, true)), append(m.PromptTop, a.likeliest(d.Top, true))
+	})
 	if ask.top == 0 {
 		m.PromptTop = nil
 	}

@@ -45,7 +45,7 @@ type sglangModel struct {
 
 // modelInfo answers GET /model_info.
 func (s *Server) modelInfo(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.FormValue("model"))
+	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}
@@ -71,11 +71,11 @@ type loadList struct {
 
 // loads answers GET /v1/loads. It has everything, whatever sections are asked for.
 func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.FormValue("model"))
+	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}
-	if format := r.FormValue("format"); format != "" && format != "json" {
+	if format := r.URL.Query().Get("format"); format != "" && format != "json" {
 		return bad("format", "is %.40q, must be json", format)
 	}
 	info, now := m.Engine.Info(), m.Engine.Metrics()

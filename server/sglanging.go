@@ -30,6 +30,9 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 	if err := a.params.fits(n); err != nil {
 		return err
 	}
+	if err := s.few(a.prompt, n); err != nil {
+		return err
+	}
 	for i := range n {
 		ask, err := a.wanted(i)
 		if err != nil {
@@ -48,11 +51,8 @@ func (a *sglanging) settle(s *Server, n int, adapter string) error {
 		}
 	}
 	a.shared.N = a.asks[0].request.N
-	if n *= a.shared.N; n > s.limits.Sequences {
-		return bad(a.prompt, "asks for %d sequences over all prompts, at most %d may be", n, s.limits.Sequences)
-	}
 	a.each = func(i int) texts.Request { return a.asks[i].request }
-	return nil
+	return s.few(a.prompt, n*a.shared.N)
 }
 
 // wanted is what is asked for with prompt i.
@@ -125,7 +125,7 @@ func (a *sglanging) whole(outs []texts.Output, _ *usage) any {
 		a.hear(i, &texts.Chunk{Chunk: chunkOf(out), Text: out.Text})
 		answers[i] = a.answer(i, out)
 		if ask := a.ask(i); ask.from >= 0 {
-			a.addPrompt(&answers[i].Meta, i, &outs[i/a.shared.N*a.shared.N])
+			a.addPrompt(&answers[i].Meta, i, outs)
 		}
 	}
 	if !a.several() {

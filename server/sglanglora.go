@@ -21,6 +21,9 @@ type loraAnswer struct {
 func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p loraParams
 	return s.lora(w, r, &p, func(m *Model) error {
+		if err := s.adapterName("lora_name", p.Name); err != nil {
+			return err
+		}
 		return s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path)
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -144,7 +146,7 @@ func (s *Server) readFiles(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var p filesParams
-	if err := s.read(w, r, &p); err != nil {
+	if err := s.object(w, r, &p, maxAdminWords, json.RejectUnknownMembers(true)); err != nil {
 		return err
 	}
 	if len(p.Paths) == 0 {

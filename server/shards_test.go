@@ -124,6 +124,71 @@ func TestTrainerGone(t *testing.T) {
 	}
 }
 
+// Each call that uses an update begins its lease again.
+func TestLeaseOfAnUpdate(t *testing.T) {
+	c := serveChanging(t)
+	const lease = 800 * time.Millisecond
+	update := c.begin(object{"version": "v2", "lease": lease.Seconds(), "manifest": manifest(c.tensors(2))})
+	for end := time.Now().Add(2 * lease); time.Now().Before(end); time.Sleep(lease / 20) {
+		var said updateSaid
+		if c.get(update, &said); said.Version != "v2" || said.ExpiresIn < lease.Seconds()/2 {
+			t.Fatalf("%+v", said)
+		}
+	}
+	c.until("the lease has ended", func() bool { return c.weights().Open == nil })
+	c.refused(update+"/commit", "", 409, "", "update_closed")
+}
+
+// lingering is an engine whose updates take a while to commit.
+type lingering struct {
+	engine.API
+	begun chan struct{} // closed: by a commit
+}
+
+func (l lingering) Update(ctx context.Context, o engine.UpdateOptions) (engine.Update, error) {
+	u, err := l.API.Update(ctx, o)
+	return lingeringUpdate{u, l.begun}, err
+}
+
+type lingeringUpdate struct {
+	engine.Update
+	begun chan struct{}
+}
+
+func (u lingeringUpdate) Commit(ctx context.Context) error {
+	close(u.begun)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(300 * time.Millisecond):
+		return u.Update.Commit(ctx)
+	}
+}
+
+// A commit whose client goes is not given up, and who asks again is told how it went.
+func TestCommitWithoutItsClient(t *testing.T) {
+	c := serveChanging(t)
+	begun := make(chan struct{})
+	c.server.models[0].Engine = lingering{c.engine, begun}
+	list := c.tensors(2)
+	update := c.begin(object{"version": "v2", "manifest": manifest(list)})
+	c.put(update, "1", safetensors(t, list))
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		leave()
+	}()
+	if resp, err := http.DefaultClient.Do(c.request(ctx, update+"/commit", "")); err == nil {
+		drop(t, resp)
+		t.Error("the first was answered")
+	}
+	var said updateSaid
+	c.control(update+"/commit", nil, &said)
+	if said.Version != "v2" || c.weights().Version != "v2" {
+		t.Errorf("%+v", said)
+	}
+}
+
 // A body that does not go on costs its sender the connection; one that does may take as long
 // as it likes.
 func TestShardArrivesInPieces(t *testing.T) {

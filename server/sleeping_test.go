@@ -41,7 +41,7 @@ func TestSleep(t *testing.T) {
 			}
 		}
 		r.isSleeping(true, c.want...)
-		r.refused(completionsPath, long(1), 503, "", "engine_paused")
+		r.refused(completionsPath, long(1), 503, "", "engine_asleep")
 		for range 2 {
 			var told sleepTold
 			if r.control("/wake_up", nil, &told); told.Status != "awake" || len(told.Asleep) > 0 || told.Note != "" {

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 
+	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 )
 
@@ -14,6 +16,8 @@ type tokenizeParams struct {
 	Tools    []tool    `json:"tools"`              // beside messages
 	Special  *bool     `json:"add_special_tokens"` // for a prompt: what the tokenizer puts around a text; nil: true
 	Strings  bool      `json:"return_token_strs"`
+
+	chatUnmet // as of chats, whose prompts are shown
 }
 
 type tokenized struct {
@@ -33,9 +37,16 @@ type detokenized struct {
 }
 
 func (p *tokenizeParams) prompt() (texts.Prompt, error) {
+	if err := p.chatUnmet.check(); err != nil {
+		return texts.Prompt{}, err
+	}
 	switch {
 	case p.Prompt != nil && p.Messages != nil:
 		return texts.Prompt{}, bad("messages", "is given beside prompt: leave one out")
+	case p.Prompt == nil && p.Messages == nil:
+		return texts.Prompt{}, bad("prompt", "is missing: give prompt or messages")
+	case p.Prompt == nil && p.Special != nil && *p.Special:
+		return texts.Prompt{}, bad("add_special_tokens", "is for a prompt: %s", chatRefused["add_special_tokens"])
 	case p.Prompt == nil:
 		prompt, err := conversation("messages", p.Messages)
 		for _, t := range p.Tools {
@@ -76,7 +87,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) error {
 	if p.Strings {
 		answer.Strings = make([]string, len(ids))
 		for i, id := range ids {
-			answer.Strings[i], _ = speller{m.Spell}.token(id)
+			answer.Strings[i], _ = speller{spell: m.Spell}.token(id)
 		}
 	}
 	return s.answer(w, http.StatusOK, answer)
@@ -94,6 +105,11 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) error {
 	}
 	if p.Tokens == nil {
 		return bad("tokens", "is missing: give a list of token ids")
+	}
+	for i, id := range p.Tokens { // a tokenizer leaves out what it does not know
+		if vocab := m.Engine.Info().Vocab; id < 0 || int(id) >= vocab {
+			return refusalOf(fmt.Errorf("%w: id %d at position %d, the vocabulary has %d", engine.ErrVocab, id, i, vocab), "tokens")
+		}
 	}
 	words, err := m.Texts.Decode(r.Context(), p.Tokens)
 	if err != nil {

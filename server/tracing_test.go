@@ -1,8 +1,12 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -10,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -83,5 +88,43 @@ func TestSpanOfAFailure(t *testing.T) {
 	have := attribute.NewSet(s.Attributes()...)
 	if code, _ := have.Value("error.type"); s.Status().Code != codes.Error || code.AsString() != "request_failed" {
 		t.Errorf("%+v, %v", s.Status(), code)
+	}
+}
+
+// Times are those of the account, whenever they are told, and what is the client's fault is an
+// error of no span.
+func TestSpanOfAnAccount(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	s := &Server{options: Options{Tracer: provider.Tracer("test")}}
+	begun := time.Now().Add(-time.Hour)
+	after := func(seconds int) time.Time { return begun.Add(time.Duration(seconds) * time.Second) }
+	a := &account{begun: begun, route: completionsPath, model: "tiny", asked: &texts.Request{}, meters: &sequenceMeters{}, failed: &refusal{http.StatusConflict, "on purpose", "", "conflict"}}
+	r := httptest.NewRequest(http.MethodPost, completionsPath, nil)
+	s.traced(r.WithContext(context.WithValue(t.Context(), accountKey{}, a)), completionsPath)
+	out := texts.Output{Output: engine.Output{FinishReason: engine.FinishLength, Timing: engine.Timing{Created: after(1), Started: after(3), First: after(6), Ended: after(10)}}}
+	out.Usage = engine.Usage{PromptTokens: 5, CompletionTokens: 2}
+	a.ended(3, &out)
+	a.endSpan(http.StatusConflict)
+	span := spans.Ended()[0]
+	if !span.StartTime().Equal(begun) || span.Status().Code == codes.Error {
+		t.Errorf("from %v, want %v; %+v", span.StartTime(), begun, span.Status())
+	}
+	have := attribute.NewSet(span.Attributes()...)
+	for _, want := range []attribute.KeyValue{
+		attribute.String("error.type", "conflict"), attribute.String("gen_ai.operation.name", "text_completion"), attribute.String("gen_ai.response.model", "tiny"),
+		attribute.Int("gen_ai.usage.input_tokens", 5), attribute.Int("gen_ai.usage.prompt_tokens", 5), attribute.Int("gen_ai.usage.output_tokens", 2),
+		attribute.Float64("gen_ai.latency.time_in_queue", 2), attribute.Float64("gen_ai.latency.time_to_first_token", 6),
+		attribute.Float64("gen_ai.latency.time_in_model_prefill", 3), attribute.Float64("gen_ai.latency.time_in_model_decode", 4),
+		attribute.Float64("gen_ai.latency.time_in_model_inference", 7), attribute.Float64("gen_ai.latency.e2e", 10),
+	} {
+		if v, is := have.Value(want.Key); !is || v != want.Value {
+			t.Errorf("%s is %v, want %v", want.Key, v, want.Value)
+		}
+	}
+	first, finished := span.Events()[0], span.Events()[1]
+	if !first.Time.Equal(after(6)) || !slices.Contains(first.Attributes, attribute.Int("sequence", 3)) ||
+		!finished.Time.Equal(after(10)) || !slices.Contains(finished.Attributes, attribute.String("reason", "length")) {
+		t.Errorf("%+v, %+v", first, finished)
 	}
 }

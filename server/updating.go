@@ -98,7 +98,7 @@ type updateBegun struct {
 // beginUpdate answers POST /v1/weights/updates.
 func (s *Server) beginUpdate(w http.ResponseWriter, r *http.Request) error {
 	var p updateParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
@@ -118,7 +118,7 @@ func (s *Server) beginUpdate(w http.ResponseWriter, r *http.Request) error {
 
 // transfer is the update that a route is about.
 func (s *Server) transfer(r *http.Request) (*transfer, *Model, error) {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ type statusAnswer struct {
 // abortUpdate answers DELETE /v1/weights/updates/ID with what has become of it: aborted, or
 // committed, also if that was under way. One that is gone is no error.
 func (s *Server) abortUpdate(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}

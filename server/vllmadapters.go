@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 // vllmAdapterParams are what routes of adapters take. lora_int_id has no effect in vLLM
@@ -26,12 +25,13 @@ func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case slices.ContainsFunc(s.models, func(o Model) bool { return o.Name == p.Name }):
-		return bad("lora_name", "is %.80q, which is a model's: take another one", p.Name)
 	case p.InPlace:
 		return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
 	case p.Stacked:
 		return bad("is_3d_lora_weight", "is true, and adapters of experts are not supported: leave it out")
+	}
+	if err := s.adapterName("lora_name", p.Name); err != nil {
+		return err
 	}
 	if err := s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path); err != nil {
 		return err

@@ -112,8 +112,8 @@ func TestLoadLoRAAdapterRefuses(t *testing.T) {
 	c.refused(path, object{"lora_name": "a", "lora_path": folder, "is_3d_lora_weight": true}, 400, "is_3d_lora_weight", "invalid_value")
 	c.refused(path, object{"lora_path": folder}, 400, "", "adapter_name")
 	c.refused(path, object{"lora_name": "a"}, 400, "lora_path", "invalid_value")
-	c.refused(path, object{"lora_name": "tiny", "lora_path": folder}, 400, "lora_name", "invalid_value")
+	c.refused(path, object{"lora_name": "tiny", "lora_path": folder}, 400, "lora_name", "adapter_name")
 	c.told(path, fmt.Sprintf(`{"lora_name":"a","lora_path":%q}`, folder))
 	c.refused(path, object{"lora_name": "a", "lora_path": folder}, 400, "", "adapter_name")
-	c.refused(path, object{"lora_name": "b", "lora_path": folder}, 503, "", "adapters_full")
+	c.refused(path, object{"lora_name": "b", "lora_path": folder}, 409, "", "adapters_full")
 }

@@ -39,7 +39,7 @@ func (s *Server) arealContinue(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// arealUpdate answers POST /areal_update_weights. The weights are called as their folder is.
+// arealUpdate answers POST /areal_update_weights. The weights are called as their folder is, with a number where that has served.
 func (s *Server) arealUpdate(w http.ResponseWriter, r *http.Request) error {
 	var p arealParams
 	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {

@@ -45,7 +45,7 @@ type serverInfo struct {
 
 // vllmInfo answers GET /server_info, with what SGLang has there beside it. config_format has no effect: it is always JSON.
 func (s *Server) vllmInfo(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.FormValue("model"))
+	m, _, err := s.find(r.URL.Query().Get("model"))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,5 +56,24 @@ func TestUpdateWeightVersionAborts(t *testing.T) {
 	r.told("/update_weight_version", `{"new_version":"b","abort_all_requests":true}`)
 	if a := <-answer; a.Choices[0].FinishReason != "abort" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// Weights that are named by their path alone are told apart, whatever their files are called.
+func TestLabelsFromPaths(t *testing.T) {
+	c := serveChanging(t)
+	dir := t.TempDir()
+	c.withRoots(dir)
+	path := write(t, filepath.Join(dir, "actor", "model.safetensors"), safetensors(t, c.tensors(2)))
+	for _, want := range []string{"actor", "actor~2", "actor~3"} {
+		c.told("/areal_update_weights", fmt.Sprintf(`{"model_path":%q}`, path))
+		if a := c.ask(completionsPath, long(1)).Choices[0]; a.Weights.Spans[0].Version != want || c.weights().Label != want {
+			t.Errorf("%+v, want %s", a.Weights, want)
+		}
+	}
+	for path, want := range map[string]string{"/a/step-1.safetensors": "step-1.safetensors", "/a/b/": "b", "/model.safetensors": "model.safetensors", "a/model.safetensors": "a", "model.safetensors": "model.safetensors"} {
+		if got := pathName(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
 	}
 }

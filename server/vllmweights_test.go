@@ -211,6 +211,14 @@ func TestWeightsAsAReaLLoadsThem(t *testing.T) {
 	if w := again.Weights; again.FinishReason != "length" || len(w.Spans) != 1 || w.Spans[0].Version != "weight_update_v1" {
 		t.Errorf("%+v", again)
 	}
+	c.hurried.Store(false)
+	body["max_tokens"] = 900
+	running = c.background(completionsPath, body) // without a pause it is aborted, too
+	c.moved(4)
+	c.told("/areal_update_weights", fmt.Sprintf(`{"model_path":%q}`, folder))
+	if a := (<-running).Choices[0]; a.FinishReason != "abort" {
+		t.Errorf("%+v", a)
+	}
 	c.refused("/areal_update_weights", object{"model_path": folder, "load_format": "dummy"}, 400, "load_format", "invalid_value")
 	c.refused("/areal_update_weights", object{"model_path": "/etc"}, 403, "model_path", "path_not_allowed")
 }

@@ -54,7 +54,7 @@ type weightsAnswer struct {
 
 // showWeights answers GET /v1/weights.
 func (s *Server) showWeights(w http.ResponseWriter, r *http.Request) error {
-	m, _, err := s.find(r.URL.Query().Get("model"))
+	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ type rollbackParams struct {
 // rollback answers POST /v1/weights/rollback.
 func (s *Server) rollback(w http.ResponseWriter, r *http.Request) error {
 	var p rollbackParams
-	if err := s.parameters(w, r, &p); err != nil {
+	if err := s.strict(w, r, &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
@@ -117,6 +117,11 @@ func (m *Model) policy(name string) (engine.KVPolicy, error) {
 	return kv, err
 }
 
+type checksumParams struct {
+	Model string `json:"model"`
+	Kind  string `json:"kind"` // of the digest
+}
+
 type checksumAnswer struct {
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
@@ -125,15 +130,18 @@ type checksumAnswer struct {
 
 // checksum answers GET /v1/weights/checksum.
 func (s *Server) checksum(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query()
-	m, _, err := s.find(query.Get("model"))
+	var p checksumParams
+	if err := strictQuery(r.URL.Query(), &p); err != nil {
+		return err
+	}
+	m, _, err := s.find(p.Model)
 	if err != nil {
 		return err
 	}
 	kind := weights.SHA256
-	if name := query.Get("kind"); name != "" {
-		if kind, err = weights.ParseKind(name); err != nil {
-			return bad("kind", "is %.40q, must be sha256, xxh3-64 or xxh3-128", name)
+	if p.Kind != "" {
+		if kind, err = weights.ParseKind(p.Kind); err != nil {
+			return bad("kind", "is %.40q, must be sha256, xxh3-64 or xxh3-128", p.Kind)
 		}
 	}
 	version, digest, err := m.Engine.Checksum(r.Context(), kind)
@@ -150,23 +158,24 @@ const changesEvery = 20 * time.Millisecond
 const maxChanges = 300 * time.Second
 
 type changesParams struct {
-	Model   string  `json:"model"`
-	After   string  `json:"after"`   // version, or its label; "": that of now
-	Timeout float64 `json:"timeout"` // seconds
+	Model   string   `json:"model"`
+	After   string   `json:"after"`   // version, or its label; "": that of now
+	Timeout *float64 `json:"timeout"` // seconds; nil: 60
 }
 
 // changes answers GET /v1/weights/changes: when other weights serve, or after a time with 204.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
-	p := changesParams{Timeout: 60}
-	if err := fromQuery(r.URL.Query(), &p); err != nil {
+	var p changesParams
+	if err := strictQuery(r.URL.Query(), &p); err != nil {
 		return err
 	}
 	m, _, err := s.find(p.Model)
 	if err != nil {
 		return err
 	}
-	if !(p.Timeout >= 0 && p.Timeout <= maxChanges.Seconds()) {
-		return bad("timeout", "is %g seconds, must be from 0 to %g", p.Timeout, maxChanges.Seconds())
+	seconds := *or(p.Timeout, 60)
+	if !(seconds >= 0 && seconds <= maxChanges.Seconds()) {
+		return bad("timeout", "is %g seconds, must be from 0 to %g", seconds, maxChanges.Seconds())
 	}
 	ctx, leave, err := s.enter(r)
 	if err != nil {
@@ -177,7 +186,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	if p.After != "" {
 		after = m.version(p.After)
 	}
-	look, end := time.NewTicker(changesEvery), time.NewTimer(time.Duration(p.Timeout*float64(time.Second)))
+	look, end := time.NewTicker(changesEvery), time.NewTimer(time.Duration(seconds*float64(time.Second)))
 	defer look.Stop()
 	defer end.Stop()
 	for {

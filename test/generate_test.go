@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,9 +162,9 @@ func TestResumeByTwo(t *testing.T) {
 	}
 }
 
-// A long file is read only as fast as it is served, in bounded memory. It is before those
-// that run side by side: what their process has counts as that of a child when it begins.
+// A long file is read only as fast as it is served, in bounded memory.
 func TestLongFile(t *testing.T) {
+	t.Parallel()
 	const count = 1000
 	padding := strings.Repeat(" ", 100_000)
 	path := filepath.Join(t.TempDir(), "requests.jsonl")
@@ -182,16 +181,16 @@ func TestLongFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := command(t, "generate", "--json", "--requests", path)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
+	var out, said strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := runWithin(t, cmd, 90<<20); err != nil { // less than the file
+		t.Fatalf("%v: %s", err, said.String())
 	}
 	seen := map[string]bool{}
-	for _, r := range results(t, string(out)) {
+	for _, r := range results(t, out.String()) {
 		seen[r.RequestID] = true
 	}
 	if len(seen) != count || !seen["line-1"] || !seen[fmt.Sprintf("line-%d", count)] {
 		t.Errorf("%d results", len(seen))
 	}
-	checkMemory(t, cmd, 90<<20) // less than the file
 }

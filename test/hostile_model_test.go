@@ -100,7 +100,7 @@ func refusesModel(t *testing.T, path, wants string) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begin := time.Now()
-	status := exitStatus(t, cmd.Run())
+	status := exitStatus(t, runWithin(t, cmd, 120<<20))
 	line := stderr.String()
 	want := 1
 	if strings.Contains(line, "invalid model file") { // the wrong file was asked for
@@ -119,6 +119,5 @@ func refusesModel(t *testing.T, path, wants string) {
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	checkMemory(t, cmd, 120<<20)
 	t.Log(strings.TrimSpace(line))
 }

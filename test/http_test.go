@@ -45,7 +45,7 @@ func TestServeHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &serving{}
-	url, err := server.begin(command(t, "serve", "--listen", "127.0.0.1:0", "--api-key-file", key, "--model", "tales=tiny", "--model", "more=tiny", "--num-blocks", "64"))
+	url, err := server.begin(command(t, "serve", "--listen", "127.0.0.1:0", "--api-key-file", key, "--model", "tales=tiny", "--model", "more=tiny", "--num-blocks", "64", "--log-level", "info", "--log-format", "json"))
 	defer server.stop()
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +60,9 @@ func TestServeHTTP(t *testing.T) {
 		if resp := ask(t, c.method, url+c.path, c.key, `{"prompt":"a"}`); resp.StatusCode != c.status {
 			t.Errorf("%+v: %d", c, resp.StatusCode)
 		}
+	}
+	if out, err := command(t, "status", "--connect", strings.TrimPrefix(url, "http://")).CombinedOutput(); err == nil || !strings.Contains(string(out), "speaks HTTP: give --connect the address that `cbactor serve --actors` shows") {
+		t.Errorf("status of HTTP: %v: %s", err, out)
 	}
 	open := ask(t, "POST", url+"/v1/completions", "secret", `{"model":"more","prompt":"Once upon","max_tokens":400,"ignore_eos":true,"stream":true}`)
 	if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -76,5 +79,10 @@ func TestServeHTTP(t *testing.T) {
 	}
 	if err := server.wait(); err != nil {
 		t.Errorf("it ended with %v: %s", err, server.stderr.String())
+	}
+	for _, name := range []string{"tales", "more"} {
+		if !strings.Contains(server.stderr.String(), `{"level":"info","model":"`+name+`","mode":"running"`) {
+			t.Errorf("the log does not say that %s runs: %s", name, server.stderr.String())
+		}
 	}
 }

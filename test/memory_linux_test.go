@@ -4,23 +4,49 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
+	"strings"
 	"testing"
+	"time"
 )
 
-// checkMemory fails when an ended process has had more than limit bytes resident.
-func checkMemory(t *testing.T, cmd *exec.Cmd, limit int64) {
+// runWithin runs a process to its end, and fails when it has had more than limit bytes
+// resident. What the kernel tells of an ended one is no less than its parent had when it began,
+// so that it is looked at while it runs.
+func runWithin(t *testing.T, cmd *exec.Cmd, limit int64) error {
 	t.Helper()
-	if underRace {
-		return // it takes many times as much; of a process, that of its parent when it began counts
+	if commandRaced() {
+		return cmd.Run() // it takes many times as much
 	}
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		t.Fatal("no usage of the process is known")
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	if used := usage.Maxrss << 10; used > limit {
-		t.Errorf("the command took %d MiB of memory, at most %d are wanted", used>>20, limit>>20)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var most int64
+	for {
+		select {
+		case err := <-ended:
+			if most > limit {
+				t.Errorf("the command took %d MiB of memory, at most %d are wanted", most>>20, limit>>20)
+			}
+			return err
+		case <-time.After(time.Millisecond):
+			most = max(most, peak(cmd.Process.Pid))
+		}
 	}
+}
+
+// peak is the most that a process has had resident so far, in bytes; 0: it has ended.
+func peak(pid int) (bytes int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	if _, err := fmt.Sscan(rest, &bytes); err != nil {
+		return 0
+	}
+	return bytes << 10
 }
 
 // resident is how much memory of a process is resident, in bytes; 0: it is not of interest,

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +32,11 @@ func (c *cli) connect(ctx context.Context, f *connectFlags) (*remote.Client, err
 		return nil, err
 	}
 	return wait(ctx, c, "connecting to "+f.address, func() (*remote.Client, error) {
-		return remote.Connect(ctx, f.address, remote.Options{TLS: secure, Log: c.log()})
+		client, err := remote.Connect(ctx, f.address, remote.Options{TLS: secure, Log: c.log()})
+		if err != nil && speaksHTTP(ctx, f.address) {
+			err = fmt.Errorf("%s speaks HTTP: give --connect the address that `cbactor serve --actors` shows", f.address)
+		}
+		return client, err
 	})
 }
 
@@ -50,4 +56,19 @@ func (c *cli) connected(cmd *cobra.Command, f *connectFlags, talk func(context.C
 	}
 	defer closeEngine(client, "close the connection", &err)
 	return ended(ctx, talk(ctx, client))
+}
+
+// speaksHTTP says whether a server of HTTP answers at an address to which there is no connection.
+func speaksHTTP(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/version", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	return resp.Body.Close() == nil
 }

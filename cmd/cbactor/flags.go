@@ -21,6 +21,7 @@ var commandDefaults = []engine.Given{{Name: "pin", Text: "true", Called: "the co
 // engineFlags are the flags of every command that starts an engine.
 type engineFlags struct {
 	model  string
+	called string // the name that it is served by, and that lines of the log have; "": none
 	file   string
 	given  []engine.Given // by flags, in their order
 	config engine.Config  // by check: file, environment and flags

@@ -49,7 +49,9 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 	}
 	cfg := f.config
 	cfg.Checkpoint = model
-	cfg.Log = c.log()
+	if cfg.Log = c.log(); f.called != "" {
+		cfg.Log = cfg.Log.With().Str("model", f.called).Logger()
+	}
 	closeLogs, err := c.openLogs(f, &cfg)
 	if err != nil {
 		return nil, err

@@ -21,9 +21,11 @@ import (
 
 const serveHelp = `Serve models over HTTP, with OpenAI's API, and to clients that speak in messages of actors.
 
-HTTP has /v1/completions, /v1/chat/completions, /v1/models, /tokenize, /detokenize, /metrics, /health, /ready
-and /version. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
-Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may.
+HTTP has OpenAI's /v1/completions, /v1/chat/completions, /v1/responses and /v1/models, vLLM's /inference/v1/generate
+and SGLang's /generate, /tokenize, /detokenize, /metrics, /health, /ready and /version; /openapi.json describes
+all routes. With --api-key-file all but /health and /version ask for the key, as Authorization: Bearer KEY.
+Who may pause and change weights shows the key of --admin-token-file in its place; without one, programs of this machine may,
+and so whoever comes through a proxy or tunnel of it that does not say so: give that server a token.
 They send weights, or name files of this machine, which are read in folders of --weights-root alone: docs/http.md has how.
 --model may be repeated, with a name before it, NAME=MODEL; a request that names no model means the only one.
 
@@ -131,7 +133,7 @@ func (f *serveFlags) check() error {
 	case f.listen == "" && (f.limits.Limits != server.DefaultLimits || f.otlp != ""):
 		return badUsage("--otlp and limits of HTTP are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkRoots, f.readKeys} {
+	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkNames, f.checkRoots, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -154,6 +156,16 @@ func (f *serveFlags) checkSeveral() error {
 		}
 	}
 	f.engine.given = slices.Insert(f.engine.given, 0, engine.Given{Name: "pin", Text: "false", Called: "several models"})
+	return nil
+}
+
+// checkNames refuses an adapter that nobody could ask for, as a model has its name.
+func (f *serveFlags) checkNames() error {
+	for _, a := range f.adapters.list {
+		if slices.ContainsFunc(f.models.models(), func(m namedModel) bool { return m.name == a.name }) {
+			return badUsage("--adapter %s=%s has the name of the model: give it another one", a.name, a.folder)
+		}
+	}
 	return nil
 }
 
@@ -239,7 +251,7 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 // open starts the engine of a model.
 func (c *cli) open(ctx context.Context, cmd *cobra.Command, f *serveFlags, m namedModel, s *serving) error {
 	flags := f.engine
-	flags.model = m.model
+	flags.model, flags.called = m.model, m.name
 	model, err := wait(ctx, c, "reading model "+m.model, func() (*generator, error) {
 		return c.load(cmd, &flags, func(*texts.Local) engine.Hints { return engine.Hints{} })
 	})

@@ -104,7 +104,7 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 func (g *generator) served(name string) server.Model {
 	m := server.Model{Name: name, Engine: g.engine, Texts: g.Service, Stored: g.stored}
 	if g.codec != nil {
-		m.Spell, m.Calls = g.codec.Spell, tools.Of(g.codec.ChatTemplate())
+		m.Spell, m.Shown, m.Calls = g.codec.Spell, g.codec.TokenBytes, tools.Of(g.codec.ChatTemplate())
 	}
 	if !g.recommended.Greedy() {
 		m.Defaults = &g.recommended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ class Deltas:
     def __init__(self, share: float) -> None:
         if not 0 < share <= 1:
             raise ValueError(f"a share of {share}: it must be above 0 and at most 1")
+        if importlib.util.find_spec("numpy") is None:
+            raise ImportError("deltas need numpy: install cbactor[delta], or leave delta out", name="numpy")
         self._share = share
         self.sent: dict[str, Tensor] = {}
 

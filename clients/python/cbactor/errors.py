@@ -52,6 +52,10 @@ class Unauthorized(APIError):
     """A key is missing or wrong, or does not go for this."""
 
 
+class PathNotAllowed(APIError):
+    """The server does not read there: its --weights-root say where it does."""
+
+
 class NotFound(APIError):
     """There is no such model, adapter, update or hold."""
 
@@ -68,8 +72,12 @@ class ServerError(APIError):
     """The server failed."""
 
 
-def of_status(status: int) -> type[APIError]:
-    """The class of the errors that are answered with a status."""
+def class_of(status: int, code: str | None) -> type[APIError]:
+    """The class of the errors that are answered with a status and a code; 0: inside of a stream."""
+    if status == 0:
+        return APIError
+    if code == "path_not_allowed":
+        return PathNotAllowed
     if status in (401, 403):
         return Unauthorized
     if status == 404:

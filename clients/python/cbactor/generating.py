@@ -29,18 +29,14 @@ class Generating:
 
     def generate(self, prompt: Prompt, **sampling: Unpack[Sampling]) -> Generation:
         """Continues a text, or token ids."""
-        return self.generate_many([prompt], **sampling)[0][0]
+        return self._generate([prompt], 1, sampling)[0][0]
 
     def generate_many(
         self, prompts: Sequence[Prompt], n: int = 1, **sampling: Unpack[Sampling]
     ) -> list[list[Generation]]:
         """Continues each of several prompts n times, in one call: a list of n for each. All
         are texts, or all are token ids."""
-        body = self._body(sampling, prompt=list(prompts), n=n)
-        if sampling.get("logprobs", True):
-            body["logprobs"] = 0
-        all_of_them = _whole(self._http.call("POST", _COMPLETIONS, data=body))
-        return [all_of_them[at : at + n] for at in range(0, len(all_of_them), n)]
+        return self._generate(prompts, n, sampling)
 
     def chat(self, messages: Sequence[Message], **sampling: Unpack[Sampling]) -> Generation:
         """Answers a conversation, [{"role": "user", "content": "..."}]."""
@@ -56,6 +52,13 @@ class Generating:
     def stream_chat(self, messages: Sequence[Message], **sampling: Unpack[Sampling]) -> Stream:
         """Answers a conversation piece by piece."""
         return Stream(self._http, _CHAT, self._chat_body(messages, sampling))
+
+    def _generate(self, prompts: Sequence[Prompt], n: int, sampling: Sampling) -> list[list[Generation]]:
+        body = self._body(sampling, prompt=list(prompts), n=n)
+        if sampling.get("logprobs", True):
+            body["logprobs"] = 0
+        all_of_them = _whole(self._http.call("POST", _COMPLETIONS, data=body))
+        return [all_of_them[at : at + n] for at in range(0, len(all_of_them), n)]
 
     def _chat_body(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
         return self._body(sampling, messages=list(messages), logprobs=sampling.get("logprobs", True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
@@ -27,7 +28,8 @@ class Pausing:
         what it has. New requests wait with keep, and are refused with the others, unless
         refuse says otherwise. What becomes of caches when weights change is the update's to say
         (kv_policy). The pause is held until the Hold is released, best by a with
-        block. If this process dies it ends after lease seconds, or if nobody can be reached.
+        block, or dropped. If this process ends it ends after lease seconds, or if nobody can be
+        reached.
         """
         query = {"model": self.model, "mode": mode, "lease": lease, "refuse": refuse, "clear_cache": False}
         told = self._http.call("POST", "/pause", query=query, admin=True)
@@ -39,11 +41,14 @@ class Pausing:
 
 
 class Hold:
-    """A pause that is held, and renewed in the background."""
+    """A pause that is held, and renewed in the background, for as long as anything refers to
+    this: one that is collected is released."""
 
     def __init__(self, http: Transport, model: str | None, ident: str, lease: float) -> None:
-        self._http, self._query = http, {"model": model, "hold": ident}
-        self._lease = Lease("the pause", lease, self._renew)
+        self._query = {"model": model, "hold": ident}
+        held = partial(http.call, "POST", query=self._query, admin=True, again=True)
+        self._resume = partial(held, "/resume")
+        self._lease = Lease("the pause", lease, self, renew=partial(held, "/pause"), give_up=self._resume)
 
     @property
     def lost(self) -> bool:
@@ -57,10 +62,7 @@ class Hold:
     def release(self) -> None:
         """Ends it; generation goes on when nobody else holds one. Twice is no error."""
         self._lease.end()
-        self._http.call("POST", "/resume", query=self._query, admin=True, again=True)
-
-    def _renew(self) -> None:
-        self._http.call("POST", "/pause", query=self._query, admin=True, again=True)
+        self._resume()
 
     def __enter__(self) -> Self:
         return self

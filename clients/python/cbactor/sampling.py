@@ -51,6 +51,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as they are sent, but for logprobs. The server ignores fields that it does
     not know, as OpenAI's does: a misspelt one would go unnoticed."""
     odd = sorted(set(given) - _KNOWN)
+    if odd == ["n"]:
+        raise TypeError("there is no parameter 'n' here, as one text comes of this: see Client.generate_many")
     if odd:
         raise TypeError(f"there is no parameter {odd[0]!r}: see cbactor.Sampling")
     return {name: value for name, value in given.items() if name != "logprobs"}

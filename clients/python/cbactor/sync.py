@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from .client import Client
 from .deltas import Deltas
-from .errors import APIError, NotFound, Unauthorized
+from .errors import APIError, NotFound, PathNotAllowed
 from .safetensors import Shard, shards
 from .spool import FileShard, spool
 from .tensors import Array, Entry, Tensor, manifest
@@ -93,7 +93,7 @@ class WeightSync:
             try:
                 self.client.load_adapter(name, Path(source).resolve())
                 return
-            except (Unauthorized, NotFound):
+            except (PathNotAllowed, NotFound):
                 pass  # the server may not read there, or sees nothing there
         self.client.upload_adapter(name, source)
 
@@ -156,7 +156,7 @@ class WeightSync:
             try:
                 _read_there(update, root, name, part)
                 return
-            except (Unauthorized, NotFound):
+            except (PathNotAllowed, NotFound):
                 pass  # the server may not read there, or sees nothing there
         update.put_shard(name, part)
         self._root = None

@@ -57,6 +57,9 @@ def entry(name: str, tensor: Tensor | Array) -> Entry:
     """The entry of a tensor, whose numbers are not looked at."""
     if isinstance(tensor, Tensor):
         return Entry(name, tensor.dtype, tensor.shape)
+    if not hasattr(tensor, "dtype") or not hasattr(tensor, "shape"):
+        kind = type(tensor).__name__
+        raise TypeError(f"{name} is of type {kind}: give a tensor of torch, an array of numpy, or a cbactor.Tensor")
     return Entry(name, _dtype(name, tensor), tuple(int(n) for n in tensor.shape))
 
 

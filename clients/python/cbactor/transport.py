@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 
-from .errors import APIError, ConnectionFailed, Unavailable, of_status
+from .errors import APIError, ConnectionFailed, Unavailable, class_of
 
 Query = Mapping[str, str | float | bool | None]
 Body = bytes | Iterable[bytes | memoryview]
@@ -188,9 +188,8 @@ def error_of(told: Mapping[str, Any], status: int, retry_after: float | None = N
     error = told.get("error")
     if not isinstance(error, dict):
         error = {"message": f"the server answers with status {status}"}
-    kind = of_status(status) if status else APIError
     message, code, param = str(error.get("message")), error.get("code"), error.get("param")
-    return kind(message, status=status, code=code, param=param, retry_after=retry_after)
+    return class_of(status, code)(message, status=status, code=code, param=param, retry_after=retry_after)
 
 
 def _events(response: urllib3.BaseHTTPResponse, path: str) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ KVPolicy = Literal["keep", "recompute", "abort"]
 class Update:
     """New weights on their way to the server, beside those that serve. Leaving its with block
     commits them, unless it is left with an error: then they are given up, as they are if this
-    process dies. Any number of threads may send parts of it."""
+    process ends, or nothing refers to it any more. Any number of threads may send parts of it."""
 
     def __init__(self, http: Transport, model: str | None, told: dict[str, Any]) -> None:
         self.version = str(told["version"])
@@ -32,7 +33,14 @@ class Update:
         self._http, self._query = http, {"model": model}
         self._path = f"/v1/weights/updates/{segment(str(told['id']))}"
         self._open = True
-        self._lease = Lease(f"the update to {self.version}", float(told["lease"]), self._look)
+        asked = partial(http.call, path=self._path, query=self._query, admin=True)
+        self._lease = Lease(
+            f"the update to {self.version}",
+            float(told["lease"]),
+            self,
+            renew=partial(asked, "GET"),
+            give_up=partial(asked, "DELETE"),
+        )
 
     def put(self, name: str, value: Tensor | Array) -> None:
         """Sends a tensor."""

@@ -97,6 +97,15 @@ class GeneratingTest(Served):
         with self.assertRaisesRegex(TypeError, "max_token'"):
             client.generate(STORY, max_token=3)  # type: ignore[call-arg]
 
+    def test_who_asks_for_several_texts_of_one_is_told_how(self) -> None:
+        client, told = self.client(), "generate_many"
+        with self.assertRaisesRegex(TypeError, told):
+            client.generate(STORY, n=3)  # type: ignore[call-arg]
+        with self.assertRaisesRegex(TypeError, told):
+            client.chat([{"role": "user", "content": STORY}], n=3)  # type: ignore[call-arg]
+        with self.assertRaisesRegex(TypeError, told):
+            client.stream(STORY, n=3)  # type: ignore[call-arg]
+
     def test_threads_share_a_client(self) -> None:
         client = self.client()
         with ThreadPoolExecutor(8) as pool:

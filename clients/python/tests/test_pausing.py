@@ -1,3 +1,4 @@
+import gc
 import threading
 import time
 import unittest
@@ -68,6 +69,18 @@ class PausingTest(Served):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
         hold.release()  # is no error
+
+    def test_one_that_is_dropped_is_released(self) -> None:
+        client = self.client()
+        hold = client.pause(lease=600)
+        gc.collect()
+        self.assertTrue(client.paused())
+        del hold
+        gc.collect()
+        deadline = time.monotonic() + 30
+        while client.paused():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
 
     def test_who_has_lost_it_is_told(self) -> None:
         client = self.client()

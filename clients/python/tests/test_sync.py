@@ -1,12 +1,13 @@
 import importlib.util
 import os
+import sys
 import tempfile
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from cbactor import APIError, Tensor, WeightSync, manifest, read
+from cbactor import APIError, Tensor, Unauthorized, WeightSync, manifest, read
 from cbactor.spool import spool
 from tests.rig import TINY, Served
 from tests.test_weights import NORM, doubled, names, other_weights
@@ -89,6 +90,29 @@ class SyncTest(Syncing):
                     sync.send(next(names), self.failing())
             self.assertEqual((before, ""), (self.api.weights().version, self.api.weights().updating))
         self.assertEqual([], [*os.scandir(self.root)])
+
+    def test_what_is_no_tensor_is_named(self) -> None:
+        for given in ({"w": [1, 2]}, {"w": None}, {"w": 1.5}):
+            with self.assertRaisesRegex(TypeError, "^w is of type "):
+                self.sync(None).send(next(names), given)  # type: ignore[arg-type]
+            with self.assertRaisesRegex(TypeError, "^w is of type "):
+                self.sync(None).send(next(names), iter(given.items()))  # type: ignore[arg-type]
+
+    def test_changes_need_numpy_from_the_start(self) -> None:
+        with mock.patch.dict(sys.modules, {"numpy": None}):
+            with self.assertRaisesRegex(ImportError, "numpy"):
+                self.sync(None, delta=0.2)
+            self.sync(None)
+
+    def test_a_wrong_key_is_no_reason_for_another_way(self) -> None:
+        refused = Unauthorized("no", status=403, code="forbidden")
+        with (
+            mock.patch("cbactor.updates.Update.files", side_effect=refused),
+            mock.patch("cbactor.updates.Update.put_shard") as put,
+            self.assertRaises(Unauthorized),
+        ):
+            self.sync(self.root).send(next(names), self.old)
+        put.assert_not_called()
 
     @unittest.skipUnless(NUMPY, "numpy is not installed")
     def test_changes_are_sent_as_such(self) -> None:

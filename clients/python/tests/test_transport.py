@@ -7,7 +7,7 @@ import time
 import unittest
 from typing import Any
 
-from cbactor import APIError, Client, ConnectionFailed, ServerError, ToolCall, Unauthorized, Unavailable
+from cbactor import APIError, Client, Conflict, ConnectionFailed, ServerError, ToolCall, Unauthorized, Unavailable
 from tests.rig import Served
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -74,6 +74,12 @@ class TransportTest(unittest.TestCase):
         client = self.play((503, {}, b"{}"))
         with self.assertRaises(Unavailable):
             client.status()
+
+    def test_what_does_not_pass_by_waiting_is_not_asked_again(self) -> None:
+        client = self.play((409, {}, b'{"error": {"message": "no room", "code": "adapters_full"}}'), GOOD)
+        with self.assertRaises(Conflict) as refused:
+            client.load_adapter("a", "/a")
+        self.assertEqual(("adapters_full", 1), (refused.exception.code, len(self.asked)))
 
     def test_what_may_have_been_done_is_not_asked_twice(self) -> None:
         client = self.play(CUT)

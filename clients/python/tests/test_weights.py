@@ -1,11 +1,13 @@
+import gc
 import itertools
 import threading
+import time
 import unittest
 from array import array
 from pathlib import Path
 from typing import Any
 
-from cbactor import BadRequest, Conflict, ConnectionFailed, Entry, HoldLost, NotFound, Tensor, Unauthorized, manifest, read
+from cbactor import BadRequest, Conflict, ConnectionFailed, Entry, HoldLost, NotFound, PathNotAllowed, Tensor, manifest, read
 from cbactor.safetensors import Shard
 from tests.rig import TINY, Served
 
@@ -112,6 +114,17 @@ class WeightsTest(Served):
             client.update(next(names), manifest(tensors.items()))
         update.abort()
 
+    def test_one_that_is_dropped_is_given_up(self) -> None:
+        client = self.client()
+        update = client.update(next(names), manifest(other_weights().items()), lease=600)
+        self.assertEqual(update.version, client.weights().updating)
+        del update
+        gc.collect()
+        deadline = time.monotonic() + 30
+        while client.weights().updating:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
     def test_who_has_lost_it_is_told(self) -> None:
         client, tensors = self.client(), other_weights()
         update = client.update(next(names), manifest(tensors.items()), lease=0.4)
@@ -153,7 +166,7 @@ class WeightsTest(Served):
 
     def test_files_lie_where_they_may(self) -> None:
         client = self.client()
-        with self.assertRaises(Unauthorized) as refused:
+        with self.assertRaises(PathNotAllowed) as refused:
             client.load(TINY, next(names))
         self.assertEqual("path_not_allowed", refused.exception.code)
         with self.assertRaises((BadRequest, NotFound)):
