@@ -31,6 +31,20 @@ func serveAdapters(t *testing.T, places int) (r *rig, folder string) {
 	return r, filepath.Join("..", "test", "testdata", "adapters", "bf16")
 }
 
+// adapterFiles are those of an adapter's folder.
+func adapterFiles(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, name := range checkpoint.AdapterFiles {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = data
+	}
+	return files
+}
+
 // form is a form of files.
 func form(t *testing.T, files map[string][]byte) (data []byte, kind string) {
 	t.Helper()
@@ -63,14 +77,7 @@ func TestAdapters(t *testing.T) {
 	if said.Name != "a" || said.Rank == 0 || len(said.Modules) == 0 {
 		t.Errorf("%+v", said)
 	}
-	files := map[string][]byte{}
-	for _, name := range checkpoint.AdapterFiles {
-		data, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = data
-	}
+	files := adapterFiles(t, folder)
 	data, kind := form(t, files)
 	status, answer := r.send(http.MethodPut, "/v1/adapters/team/b", bytes.NewReader(data), "Content-Type", kind)
 	if status != http.StatusCreated {
@@ -110,5 +117,23 @@ func TestAdapters(t *testing.T) {
 	r.denied(http.MethodPut, "/v1/adapters/x", data[:len(data)/2], 400, "invalid_json", "Content-Type", kind)
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "cbactor-adapter-*")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+// What is sent of an adapter lies in TMPDIR until it is loaded, as containers must have it.
+func TestAdapterInTheFolderOfTemporaryFiles(t *testing.T) {
+	r, folder := serveAdapters(t, 1)
+	data, kind := form(t, adapterFiles(t, folder))
+	dir := filepath.Join(t.TempDir(), "tmp")
+	t.Setenv("TMPDIR", dir)
+	r.denied(http.MethodPut, "/v1/adapters/a", data, 500, "internal_error", "Content-Type", kind)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := r.send(http.MethodPut, "/v1/adapters/a", bytes.NewReader(data), "Content-Type", kind); status != http.StatusCreated {
+		t.Errorf("%d %s", status, answer)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
 	}
 }

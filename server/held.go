@@ -8,9 +8,11 @@ import (
 
 // held is a hold, or one that is waited for.
 type held struct {
-	engine.Hold // nil: not yet
-	options     pauseOptions
-	ctx         context.Context // as long as which it is held
+	engine.Hold                  // nil: not yet
+	options     pauseOptions     // of all who have asked for it
+	mode        engine.PauseMode // that is asked for now
+	before      *held            // the one that it takes the place of, once it is held; nil: none
+	ctx         context.Context  // as long as which it is held
 	end         context.CancelFunc
 
 	taken chan struct{} // closed: the wait has ended
@@ -20,7 +22,7 @@ type held struct {
 
 // newHeld is a hold to take, that ends with ctx at the latest.
 func newHeld(ctx context.Context, o pauseOptions) *held {
-	h := &held{options: o, taken: make(chan struct{})}
+	h := &held{options: o, mode: o.mode, taken: make(chan struct{})}
 	h.ctx, h.end = context.WithCancel(ctx)
 	return h
 }
@@ -29,7 +31,7 @@ func newHeld(ctx context.Context, o pauseOptions) *held {
 func (h *held) take(ctx context.Context, e engine.API) error {
 	defer close(h.taken)
 	unbind := context.AfterFunc(ctx, h.end)
-	hold, err := e.Pause(h.ctx, engine.PauseOptions{Mode: h.options.mode, Refuse: h.options.refuse, Lease: h.options.lease})
+	hold, err := e.Pause(h.ctx, engine.PauseOptions{Mode: h.mode, Refuse: h.options.refuse, Lease: h.options.lease})
 	switch gone := !unbind(); {
 	case gone:
 		h.gone, h.err = true, context.Cause(ctx)
@@ -45,19 +47,35 @@ func (h *held) take(ctx context.Context, e engine.API) error {
 	return h.err
 }
 
-// live is the hold, unless there is none or it has ended.
+// live is the hold, or if it has ended the one that it was to take the place of; nil: none
+// is held. It is called with the mutex of its pauses.
 func (h *held) live() *held {
-	if h == nil || h.over() {
-		return nil
+	for h != nil && h.over() {
+		h = h.before
 	}
 	return h
 }
 
-// over tells that a hold has ended.
-func (h *held) over() bool {
+// drop lets go of what has ended by itself; nil: there is nothing.
+func (h *held) drop() {
+	for ; h != nil; h = h.before {
+		h.end()
+	}
+}
+
+// waited tells that a hold is still waited for.
+func (h *held) waited() bool {
 	select {
 	case <-h.taken:
+		return false
 	default:
+		return true
+	}
+}
+
+// over tells that a hold has ended.
+func (h *held) over() bool {
+	if h.waited() {
 		return false
 	}
 	if h.Hold == nil {

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // maxLabels bounds how many versions of a model have a label. The oldest are forgotten: they
@@ -17,25 +19,36 @@ const maxLabels = 4096
 type labels struct {
 	mu    sync.Mutex
 	shown map[string]string // by version
-	order []string          // of the versions in shown, the oldest first
-	tried map[string]int    // by label: what the last version was numbered that was to have it
+	order []string          // of the versions in shown that serve or have served, the oldest first
+	tried map[string]int    // by label: what the last version was numbered that was to have it, as an engine remembers all names
 }
 
-// set lets a version be called by a label.
+// set lets a version that serves be called by a label.
 func (l *labels) set(version, label string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.shown[version]; !known {
-		if l.shown == nil {
-			l.shown, l.tried = map[string]string{}, map[string]int{}
-		}
-		if l.order = append(l.order, version); len(l.order) > maxLabels {
-			delete(l.tried, l.shown[l.order[0]]) // its numbers are tried again from 1 on
-			delete(l.shown, l.order[0])
-			l.order = l.order[1:]
-		}
+	l.show(version, label)
+	l.enter(version)
+}
+
+// show is called with mu.
+func (l *labels) show(version, label string) {
+	if l.shown == nil {
+		l.shown = map[string]string{}
 	}
 	l.shown[version] = label
+}
+
+// enter has a version be found by its label, and forgets the oldest one if there are too many.
+// It is called with mu.
+func (l *labels) enter(version string) {
+	if slices.Contains(l.order, version) {
+		return
+	}
+	if l.order = append(l.order, version); len(l.order) > maxLabels {
+		delete(l.shown, l.order[0])
+		l.order = l.order[1:]
+	}
 }
 
 // of is what a version is called.
@@ -61,12 +74,13 @@ func (l *labels) version(label string) string {
 }
 
 // next is a name for a version that is to be called by a label: the label, and if that was
-// given out before, or is taken, with ~2 behind it, ~3 and so on.
+// given out before, or is taken, with ~2 behind it, ~3 and so on. It is called so from then on,
+// but not found by its label before it serves.
 func (l *labels) next(label string, taken ...string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tried == nil {
-		l.shown, l.tried = map[string]string{}, map[string]int{}
+		l.tried = map[string]int{}
 	}
 	for {
 		l.tried[label]++
@@ -75,8 +89,25 @@ func (l *labels) next(label string, taken ...string) string {
 			version = fmt.Sprintf("%s~%d", label, n)
 		}
 		if !slices.Contains(taken, version) {
+			l.show(version, label)
 			return version
 		}
+	}
+}
+
+// settle notes how the load of a version of next has ended. The name of one that failed is not
+// given out again where it may be the reason.
+func (l *labels) settle(version string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		l.enter(version)
+	case !slices.Contains(l.order, version):
+		if l.tried[version] == 1 && !errors.Is(err, weights.ErrVersion) { // the label itself
+			delete(l.tried, version)
+		}
+		delete(l.shown, version)
 	}
 }
 
@@ -88,21 +119,29 @@ func (m *Model) label(version string) string {
 	return m.trainer.labels.of(version)
 }
 
-// version is the version of the model's weights that clients call by a label.
+// version is the version of the model's weights that clients call by a label: the one that
+// serves if it is called so, else the newest.
 func (m *Model) version(label string) string {
-	if m.trainer == nil {
+	if m.trainer == nil || label == "" {
 		return label
+	}
+	if serves := m.Engine.Version(); serves == label || m.label(serves) == label {
+		return serves
 	}
 	return m.trainer.labels.version(label)
 }
 
-// versionFor is a name for new weights that are to be called by a label, or, numbered, by that
-// name itself.
-func (m *Model) versionFor(label string, numbered bool) string {
+// labelled runs load with a name for weights that are to be called by a label, or, numbered, by
+// that name itself.
+func (m *Model) labelled(label string, numbered bool, load func(version string) error) error {
 	l := &m.trainer.labels
 	version := l.next(label, engine.FirstVersion, m.Engine.Version(), m.Engine.Kept())
-	if !numbered {
-		l.set(version, label)
+	if numbered {
+		l.mu.Lock()
+		l.show(version, version)
+		l.mu.Unlock()
 	}
-	return version
+	err := load(version)
+	l.settle(version, err)
+	return err
 }

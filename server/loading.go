@@ -54,10 +54,15 @@ func (s *Server) loadWeights(ctx context.Context, m *Model, o loadOptions) (told
 	defer cancel(nil)
 	defer context.AfterFunc(s.ending, func() { cancel(errShutdown) })()
 	begun := time.Now()
-	if u.Version == "" {
-		u.Version = m.versionFor(o.label, o.numbered)
+	if u.Version != "" {
+		err = o.load(ctx, m.Engine, u, stream)
+	} else {
+		err = m.labelled(o.label, o.numbered, func(version string) error {
+			u.Version = version
+			return o.load(ctx, m.Engine, u, stream)
+		})
 	}
-	if err := o.load(ctx, m.Engine, u, stream); err != nil {
+	if err != nil {
 		return told, fmt.Errorf("%.200q: %w", o.path, err)
 	}
 	return m.served(time.Since(begun)), nil

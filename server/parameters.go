@@ -97,3 +97,16 @@ func asJSON(t reflect.Type, list []string) any {
 	}
 	return last
 }
+
+// asked reads what a route of trainers takes into p, which has the model's name at model, and
+// does something about that model.
+func (s *Server) asked(w http.ResponseWriter, r *http.Request, p any, model *string, do func(*Model) error) error {
+	if err := s.parameters(w, r, p); err != nil {
+		return err
+	}
+	m, _, err := s.find(*model)
+	if err != nil {
+		return err
+	}
+	return do(m)
+}

@@ -35,6 +35,15 @@ type pauseOptions struct {
 	fresh  bool          // an update meanwhile that says nothing of it has caches computed again
 }
 
+// covers tells that a pause by o does what other asks for. Modes ascend by what they end.
+func (o pauseOptions) covers(other pauseOptions) bool { return o == o.with(other) }
+
+// with is what both ask for.
+func (o pauseOptions) with(other pauseOptions) pauseOptions {
+	o.mode, o.refuse, o.fresh = max(o.mode, other.mode), o.refuse || other.refuse, o.fresh || other.fresh
+	return o
+}
+
 var (
 	errHolds    = &refusal{http.StatusTooManyRequests, fmt.Sprintf("%d pauses with a lease are held: release some", maxHolds), "", "too_many_holds"}
 	errReleased = &refusal{http.StatusConflict, "the pause was released while it was waited for", "", "pause_released"}
@@ -74,7 +83,13 @@ func (s *Server) pause(ctx context.Context, m *Model, o pauseOptions) (id string
 func (p *pauses) enter(id string, h *held) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.named, func(_ string, o *held) bool { return o.over() })
+	maps.DeleteFunc(p.named, func(_ string, o *held) bool {
+		over := o.over()
+		if over {
+			o.end()
+		}
+		return over
+	})
 	if len(p.named) >= maxHolds {
 		return false
 	}
@@ -85,13 +100,13 @@ func (p *pauses) enter(id string, h *held) bool {
 	return true
 }
 
-// forget takes out a hold that has ended.
+// forget takes out a hold that has ended. The one that it was to take the place of has it again.
 func (p *pauses) forget(h *held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, at := range []**held{&p.plain, &p.nap} {
 		if *at == h {
-			*at = nil
+			*at = h.before
 		}
 	}
 	maps.DeleteFunc(p.named, func(_ string, o *held) bool { return o == h })
@@ -112,39 +127,6 @@ func (p *pauses) napping() *held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nap.live()
-}
-
-// takeOne takes a hold of which there is one at most, at its place, or waits for who is about
-// to; mine: there was none.
-func (p *pauses) takeOne(ctx, until context.Context, e engine.API, o pauseOptions, at **held) (mine bool, err error) {
-	for {
-		h, mine := p.join(until, o, at)
-		if mine {
-			err := h.take(ctx, e)
-			if err != nil {
-				p.forget(h)
-			}
-			return true, err
-		}
-		select {
-		case <-h.taken:
-			if !h.gone {
-				return false, h.err
-			}
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		}
-	}
-}
-
-// join is the hold at a place, which is the caller's to take if there was none.
-func (p *pauses) join(until context.Context, o pauseOptions, at **held) (h *held, mine bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if (*at).live() == nil {
-		*at, mine = newHeld(until, o), true
-	}
-	return *at, mine
 }
 
 // renew begins the lease of a hold again.
@@ -186,7 +168,7 @@ func (p *pauses) release(h *held) error {
 	}
 	h.end()
 	p.forget(h)
-	return nil
+	return p.releaseBefore(h)
 }
 
 // fresh tells whether somebody who holds a pause wants caches computed again by other weights.
@@ -194,7 +176,7 @@ func (p *pauses) fresh() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range append(slices.Collect(maps.Values(p.named)), p.plain) {
-		if h.live() != nil && h.options.fresh {
+		if h = h.live(); h != nil && h.options.fresh {
 			return true
 		}
 	}

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,6 +139,197 @@ func TestPauseKeeps(t *testing.T) {
 	r.resume("")
 	if a := <-waiting; len(a.Choices) != 1 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// Who pauses what is paused gets what it asks for, beyond what the pause does already: what
+// rested is aborted or ends first, and it is one pause nevertheless.
+func TestPauseAgainForMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second string
+		reason        string
+		refuses       bool
+		fresh         bool
+	}{
+		"abort":         {"/pause?mode=keep&clear_cache=false", "/pause?mode=abort", "abort", true, true},
+		"AReaL":         {"/pause?mode=keep", "/areal_pause_generation", "abort", false, true},
+		"SGLang":        {"/pause?mode=keep&refuse=true&clear_cache=false", "/pause_generation?mode=abort", "abort", true, true},
+		"wait":          {"/pause?mode=keep&clear_cache=false", "/pause?mode=wait&clear_cache=false", "length", true, false},
+		"refuse":        {"/pause?mode=keep", "/pause?mode=keep&refuse=true&clear_cache=false", "", true, true},
+		"less":          {"/pause?mode=keep&refuse=true", "/pause?mode=keep&clear_cache=false", "", true, true},
+		"waits, sleeps": {"/sleep?mode=keep&level=0", "/sleep?mode=wait&level=0", "length", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _ := paced(t, time.Millisecond, executor.EchoConfig{Blocks: 128})
+			out := r.background(completionsPath, long(200))
+			r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
+			r.control(c.first, nil, &object{})
+			r.control(c.second, nil, &object{})
+			if c.reason != "" {
+				if a := <-out; len(a.Choices) != 1 || a.Choices[0].FinishReason != c.reason {
+					t.Errorf("%+v", a)
+				}
+			} else if open := r.engine.Metrics().Open; open != 1 {
+				t.Errorf("%d are open", open)
+			}
+			if p := r.isPaused(); !p.Paused || p.Holds != 1 {
+				t.Errorf("%+v", p)
+			}
+			if fresh := r.server.models[0].trainer.pauses.fresh(); fresh != c.fresh {
+				t.Errorf("caches are computed again: %v", fresh)
+			}
+			if c.refuses {
+				code := "engine_paused"
+				if strings.HasPrefix(c.first, "/sleep") {
+					code = "engine_asleep"
+				}
+				r.refused(completionsPath, long(1), 503, "", code)
+			}
+			r.resume("")
+			r.control("/wake_up", nil, &object{})
+			for range out {
+			}
+			if p := r.isPaused(); p.Paused || p.Holds != 0 {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+// An abort ends what has come during the pause, too.
+func TestPauseAbortsAgain(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64}, engine.Config{}, Options{})
+	r.pause("?mode=abort&refuse=false")
+	waiting := r.background(completionsPath, long(3))
+	r.until("it waits", func() bool { return r.engine.Metrics().Open == 1 })
+	if p := r.pause("?mode=abort&refuse=false"); p.Holds != 1 {
+		t.Errorf("%+v", p)
+	}
+	if a := <-waiting; len(a.Choices) != 1 || a.Choices[0].FinishReason != "abort" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Who asks for more and goes leaves the pause as it was; whoever resumes ends both.
+func TestPauseAgainGivenUp(t *testing.T) {
+	gate := make(chan struct{}, 1000)
+	gate <- struct{}{}
+	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
+	out := r.background(completionsPath, long(500))
+	r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
+	gate <- struct{}{}
+	first := r.background("/pause?mode=keep", "")
+	r.until("it is about to rest", func() bool { return r.isPaused().Paused })
+	for len(first) == 0 {
+		gate <- struct{}{}
+		time.Sleep(time.Millisecond)
+	}
+	place := func() *held {
+		p := &r.server.models[0].trainer.pauses
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.plain
+	}
+	old := place()
+	wait := func() (leave func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			if resp, err := http.DefaultClient.Do(r.request(ctx, "/pause?mode=wait", "")); err == nil {
+				drop(t, resp)
+			}
+		}()
+		r.until("it waits", func() bool { return place() != old && place().waited() && r.isPaused().Holds == 1 })
+		return func() { cancel(); <-left }
+	}
+	wait()()
+	r.until("it rests as before", func() bool {
+		gate <- struct{}{}
+		h := place()
+		return h != nil && !h.waited() && h.Hold != nil && h.options.mode == engine.PauseKeep
+	})
+	if a := r.engine.Metrics(); a.Open != 1 || r.isPaused().Holds != 1 {
+		t.Errorf("%+v", a)
+	}
+	old = place()
+	leave := wait()
+	defer leave()
+	if p := r.resume(""); p.Holds != 0 {
+		t.Errorf("%+v", p)
+	}
+	close(gate)
+	if a := <-out; len(a.Choices) != 1 || a.Choices[0].FinishReason != "length" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// slow is an engine whose first pause never begins.
+type slow struct {
+	engine.API
+	asked atomic.Int32
+}
+
+func (e *slow) Pause(ctx context.Context, o engine.PauseOptions) (engine.Hold, error) {
+	if e.asked.Add(1) == 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return e.API.Pause(ctx, o)
+}
+
+// looked is a context that tells when somebody waits for its end.
+type looked struct {
+	context.Context
+	once sync.Once
+	at   chan struct{}
+}
+
+func (c *looked) Done() <-chan struct{} {
+	c.once.Do(func() { close(c.at) })
+	return c.Context.Done()
+}
+
+// Who has joined somebody's wait takes the pause when that one goes.
+func TestPauseJoinedAndLeft(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	e, p := &slow{API: r.engine}, &pauses{}
+	ctx, leave := context.WithCancel(t.Context())
+	take := func(ctx context.Context) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := p.takeOne(ctx, t.Context(), e, pauseOptions{mode: engine.PauseWait}, &p.plain)
+			done <- err
+		}()
+		return done
+	}
+	first := take(ctx)
+	r.until("one waits", func() bool { return e.asked.Load() == 1 })
+	joined := &looked{Context: t.Context(), at: make(chan struct{})}
+	second := take(joined)
+	<-joined.at
+	leave()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := <-second; err != nil || !r.isPaused().Paused {
+		t.Errorf("%v", err)
+	}
+}
+
+// A pause that ends with its lease leaves nothing behind.
+func TestPauseLeavesNothing(t *testing.T) {
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
+	p := &r.server.models[0].trainer.pauses
+	r.pause("?mode=keep&lease=0.01")
+	var old *held
+	for _, h := range p.named {
+		old = h
+	}
+	r.until("the lease has ended", func() bool { return !r.isPaused().Paused })
+	r.pause("?mode=keep&lease=60")
+	if old.ctx.Err() == nil || len(p.named) != 1 {
+		t.Errorf("its context goes on, and %d are noted", len(p.named))
 	}
 }
 

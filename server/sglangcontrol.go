@@ -60,14 +60,18 @@ func (s *Server) sglangContinue(w http.ResponseWriter, r *http.Request) error {
 	if err := s.resume(m, ""); err != nil {
 		return err
 	}
-	message := "generation goes on"
-	if rests, holds := m.paused(); rests {
-		message = "the pause is released"
-		if holds > 0 {
-			message += ", and others hold one"
-		}
+	return s.sglangOK(w, m.goesOn())
+}
+
+// goesOn tells what a pause that is released has led to.
+func (m *Model) goesOn() string {
+	switch rests, holds := m.paused(); {
+	case holds > 0:
+		return "the pause is released, and others hold one"
+	case rests:
+		return "the pause is released"
 	}
-	return s.sglangOK(w, message)
+	return "generation goes on"
 }
 
 type sglangState struct {

@@ -19,7 +19,8 @@ type loraAnswer struct {
 
 // sglangLoadAdapter answers POST /load_lora_adapter.
 func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error {
-	return s.lora(w, r, func(m *Model, p *loraParams) error {
+	var p loraParams
+	return s.lora(w, r, &p, func(m *Model) error {
 		if err := s.adapterName("lora_name", p.Name); err != nil {
 			return err
 		}
@@ -29,26 +30,22 @@ func (s *Server) sglangLoadAdapter(w http.ResponseWriter, r *http.Request) error
 
 // sglangUnloadAdapter answers POST /unload_lora_adapter.
 func (s *Server) sglangUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
-	return s.lora(w, r, func(m *Model, p *loraParams) error {
+	var p loraParams
+	return s.lora(w, r, &p, func(m *Model) error {
 		_, err := m.unloadSoon(r.Context(), p.Name)
 		return err
 	})
 }
 
 // lora does what a route of adapters is for, and answers with those that are loaded then.
-func (s *Server) lora(w http.ResponseWriter, r *http.Request, do func(*Model, *loraParams) error) error {
-	var p loraParams
-	err := s.parameters(w, r, &p)
+func (s *Server) lora(w http.ResponseWriter, r *http.Request, p *loraParams, do func(*Model) error) error {
 	var m *Model
-	if err == nil {
-		m, _, err = s.find(p.Model)
-	}
-	if err == nil && p.Name == "" {
-		err = bad("lora_name", "is missing: give the adapter's name")
-	}
-	if err == nil {
-		err = do(m, &p)
-	}
+	err := s.asked(w, r, p, &p.Model, func(of *Model) error {
+		if m = of; p.Name == "" {
+			return bad("lora_name", "is missing: give the adapter's name")
+		}
+		return do(m)
+	})
 	answer, status := loraAnswer{Success: err == nil, Loaded: map[string]string{}}, http.StatusOK
 	if err != nil {
 		status, answer.Error = sglangStatus(w, err)

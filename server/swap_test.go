@@ -117,6 +117,49 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// What is broken is not other weights that serve: it is waited until some do.
+func TestChangesWhileBroken(t *testing.T) {
+	c := serveChanging(t)
+	c.server.models[0].Engine = broken{c.engine}
+	if status, data := c.send(http.MethodGet, "/v1/weights/changes?after=default&timeout=0.05", nil); status != http.StatusNoContent {
+		t.Errorf("%d %s", status, data)
+	}
+}
+
+// broken is an engine whose weights are.
+type broken struct{ engine.API }
+
+func (broken) Version() string { return "" }
+
+// Where a version is to be named a label does, too: the newest one's, or that of what is meant.
+func TestChangesAndRollbackByLabel(t *testing.T) {
+	c := serveChanging(t)
+	same := func(after string) bool {
+		status, _ := c.send(http.MethodGet, "/v1/weights/changes?timeout=0.05&after="+after, nil)
+		return status == http.StatusNoContent
+	}
+	c.told("/update_weight_version", `{"new_version":"first"}`)
+	if !same("first") || !same("default") || same("other") {
+		t.Errorf("%v %v %v", same("first"), same("default"), same("other"))
+	}
+	c.update("v2", engine.KVKeep)
+	c.told("/update_weight_version", `{"new_version":"second"}`)
+	if same("first") || !same("second") {
+		t.Errorf("%v %v", same("first"), same("second"))
+	}
+	var said updateSaid
+	for _, back := range []struct{ label, version string }{{"first", "default"}, {"second", "v2"}, {"default", "default"}} {
+		if c.control("/v1/weights/rollback", object{"version": back.label}, &said); said.Version != back.version {
+			t.Errorf("%+v, want %+v", said, back)
+		}
+	}
+	c.told("/update_weight_version", `{"new_version":"second"}`) // both are called so
+	if c.control("/v1/weights/rollback", object{"version": "second"}, &said); said.Version != "v2" || !same("second") {
+		t.Errorf("%+v", said)
+	}
+	c.refused("/v1/weights/rollback", object{"version": "third"}, 409, "", "wrong_version")
+}
+
 // The end of a server gives up the update that is open, and ends who waits.
 func TestUpdatesEndWithTheServer(t *testing.T) {
 	c := serveChanging(t)

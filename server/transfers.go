@@ -137,7 +137,7 @@ func (t *transfer) use(call func() error) error {
 			t.end(err)
 		}
 	}
-	if over := t.ended(); errors.Is(err, weights.ErrClosed) && over != nil { // meanwhile: how
+	if over := t.ended(); over != nil && (errors.Is(err, weights.ErrClosed) || errors.Is(err, context.Canceled) && t.ctx.Err() != nil) { // meanwhile: how
 		return over
 	}
 	return err
@@ -160,15 +160,39 @@ func (t *transfer) expiresIn() time.Duration {
 	return max(0, time.Until(t.due))
 }
 
+// abort gives up the update, and a commit of it that is under way, and says whether that, or one
+// before, has come about nevertheless.
+func (t *transfer) abort(ctx context.Context) (committed bool, err error) {
+	t.end(errAborted)
+	if err := t.take(ctx); err != nil {
+		return false, err
+	}
+	defer t.pass()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.committed != nil, nil
+}
+
+// take waits for the turn of who commits.
+func (t *transfer) take(ctx context.Context) error {
+	select {
+	case t.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pass lets others have their turn.
+func (t *transfer) pass() { <-t.turn }
+
 // commit lets what was sent compute. It goes on when its caller has gone, who may ask again and
 // is told the same.
 func (t *transfer) commit(ctx context.Context, m *Model) (*versionTold, error) {
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := t.take(ctx); err != nil {
+		return nil, err
 	}
+	defer t.pass()
 	t.mu.Lock()
 	done := t.committed
 	t.mu.Unlock()
@@ -185,9 +209,9 @@ func (t *transfer) commit(ctx context.Context, m *Model) (*versionTold, error) {
 		return nil, err
 	}
 	told := m.served(time.Since(begun))
-	t.mu.Lock()
-	t.committed = &told
-	t.mu.Unlock()
 	t.end(errCommitted)
+	t.mu.Lock()
+	t.committed, t.over = &told, errCommitted // even if it was to be given up meanwhile
+	t.mu.Unlock()
 	return &told, nil
 }

@@ -170,14 +170,22 @@ type statusAnswer struct {
 	Status string `json:"status"`
 }
 
-// abortUpdate answers DELETE /v1/weights/updates/ID. One that is gone is no error.
+// abortUpdate answers DELETE /v1/weights/updates/ID with what has become of it: aborted, or
+// committed, also if that was under way. One that is gone is no error.
 func (s *Server) abortUpdate(w http.ResponseWriter, r *http.Request) error {
 	m, err := s.strictModel(r)
 	if err != nil {
 		return err
 	}
-	if t, err := m.trainer.transfers.find(r.PathValue("id")); err == nil { // else it is gone
-		t.end(errAborted)
+	t, err := m.trainer.transfers.find(r.PathValue("id"))
+	if err != nil {
+		return s.answer(w, http.StatusOK, statusAnswer{"gone"})
 	}
-	return s.answer(w, http.StatusOK, statusAnswer{"aborted"})
+	status := statusAnswer{"aborted"}
+	if committed, err := t.abort(r.Context()); err != nil {
+		return err
+	} else if committed {
+		status.Status = "committed"
+	}
+	return s.answer(w, http.StatusOK, status)
 }

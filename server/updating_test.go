@@ -1,14 +1,17 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // An update comes in shards, in any order, beside each other and again, computes when it is
@@ -85,6 +88,116 @@ func TestUpdateAborted(t *testing.T) {
 		t.Errorf("%d %s", status, data)
 	}
 	c.refused(updatesPath+"/none/commit", "", 404, "", "update_not_found")
+}
+
+// deleted has an update given up, and tells what it is said to have become.
+func (c *changing) deleted(update string) string {
+	c.t.Helper()
+	status, data := c.send(http.MethodDelete, update, nil)
+	if status != http.StatusOK {
+		c.t.Fatalf("%d %s", status, data)
+	}
+	var said updateSaid
+	c.decode(data, &said)
+	return said.Status
+}
+
+// late is an engine whose commits wait, and then come about or are given up.
+type late struct {
+	engine.API
+	begun chan struct{}
+	goes  chan struct{}
+	fails bool
+}
+
+type lateUpdate struct {
+	engine.Update
+	late *late
+}
+
+func (e *late) Update(ctx context.Context, o engine.UpdateOptions) (engine.Update, error) {
+	u, err := e.API.Update(context.WithoutCancel(ctx), o)
+	return &lateUpdate{u, e}, err
+}
+
+func (u *lateUpdate) Commit(ctx context.Context) error {
+	if !u.late.fails {
+		if err := u.Update.Commit(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	close(u.late.begun)
+	<-u.late.goes
+	if u.late.fails {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Who gives up what was committed, or is about to be, is told whether it serves.
+func TestUpdateCommittedAndDeleted(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		c := serveChanging(t)
+		list, slow := c.tensors(2), &late{API: c.engine, begun: make(chan struct{}), goes: make(chan struct{}), fails: fails}
+		c.server.models[0].Engine = slow
+		update := c.begin(object{"version": "v2", "manifest": manifest(list)})
+		c.put(update, "1", safetensors(t, list))
+		answer := c.background(update+"/commit", "")
+		<-slow.begun
+		deleted := make(chan string, 1)
+		go func() { deleted <- c.deleted(update) }()
+		last := c.server.models[0].trainer.transfers.last
+		c.until("it is to be given up", func() bool { return last.ctx.Err() != nil })
+		close(slow.goes)
+		want, version := "committed", "v2"
+		if fails {
+			want, version = "aborted", engine.FirstVersion
+		}
+		if got := <-deleted; got != want || c.weights().Version != version {
+			t.Errorf("it is said to be %s, and %s serves", got, c.weights().Version)
+		}
+		if a := <-answer; fails != (a.Error != nil) || fails && value(a.Error.Code) != "update_closed" {
+			t.Errorf("%+v", a)
+		}
+		if again := c.deleted(update); again != want {
+			t.Errorf("it is said to be %s", again)
+		}
+		if fails {
+			c.refused(update+"/commit", "", 409, "", "update_closed")
+			continue
+		}
+		var said updateSaid
+		if c.control(update+"/commit", nil, &said); said.Version != "v2" {
+			t.Errorf("%+v", said)
+		}
+	}
+	if c := serveChanging(t); c.deleted(updatesPath+"/none") != "gone" {
+		t.Error("nobody had it")
+	}
+}
+
+// A lease that is over at once ends its update, too.
+func TestUpdateOfNoTime(t *testing.T) {
+	c := serveChanging(t)
+	p := updateParams{Version: "v2"}
+	for _, one := range c.tensors(2) {
+		p.Manifest.Tensors = append(p.Manifest.Tensors, entryParams{Name: one.name, DType: one.dtype, Shape: one.shape, Digest: weights.Sum(weights.XXH3_64, one.data).String()})
+	}
+	m := &c.server.models[0]
+	o, _, err := p.options(m)
+	for range 20 {
+		if err == nil {
+			_, err = c.server.begin(m, o, 1)
+		}
+		if errors.Is(err, weights.ErrBusy) { // the one before is about to leave
+			err = nil
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.until("it has expired", func() bool { return m.trainer.transfers.open() == nil })
+	}
 }
 
 // What is wrong is refused, and the weights stay as they are.

@@ -18,40 +18,38 @@ type arealParams struct {
 // arealPause answers POST /areal_pause_generation: what is open is aborted, and what is new
 // waits.
 func (s *Server) arealPause(w http.ResponseWriter, r *http.Request) error {
-	return s.areal(w, r, "generation is paused, and what was open is aborted", func(m *Model, _ *arealParams) error {
+	var p arealParams
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		_, err := s.pause(r.Context(), m, pauseOptions{mode: engine.PauseAbort, fresh: true})
 		return err
-	})
+	}); err != nil {
+		return err
+	}
+	return s.answer(w, http.StatusOK, sglangDone{true, "generation is paused, and what was open is aborted"})
 }
 
 // arealContinue answers POST /areal_continue_generation.
 func (s *Server) arealContinue(w http.ResponseWriter, r *http.Request) error {
-	return s.areal(w, r, "generation goes on", func(m *Model, _ *arealParams) error { return s.resume(m, "") })
+	var p arealParams
+	return s.asked(w, r, &p, &p.Model, func(m *Model) error {
+		if err := s.resume(m, ""); err != nil {
+			return err
+		}
+		return s.answer(w, http.StatusOK, sglangDone{true, m.goesOn()})
+	})
 }
 
 // arealUpdate answers POST /areal_update_weights. The weights are called as their folder is, with a number where that has served.
 func (s *Server) arealUpdate(w http.ResponseWriter, r *http.Request) error {
-	return s.areal(w, r, "the weights are loaded", func(m *Model, p *arealParams) error {
+	var p arealParams
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		if !slices.Contains(diskFormats, p.Format) {
 			return bad("load_format", "is %.40q, must be auto or safetensors", p.Format)
 		}
 		_, err := s.loadLabelled(r.Context(), m, loadOptions{param: "model_path", path: p.Path, kv: engine.KVAbort})
 		return err
-	})
-}
-
-// areal does something with a model, and says so as AReaL's server would.
-func (s *Server) areal(w http.ResponseWriter, r *http.Request, message string, do func(*Model, *arealParams) error) error {
-	var p arealParams
-	if err := s.parameters(w, r, &p); err != nil {
+	}); err != nil {
 		return err
 	}
-	m, _, err := s.find(p.Model)
-	if err == nil {
-		err = do(m, &p)
-	}
-	if err != nil {
-		return err
-	}
-	return s.answer(w, http.StatusOK, sglangDone{true, message})
+	return s.answer(w, http.StatusOK, sglangDone{true, "the weights are loaded"})
 }

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cbactor/cbactor/engine"
@@ -69,5 +71,34 @@ func TestResetPrefixCacheAsleep(t *testing.T) {
 	}
 	for _, path := range []string{"/reset_mm_cache", "/reset_encoder_cache"} {
 		r.told(path, "")
+	}
+}
+
+// slept is an engine that somebody else puts to sleep just behind who empties its cache.
+type slept struct {
+	engine.API
+	again atomic.Bool
+	then  func()
+}
+
+func (e *slept) Sleep(ctx context.Context, parts engine.Part) error {
+	err := e.API.Sleep(ctx, parts)
+	if !e.again.Swap(true) {
+		e.then()
+	}
+	return err
+}
+
+// Who empties the cache does not wake what somebody else has put to sleep meanwhile.
+func TestResetPrefixCacheLeavesAsleep(t *testing.T) {
+	r := serveTiny(t, engine.Config{}, Options{})
+	m := &r.server.models[0]
+	m.Engine = &slept{API: r.engine, then: func() {
+		if err := r.server.sleep(t.Context(), m, engine.KV|engine.Weights, pauseOptions{}); err != nil {
+			t.Error(err)
+		}
+	}}
+	if a := r.told("/reset_prefix_cache", ""); a["success"] != true || r.engine.Status().Asleep != engine.KV|engine.Weights {
+		t.Errorf("%v, then %+v", a, r.engine.Status())
 	}
 }

@@ -28,59 +28,58 @@ type vllmDone struct {
 	Status  string `json:"status"`
 }
 
-// vllmWeights does something about a model's weights, and says so.
-func (s *Server) vllmWeights(w http.ResponseWriter, r *http.Request, message string, do func(*Model, *vllmWeightParams) error) error {
-	var p vllmWeightParams
-	if err := s.parameters(w, r, &p); err != nil {
-		return err
-	}
-	m, _, err := s.find(p.Model)
-	if err == nil {
-		err = do(m, &p)
-	}
-	if err != nil {
-		return err
-	}
-	return s.say(w, message)
-}
-
 // initTransfer answers POST /init_weight_transfer_engine: there is nothing to agree upon for
 // files.
 func (s *Server) initTransfer(w http.ResponseWriter, r *http.Request) error {
-	return s.vllmWeights(w, r, "weights are taken from files", func(_ *Model, p *vllmWeightParams) error {
+	var p vllmWeightParams
+	if err := s.asked(w, r, &p, &p.Model, func(_ *Model) error {
 		for _, name := range slices.Sorted(maps.Keys(p.Init)) {
 			return bad("init_info."+name, "is not taken, as there is no NCCL and no CUDA IPC: %s", useFiles)
 		}
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
+	return s.say(w, "weights are taken from files")
 }
 
 // shutdownTransfer answers POST /shutdown_weight_transfer_engine.
 func (s *Server) shutdownTransfer(w http.ResponseWriter, r *http.Request) error {
-	return s.vllmWeights(w, r, "no weights are under way", func(m *Model, _ *vllmWeightParams) error {
+	var p vllmWeightParams
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		if !m.trainer.handover.idle() {
 			return errHandover
 		}
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
+	return s.say(w, "no weights are under way")
 }
 
 // startUpdate answers POST /start_weight_update.
 func (s *Server) startUpdate(w http.ResponseWriter, r *http.Request) error {
-	return s.vllmWeights(w, r, "a weight update is open", func(m *Model, p *vllmWeightParams) error {
+	var p vllmWeightParams
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		if p.Checkpoint != nil && !*p.Checkpoint {
 			return bad("is_checkpoint_format", "is false, must be true: tensors have the names that checkpoints have")
 		}
 		return m.trainer.handover.begin()
-	})
+	}); err != nil {
+		return err
+	}
+	return s.say(w, "a weight update is open")
 }
 
 // updateWeights answers POST /update_weights: with a path for the update that is open, or, as
 // prime-rl asks, with a folder to load at once. An error ends the update that is open, as vLLM
 // has it.
 func (s *Server) updateWeights(w http.ResponseWriter, r *http.Request) error {
-	return s.vllmWeights(w, r, "the path is noted", func(m *Model, p *vllmWeightParams) error {
+	var p vllmWeightParams
+	message := "the path is noted"
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		if p.Dir != nil {
+			message = "the weights are updated"
 			_, err := s.loadLabelled(r.Context(), m, loadOptions{param: "weight_dir", path: *p.Dir})
 			return err
 		}
@@ -95,7 +94,10 @@ func (s *Server) updateWeights(w http.ResponseWriter, r *http.Request) error {
 			m.trainer.handover.abandon()
 		}
 		return err
-	})
+	}); err != nil {
+		return err
+	}
+	return s.say(w, message)
 }
 
 // readable says whether there are tensors.
@@ -110,7 +112,8 @@ func (s *Server) readable(param, path string) error {
 // finishUpdate answers POST /finish_weight_update: what was told computes from then on, or the
 // weights are as they were. The update is over in any case.
 func (s *Server) finishUpdate(w http.ResponseWriter, r *http.Request) error {
-	return s.vllmWeights(w, r, "the weights are updated", func(m *Model, p *vllmWeightParams) error {
+	var p vllmWeightParams
+	if err := s.asked(w, r, &p, &p.Model, func(m *Model) error {
 		path, err := m.trainer.handover.end()
 		switch {
 		case err != nil:
@@ -120,7 +123,10 @@ func (s *Server) finishUpdate(w http.ResponseWriter, r *http.Request) error {
 		}
 		_, err = s.loadLabelled(r.Context(), m, loadOptions{param: "update_info", path: path, label: p.Version})
 		return err
-	})
+	}); err != nil {
+		return err
+	}
+	return s.say(w, "the weights are updated")
 }
 
 // updatePath is the file or folder of an update_info.

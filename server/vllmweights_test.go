@@ -155,7 +155,7 @@ func TestWeightsAsPrimeRLLoadsThem(t *testing.T) {
 		c.pause(fmt.Sprintf("?mode=keep&clear_cache=%t", !keeps))
 		folder := filepath.Join(dir, fmt.Sprintf("step_%d", i+1))
 		write(t, filepath.Join(folder, "model.safetensors"), safetensors(t, c.tensors(2+i)))
-		if a := c.told("/update_weights", fmt.Sprintf(`{"weight_dir":%q,"skip_prefix_cache_reset":true}`, folder)); a["status"] != "ok" {
+		if a := c.told("/update_weights", fmt.Sprintf(`{"weight_dir":%q,"skip_prefix_cache_reset":true}`, folder)); a["status"] != "ok" || a["message"] != "the weights are updated" {
 			t.Errorf("%v", a)
 		}
 		if label := c.weights().Label; label != filepath.Base(folder) {
@@ -232,4 +232,28 @@ func TestVLLMRefuses(t *testing.T) {
 			t.Errorf("%s: %s", path, message)
 		}
 	}
+}
+
+// A load that fails leaves its label with the weights that have it.
+func TestFailedLoadLeavesItsLabel(t *testing.T) {
+	c := serveChanging(t)
+	dir := t.TempDir()
+	c.withRoots(dir)
+	good := write(t, filepath.Join(dir, "good.safetensors"), safetensors(t, c.tensors(2)))
+	half := write(t, filepath.Join(dir, "half.safetensors"), safetensors(t, c.tensors(2)[1:]))
+	load := func(path string) int {
+		status, _, _ := c.post("/update_weights_from_disk", object{"model_path": path, "weight_version": "step"})
+		return status
+	}
+	if status := load(good); status != 200 {
+		t.Fatal(status)
+	}
+	if status := load(half); status != 400 {
+		t.Fatal(status)
+	}
+	c.ask(completionsPath, object{"prompt": "a", "max_tokens": 1, "min_weight_version": "step"})
+	if status := load(good); status != 200 || c.weights().Label != "step" {
+		t.Errorf("%d: %+v", status, c.weights())
+	}
+	c.ask(completionsPath, object{"prompt": "a", "max_tokens": 1, "min_weight_version": "step"})
 }

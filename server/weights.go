@@ -75,7 +75,7 @@ func (s *Server) showWeights(w http.ResponseWriter, r *http.Request) error {
 
 type rollbackParams struct {
 	Model   string `json:"model"`
-	Version string `json:"version"` // "": the one that is kept
+	Version string `json:"version"` // or its label; "": the one that is kept
 	KV      string `json:"kv_policy"`
 }
 
@@ -93,11 +93,12 @@ func (s *Server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	version := p.Version
-	if version == "" {
-		if version = m.Engine.Kept(); version == "" {
-			return fmt.Errorf("%w: none is kept to go back to", weights.ErrVersion)
-		}
+	version := m.Engine.Kept()
+	switch {
+	case p.Version != "" && p.Version != version && p.Version != m.label(version):
+		version = m.version(p.Version)
+	case version == "":
+		return fmt.Errorf("%w: none is kept to go back to", weights.ErrVersion)
 	}
 	begun := time.Now()
 	if err := m.Engine.Rollback(r.Context(), version, kv); err != nil {
@@ -158,7 +159,7 @@ const maxChanges = 300 * time.Second
 
 type changesParams struct {
 	Model   string   `json:"model"`
-	After   string   `json:"after"`   // version; "": that of now
+	After   string   `json:"after"`   // version, or its label; "": that of now
 	Timeout *float64 `json:"timeout"` // seconds; nil: 60
 }
 
@@ -182,14 +183,15 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return errWatchers
 	}
-	if p.After == "" {
-		p.After = m.Engine.Version()
+	after := m.Engine.Version()
+	if p.After != "" {
+		after = m.version(p.After)
 	}
 	look, end := time.NewTicker(changesEvery), time.NewTimer(time.Duration(seconds*float64(time.Second)))
 	defer look.Stop()
 	defer end.Stop()
 	for {
-		if version := m.Engine.Version(); version != "" && version != p.After { // "": broken ones do not serve
+		if version := m.Engine.Version(); version != "" && version != after { // "": broken ones do not serve
 			return s.answer(w, http.StatusOK, m.served(0))
 		}
 		select {

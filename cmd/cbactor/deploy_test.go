@@ -65,7 +65,8 @@ func TestDockerfileCommands(t *testing.T) {
 		}
 		parse(t, args)
 	}
-	for _, must := range []string{"USER 65532:65532", "STOPSIGNAL SIGTERM", "FROM scratch"} {
+	for _, must := range []string{"USER 65532:65532", "STOPSIGNAL SIGTERM", "FROM scratch", // and a folder of temporary files:
+		"RUN mkdir -p /out/root/tmp && chmod 1777 /out/root/tmp", "COPY --from=build /out/root/ /"} {
 		if !strings.Contains(file, "\n"+must+"\n") {
 			t.Errorf("it has no line %s", must)
 		}

@@ -74,11 +74,15 @@ class Update:
 
     def abort(self) -> None:
         """Gives it up: the weights stay as they are. Behind a commit it does nothing."""
+        self._end()
+
+    def _end(self) -> bool:
+        """Gives it up, and answers whether it was committed nevertheless."""
         if not self._open:
-            return
+            return False
         self._open = False
         self._lease.end()
-        self._call("DELETE", "")
+        return self._call("DELETE", "").get("status") == "committed"
 
     def __enter__(self) -> Self:
         return self
@@ -89,13 +93,17 @@ class Update:
         elif self._open:
             try:
                 self.commit()
+            except CbactorError:
+                if not self._give_up():  # else its answer alone was lost
+                    raise
             except BaseException:
                 self._give_up()
                 raise
 
-    def _give_up(self) -> None:
+    def _give_up(self) -> bool:
         with suppress(CbactorError):  # the one that led here is to be told; the lease ends the update
-            self.abort()
+            return self._end()
+        return False
 
     def _look(self) -> dict[str, Any]:
         return self._call("GET", "")

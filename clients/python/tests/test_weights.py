@@ -5,8 +5,9 @@ import time
 import unittest
 from array import array
 from pathlib import Path
+from typing import Any
 
-from cbactor import BadRequest, Conflict, Entry, HoldLost, NotFound, PathNotAllowed, Tensor, manifest, read
+from cbactor import BadRequest, Conflict, ConnectionFailed, Entry, HoldLost, NotFound, PathNotAllowed, Tensor, manifest, read
 from cbactor.safetensors import Shard
 from tests.rig import TINY, Served
 
@@ -88,6 +89,23 @@ class WeightsTest(Served):
         with self.assertRaises(Conflict), client.update(next(names), manifest(tensors.items())) as update:
             update.put(NORM, tensors[NORM])  # and no more
         self.assertEqual(told, client.weights())
+
+    def test_a_commit_whose_answer_is_lost_has_come_about(self) -> None:
+        client, name, tensors = self.client(), next(names), other_weights()
+        with client.update(name, manifest(tensors.items())) as update:
+            for key, tensor in tensors.items():
+                update.put(key, tensor)
+            call = update._call
+
+            def lossy(method: str, path: str, data: object = None) -> dict[str, Any]:
+                told = call(method, path, data)
+                if path == "/commit":
+                    raise ConnectionFailed("lost")
+                return told
+
+            update._call = lossy  # type: ignore[method-assign]
+        self.assertEqual(name, client.weights().version)
+        client.rollback()
 
     def test_one_at_a_time(self) -> None:
         client, tensors = self.client(), other_weights()
