@@ -83,11 +83,18 @@ func TestWhatIsChangedInALogIsFound(t *testing.T) {
 			return true
 		},
 		"who sampled": func(q *replaylog.Request, s *replaylog.Sequence) bool {
-			if s == nil || len(s.Sampled) != 2 || int(s.Sampled[1].Start)+1 >= len(s.Tokens) {
+			if s == nil {
 				return false
 			}
-			s.Sampled[1].Start++
-			return true
+			end := int32(len(s.Tokens))
+			for i := len(s.Sampled) - 1; i > 0; i-- {
+				if s.Sampled[i].Start+1 < end { // else the log would be none
+					s.Sampled[i].Start++
+					return true
+				}
+				end = s.Sampled[i].Start
+			}
+			return false
 		},
 		"who computed, in generated tokens": func(q *replaylog.Request, s *replaylog.Sequence) bool {
 			if s == nil || !long(s) || len(s.Caches[0].Runs) < 2 {
