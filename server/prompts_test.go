@@ -24,7 +24,7 @@ func TestPromptLogprobsOfWhatWasGivenUp(t *testing.T) {
 			got, _, _ := r.post(path, body)
 			status <- got
 		}()
-		r.until("it waits", func() bool { return r.engine.Metrics().Open == 2 })
+		r.opened(1)
 		r.server.open.abort(nil, nil)
 		if got := <-status; got != http.StatusOK {
 			t.Errorf("%s: %d", path, got)

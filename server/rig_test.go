@@ -404,6 +404,17 @@ func (r *rig) resting() {
 	})
 }
 
+// opened waits until so many calls may be aborted.
+func (r *rig) opened(n int) {
+	r.t.Helper()
+	r.until("calls are open", func() bool {
+		o := &r.server.open
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return len(o.list) == n
+	})
+}
+
 func (r *rig) until(what string, holds func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {

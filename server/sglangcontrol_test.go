@@ -127,7 +127,7 @@ func TestSglangFlush(t *testing.T) {
 func TestSglangAbort(t *testing.T) {
 	r := serveSlow(t)
 	a, b := r.asks(object{"input_ids": []int{5, 6}, "rid": "one"}), r.asks(object{"input_ids": []int{7}, "rid": "two"})
-	r.until("both are open", func() bool { return r.engine.Metrics().Open == 2 })
+	r.opened(2)
 	r.generating(4)
 	for _, rid := range []string{"", "three", "one"} {
 		r.done("/abort_request", object{"rid": rid})
@@ -151,7 +151,7 @@ func TestSglangAbort(t *testing.T) {
 
 	r.done("/pause_generation", object{"mode": "in_place"})
 	c := r.asks(object{"input_ids": []int{5, 6}, "rid": "four"})
-	r.until("it waits", func() bool { return r.engine.Metrics().Open == 1 })
+	r.opened(1)
 	r.get("/v1/loads", &l)
 	if l.Loads[0].Waiting != 1 {
 		t.Errorf("%+v", l)

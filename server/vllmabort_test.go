@@ -20,6 +20,7 @@ func TestAbortRequests(t *testing.T) {
 		answers[name] = r.background(generatePath, object{"request_id": name, "token_ids": []int32{5}, "sampling_params": object{"n": 2, "ignore_eos": true}})
 	}
 	r.until("all run", func() bool { return r.engine.Metrics().GeneratedTokens > 30 && r.engine.Metrics().Running == 6 })
+	r.opened(3)
 	aborted := func(body string, want int, names ...string) {
 		t.Helper()
 		if a := r.told("/abort_requests", body); a["status"] != "aborted" || a["aborted"] != float64(want) {
