@@ -199,14 +199,10 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 	for left := len(c.open); left > 0; {
 		select {
 		case n := <-out:
-			if end := n.chunk.Final; end != nil {
+			if n.chunk.Final != nil {
 				left--
-				c.end(n.sequence, end)
-				if end.FinishReason == engine.FinishFailed {
-					return end.Err
-				}
 			}
-			if err := f(n.sequence, n.chunk); err != nil {
+			if err := c.arrived(n.sequence, n.chunk, f); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -223,11 +219,20 @@ func (c *call) followOne(ctx context.Context, f func(sequence int, chunk texts.C
 		if err != nil {
 			return context.Cause(ctx) // the end of ctx, as the last chunk was not read
 		}
-		if end := chunk.Final; end != nil && end.FinishReason == engine.FinishFailed {
-			return end.Err
-		}
-		if err := f(0, chunk); err != nil || chunk.Final != nil {
+		if err := c.arrived(0, chunk, f); err != nil || chunk.Final != nil {
 			return err
 		}
 	}
+}
+
+// arrived gives f what came of a sequence, whose end is noted. The error is f's, or that of a
+// sequence that failed.
+func (c *call) arrived(sequence int, chunk texts.Chunk, f func(sequence int, chunk texts.Chunk) error) error {
+	if end := chunk.Final; end != nil {
+		c.end(sequence, end)
+		if end.FinishReason == engine.FinishFailed {
+			return end.Err
+		}
+	}
+	return f(sequence, chunk)
 }

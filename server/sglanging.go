@@ -151,4 +151,4 @@ func (a *sglanging) chunk(i int, c texts.Chunk) []event {
 func (a *sglanging) last(*usage) []event { return plainLast(nil, nil) }
 
 // failed implements answers.
-func (a *sglanging) failed(r *refusal) []event { return append(plainFailed(r), a.last(nil)...) }
+func (a *sglanging) failed(r *refusal) []event { return plainFailed(r) }
