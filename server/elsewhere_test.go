@@ -10,12 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rs/zerolog"
-
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/engine/gateway"
-	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
@@ -25,20 +21,7 @@ import (
 // An engine in another process is served as one of this process is.
 func TestEngineElsewhere(t *testing.T) {
 	r := serveCalls(t, hermesTemplate, nil)
-	g, err := gateway.New(r.engine, texts.New(r.engine, r.codec), gateway.Options{Listen: "127.0.0.1:0", Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	client, err := remote.Connect(t.Context(), g.Addr().String(), remote.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	client := r.elsewhere()
 	here := r.server.models[0]
 	elsewhere := here
 	elsewhere.Engine, elsewhere.Texts = client, client

@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/engine/gateway"
+	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
@@ -393,6 +396,26 @@ func (c *toldChoice) join(d toldChoice) {
 	l.Tokens, l.Own = append(l.Tokens, d.Logprobs.Tokens...), append(l.Own, d.Logprobs.Own...)
 	l.Top, l.Offsets = append(l.Top, d.Logprobs.Top...), append(l.Offsets, d.Logprobs.Offsets...)
 	l.Content = append(l.Content, d.Logprobs.Content...)
+}
+
+// elsewhere is a client of the rig's engine over the network.
+func (r *rig) elsewhere() *remote.Client {
+	r.t.Helper()
+	g, err := gateway.New(r.engine, texts.New(r.engine, r.codec), gateway.Options{Listen: "127.0.0.1:0", Log: zerolog.Nop()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(g.Close)
+	client, err := remote.Connect(r.t.Context(), g.Addr().String(), remote.Options{Log: zerolog.Nop()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return client
 }
 
 // resting waits until an engine has nothing to do, and every block is free.

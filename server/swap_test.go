@@ -11,11 +11,7 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/engine/gateway"
-	"github.com/cbactor/cbactor/engine/remote"
-	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
-	"github.com/rs/zerolog"
 )
 
 // Weights change over HTTP beside streams, again and again: no token is lost or told twice, and
@@ -182,20 +178,7 @@ func TestUpdatesEndWithTheServer(t *testing.T) {
 // The weights of an engine elsewhere change, and its pauses are held, likewise.
 func TestUpdateElsewhere(t *testing.T) {
 	c := serveChanging(t)
-	g, err := gateway.New(c.engine, texts.New(c.engine, c.codec), gateway.Options{Listen: "127.0.0.1:0", Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	client, err := remote.Connect(t.Context(), g.Addr().String(), remote.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	client := c.elsewhere()
 	s, err := New(Options{Models: []Model{{Name: "tiny", Engine: client, Texts: client}}})
 	if err != nil {
 		t.Fatal(err)
