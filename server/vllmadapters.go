@@ -18,42 +18,33 @@ type vllmAdapterParams struct {
 // vllmLoadAdapter answers POST /v1/load_lora_adapter.
 func (s *Server) vllmLoadAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p vllmAdapterParams
-	if err := s.parameters(w, r, &p); err != nil {
-		return err
-	}
-	m, _, err := s.find(p.Model)
-	switch {
-	case err != nil:
-		return err
-	case p.InPlace:
-		return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
-	case p.Stacked:
-		return bad("is_3d_lora_weight", "is true, and adapters of experts are not supported: leave it out")
-	}
-	if err := s.adapterName("lora_name", p.Name); err != nil {
-		return err
-	}
-	if err := s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path); err != nil {
-		return err
-	}
-	return s.say(w, fmt.Sprintf("the adapter %q is loaded", p.Name))
+	return s.asked(w, r, &p, &p.Model, func(m *Model) error {
+		switch {
+		case p.InPlace:
+			return bad("load_inplace", "is true, and the name of an adapter is never another's here: give each its own, such as with a number behind it")
+		case p.Stacked:
+			return bad("is_3d_lora_weight", "is true, and adapters of experts are not supported: leave it out")
+		}
+		if err := s.adapterName("lora_name", p.Name); err != nil {
+			return err
+		}
+		if err := s.loadAdapter(r.Context(), m, p.Name, "lora_path", p.Path); err != nil {
+			return err
+		}
+		return s.say(w, fmt.Sprintf("the adapter %q is loaded", p.Name))
+	})
 }
 
 // vllmUnloadAdapter answers POST /v1/unload_lora_adapter.
 func (s *Server) vllmUnloadAdapter(w http.ResponseWriter, r *http.Request) error {
 	var p vllmAdapterParams
-	if err := s.parameters(w, r, &p); err != nil {
-		return err
-	}
-	m, _, err := s.find(p.Model)
-	if err != nil {
-		return err
-	}
-	how, err := m.unloadSoon(r.Context(), p.Name)
-	if err != nil {
-		return err
-	}
-	return s.say(w, fmt.Sprintf("the adapter %q %s", p.Name, how))
+	return s.asked(w, r, &p, &p.Model, func(m *Model) error {
+		how, err := m.unloadSoon(r.Context(), p.Name)
+		if err != nil {
+			return err
+		}
+		return s.say(w, fmt.Sprintf("the adapter %q %s", p.Name, how))
+	})
 }
 
 // say answers that something was done.
