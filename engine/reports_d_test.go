@@ -38,12 +38,14 @@ func TestReportD1HostPagesOfOlderWeightsAreUnusable(t *testing.T) {
 	changeTo(t, e, FirstVersion)
 	r := swapRun{w, e, g, requests, KVRecompute}
 	before := g.started.Load()
-	r.plain(t)
+	r.judge(t, 0, <-r.together(t))
+	changeTo(t, e, secondVersion)
+	changeTo(t, e, FirstVersion) // of another epoch: nothing is found in the cache
 	if g.firstOut.Load() == 0 {
 		t.Fatal("nobody is given up to the host: the test shows nothing")
 	}
 	g.left.Store(g.firstOut.Load() - before) // the step that does it
-	ended := r.begin(t)
+	ended := r.together(t)
 	<-g.reached
 	if g.toHost.Swap(0) <= g.fromHost.Swap(0) {
 		t.Fatal("nothing is in the host pool: the test shows nothing")

@@ -162,6 +162,14 @@ func (r *swapRun) begin(t *testing.T) <-chan []Output {
 	return ended
 }
 
+// together is begin, with no step before all requests are there: runs have the same steps.
+func (r *swapRun) together(t *testing.T) <-chan []Output {
+	t.Helper()
+	h := pause(t, r.engine, PauseOptions{})
+	defer release(t, h)
+	return r.begin(t)
+}
+
 // judge looks at what came of all sequences.
 func (r *swapRun) judge(t *testing.T, step int64, outs []Output) {
 	t.Helper()
