@@ -54,6 +54,8 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 	q := s.qkv[i*s.qkvWidth+first:][:s.group*s.headDim]
 	out := s.attn[i*s.attnWidth+first:][:s.group*s.headDim]
 	size := kernels.StateLen(s.headDim)
+	var most [64]int32
+	seen := most[:s.group]
 	for g := range s.group {
 		kernels.ResetState(states[g*size:][:size])
 	}
@@ -62,8 +64,9 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 		for at := 0; at < min(left, s.cache.pageSize); at += kernels.Tile {
 			n := min(left, s.cache.pageSize, at+kernels.Tile) - at
 			for g := range s.group {
-				s.kernels.Attend(q[g*s.headDim:], k[at:], v[at*s.headDim:], states[g*size:], s.cache.pageSize, n, s.headDim)
+				seen[g] = int32(n)
 			}
+			s.kernels.Attend(q, k[at:], v[at*s.headDim:], states, s.cache.pageSize, seen[:s.group], s.headDim)
 		}
 	}
 	for g := range s.group {

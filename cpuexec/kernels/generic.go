@@ -6,14 +6,26 @@ import "math"
 // order, same bits. Conversions to float32 around products keep the compiler from
 // fusing what the assembly does not.
 var generic = &Set{
-	Name:      "generic",
-	Gemm:      gemmGo,
-	Attend:    attendGo,
-	AddTile:   addTileGo,
-	SiluTile:  siluTileGo,
-	Norm:      normGo,
-	Rope:      ropeGo,
-	Transpose: transposeGo,
+	Name:          "generic",
+	Gemm:          gemmGo,
+	GemmBF16:      gemmBF16Go,
+	GemmQ8:        gemmQ8Go,
+	GemmQ4:        gemmQ4Go,
+	GemmC8:        gemmC8Go,
+	Quantise:      quantiseGo,
+	QuantiseC8:    quantiseC8Go,
+	Attend:        attendGo,
+	AttendBF16:    attendBF16Go,
+	AttendInt8:    attendInt8Go,
+	QuantiseQuery: quantiseQueryGo,
+	StoreBF16:     storeBF16Go,
+	StoreInt8:     storeInt8Go,
+	Best:          bestGo,
+	AddTile:       addTileGo,
+	SiluTile:      siluTileGo,
+	Norm:          normGo,
+	Rope:          ropeGo,
+	Transpose:     transposeGo,
 }
 
 func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
@@ -29,16 +41,56 @@ func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
 	}
 }
 
-func attendGo(q, k, v, state []float32, kPitch, n, dim int) {
+// attendGo is Attend: row after row.
+func attendGo(q, k, v, states []float32, kPitch int, n []int32, dim int) {
+	size := StateLen(dim)
+	for r, n := range n {
+		state, q := states[r*size:][:size], q[r*dim:][:dim]
+		score := func(j int) (s float32) {
+			for d, qd := range q {
+				s = fma(k[d*kPitch+j], qd, s)
+			}
+			return s
+		}
+		attendRow(state, int(n), score)
+		sums := state[stateOut:][:dim]
+		for j, pj := range state[stateP:][:n] {
+			for d, vd := range v[j*dim:][:dim] {
+				sums[d] = fma(vd, pj, sums[d])
+			}
+		}
+	}
+}
+
+// attendBF16Go is AttendBF16: as attendGo, over numbers that are widened.
+func attendBF16Go(q []float32, k, v []uint16, states []float32, kPitch int, n []int32, dim int) {
+	size := StateLen(dim)
+	for r, n := range n {
+		state, q := states[r*size:][:size], q[r*dim:][:dim]
+		score := func(j int) (s float32) {
+			for d, qd := range q {
+				s = fma(widen(k[d*kPitch+j]), qd, s)
+			}
+			return s
+		}
+		attendRow(state, int(n), score)
+		sums := state[stateOut:][:dim]
+		for j, pj := range state[stateP:][:n] {
+			for d, vd := range v[j*dim:][:dim] {
+				sums[d] = fma(widen(vd), pj, sums[d])
+			}
+		}
+	}
+}
+
+// attendRow scores n positions, makes them weights relative to the new maximum, and
+// scales what the state has summed before.
+func attendRow(state []float32, n int, score func(j int) float32) {
 	p := (*[Tile]float32)(state[stateP:])
 	top := state[stateMax]
 	for j := range n {
-		var s float32
-		for d, qd := range q[:dim] {
-			s = fma(k[d*kPitch+j], qd, s)
-		}
-		p[j] = s
-		top = max(top, s)
+		p[j] = score(j)
+		top = max(top, p[j])
 	}
 	for j := range p {
 		if j >= n {
@@ -51,14 +103,9 @@ func attendGo(q, k, v, state []float32, kPitch, n, dim int) {
 	for i := range lanes {
 		state[stateSum+i] = fma(state[stateSum+i], scale, p[i]) + p[lanes+i]
 	}
-	sums := state[stateOut:][:dim]
+	sums := state[stateOut:]
 	for d := range sums {
 		sums[d] *= scale
-	}
-	for j, pj := range p[:n] {
-		for d, vd := range v[j*dim:][:dim] {
-			sums[d] = fma(vd, pj, sums[d])
-		}
 	}
 }
 

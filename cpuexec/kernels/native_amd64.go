@@ -11,37 +11,49 @@ type gemmKernel struct {
 }
 
 var avx2 = &Set{
-	Name: "avx2",
-	Gemm: gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
-	Attend: func(q, k, v, state []float32, kPitch, n, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, state, kPitch, n, dim)
-			return
-		}
-		attendAVX2(&q[0], &k[0], &v[0], &state[0], int64(4*kPitch), int64(n), int64(dim))
-	},
-	AddTile:   addTileAsm,
-	SiluTile:  siluTileAsm,
-	Norm:      normAsm,
-	Rope:      ropeAsm,
-	Transpose: transposeAsm,
+	Name:          "avx2",
+	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
+	Attend:        attendBy(attendAVX2),
+	GemmBF16:      gemmBF16Go,
+	GemmQ8:        gemmQ8Go,
+	GemmQ4:        gemmQ4Go,
+	GemmC8:        gemmC8Go,
+	Quantise:      quantiseGo,
+	QuantiseC8:    quantiseC8Go,
+	AttendBF16:    attendBF16Go,
+	AttendInt8:    attendInt8Go,
+	QuantiseQuery: quantiseQueryGo,
+	StoreBF16:     storeBF16Go,
+	StoreInt8:     storeInt8Go,
+	Best:          bestGo,
+	AddTile:       addTileAsm,
+	SiluTile:      siluTileAsm,
+	Norm:          normAsm,
+	Rope:          ropeAsm,
+	Transpose:     transposeAsm,
 }
 
 var avx512 = &Set{
-	Name: "avx512",
-	Gemm: gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
-	Attend: func(q, k, v, state []float32, kPitch, n, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, state, kPitch, n, dim)
-			return
-		}
-		attendAVX512(&q[0], &k[0], &v[0], &state[0], int64(4*kPitch), int64(n), int64(dim))
-	},
-	AddTile:   addTileAsm,
-	SiluTile:  siluTileAsm,
-	Norm:      normAsm,
-	Rope:      ropeAsm,
-	Transpose: transposeAsm,
+	Name:          "avx512",
+	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
+	Attend:        attendBy(attendAVX512),
+	GemmBF16:      gemmBF16Go,
+	GemmQ8:        gemmQ8Go,
+	GemmQ4:        gemmQ4Go,
+	GemmC8:        gemmC8Go,
+	Quantise:      quantiseGo,
+	QuantiseC8:    quantiseC8Go,
+	AttendBF16:    attendBF16Go,
+	AttendInt8:    attendInt8Go,
+	QuantiseQuery: quantiseQueryGo,
+	StoreBF16:     storeBF16Go,
+	StoreInt8:     storeInt8Go,
+	Best:          bestGo,
+	AddTile:       addTileAsm,
+	SiluTile:      siluTileAsm,
+	Norm:          normAsm,
+	Rope:          ropeAsm,
+	Transpose:     transposeAsm,
 }
 
 // native lists the assembly Sets that this CPU and its system can run.
@@ -69,6 +81,19 @@ func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outSt
 			}
 			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
 			r += list[i].rows
+		}
+	}
+}
+
+// attendBy serves any number of queries, one after the other.
+func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
+	return func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
+		if dim%lanes != 0 {
+			attendGo(q, k, v, states, kPitch, n, dim)
+			return
+		}
+		for r, n := range n {
+			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
 		}
 	}
 }

@@ -25,11 +25,55 @@ type Set struct {
 	// x (xStride apart) and out (outStride apart); w is a panel.
 	Gemm func(w, x, out []float32, k, rows, xStride, outStride int)
 
-	// Attend adds n positions, 1 to Tile, to the state of a query head of dim
-	// elements. q is scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
+	// GemmBF16 is Gemm for a panel of Format BF16, with the same operations in the same
+	// order: where weights are bf16, bits are those of Gemm.
+	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
+
+	// GemmQ8 and GemmQ4 multiply rows, the first of which is the first of a group, that
+	// Quantise packed in so many blocks with panels of that Format, one behind the other:
+	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
+	// as out has 32 numbers.
+	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
+
+	// GemmC8 does the same for a panel of Format C8 and what QuantiseC8 packed.
+	GemmC8 func(w, x []byte, out []float32, blocks, rows, outStride int)
+
+	// Quantise packs n blocks of 32 numbers of each of rows of x (xStride apart) as bytes
+	// and scales. They become blocks first and following, of so many, of the rows from
+	// number row on in dst.
+	Quantise func(x []float32, dst []byte, row, rows, first, n, blocks, xStride int)
+
+	// QuantiseC8 packs whole rows for GemmC8.
+	QuantiseC8 func(x []float32, dst []byte, row, rows, blocks, xStride int)
+
+	// Attend adds a tile of positions, 1 to Tile, to the states of len(n) queries: query
+	// r, q[r*dim:], sees the first n[r], 1 or more, and its state is states[r*StateLen(dim):].
+	// Queries are scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
 	// v[j*dim+d] is V. Up to Tile floats are read in each row of k, and so behind
-	// its end, whatever n is.
-	Attend func(q, k, v, state []float32, kPitch, n, dim int)
+	// its end, whatever n is. What a query answers does not depend on the others.
+	Attend func(q, k, v, states []float32, kPitch int, n []int32, dim int)
+
+	// AttendBF16 is Attend for a cache in bf16.
+	AttendBF16 func(q []float32, k, v []uint16, states []float32, kPitch int, n []int32, dim int)
+
+	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
+	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
+	// is V, and kScales and vScales are those of the positions. dim is a multiple of 4.
+	AttendInt8 func(q, k, v []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
+
+	// QuantiseQuery packs a scaled query for AttendInt8.
+	QuantiseQuery func(q []float32, dst []byte)
+
+	// StoreBF16 writes K and V of a key head, of position at of a page of kPitch positions.
+	StoreBF16 func(k, v []float32, kPage, vPage []uint16, kPitch, at int)
+
+	// StoreInt8 does that in int8, each with a scale of its own.
+	StoreInt8 func(k, v []float32, kPage, vPage []byte, kScales, vScales []float32, kPitch, at int)
+
+	// Best keeps the largest of 32 columns, the first of which is number first, for rows
+	// of x: most[r] and which[r] are what was found before; the lowest number of equals
+	// is kept when columns ascend. A NaN or +Inf leaves NaN in most[r], for ever.
+	Best func(x []float32, most []float32, which []int32, first, rows, xStride int)
 
 	// AddTile adds 32 columns of src to dst, row by row. A srcStride of 0 adds one
 	// row to all.
