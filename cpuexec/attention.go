@@ -54,8 +54,6 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 	q := s.qkv[i*s.qkvWidth+first:][:s.group*s.headDim]
 	out := s.attn[i*s.attnWidth+first:][:s.group*s.headDim]
 	size := kernels.StateLen(s.headDim)
-	var most [64]int32
-	seen := most[:s.group]
 	for g := range s.group {
 		kernels.ResetState(states[g*size:][:size])
 	}
@@ -63,10 +61,7 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 		k, v := s.cache.head(t.slot.table[page], layer, head)
 		for at := 0; at < min(left, s.cache.pageSize); at += kernels.Tile {
 			n := min(left, s.cache.pageSize, at+kernels.Tile) - at
-			for g := range s.group {
-				seen[g] = int32(n)
-			}
-			s.kernels.Attend(q, k[at:], v[at*s.headDim:], states, s.cache.pageSize, seen[:s.group], s.headDim)
+			s.kernels.Attend(q, k[at:], v[at*s.headDim:], states, s.cache.pageSize, s.seen[n], s.headDim)
 		}
 	}
 	for g := range s.group {

@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -48,8 +49,9 @@ type step struct {
 
 	invFreq   []float64
 	ropeScale float64
-	qScale    float32   // log2(e)/sqrt(headDim), folded into the rotation of q
-	cos, sin  []float32 // [token][headDim/2]
+	seen      [kernels.Tile + 1][]int32 // [n]: each query head of a key head sees n positions of a tile
+	qScale    float32                   // log2(e)/sqrt(headDim), folded into the rotation of q
+	cos, sin  []float32                 // [token][headDim/2]
 
 	x    []float32 // [token][hiddenWidth], the residual stream
 	norm []float32 // [token][hiddenWidth]
@@ -109,6 +111,9 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}
 	s.invFreq, s.ropeScale = c.Model.InvFreq()
+	for n := range s.seen {
+		s.seen[n] = slices.Repeat([]int32{int32(n)}, d.group)
+	}
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
 	}
