@@ -56,6 +56,17 @@ type Config struct {
 	// bounds the pool. 0: no bound.
 	MaxMemory int64
 
+	// Compute is what matrix products are computed with; "": ComputeF32. A matrix whose
+	// stored type is not for it is converted when it is packed.
+	Compute Compute
+
+	// Quantize is what weights stored as floats become where Compute is ComputeInt8; "":
+	// QuantizeQ8. QuantizeColumn is for all matrices, however they are stored.
+	Quantize Quantize
+
+	// KVType is what keys and values are stored as; "": KVF32.
+	KVType KVType
+
 	// Attention is how attention is computed; "": Tiled.
 	Attention Attention
 
@@ -72,6 +83,33 @@ type Config struct {
 	// slice is valid during the call.
 	KeepLogits func(slot, pos int, logits []float32)
 }
+
+// Compute names what matrix products are computed with.
+type Compute string
+
+const (
+	ComputeF32  Compute = "f32"  // weights and activations in float32
+	ComputeBF16 Compute = "bf16" // weights in bf16, which are widened to activations in float32
+	ComputeInt8 Compute = "int8" // weights in 8 or 4 bits, activations in 8
+)
+
+// Quantize names what float weights become.
+type Quantize string
+
+const (
+	QuantizeQ8     Quantize = "q8"     // 8 bits, a scale for each 32 of a row
+	QuantizeQ4     Quantize = "q4"     // 4 bits, a scale and a minimum for each 32 of a row
+	QuantizeColumn Quantize = "column" // 8 bits, a scale for each output; activations have one for each 256
+)
+
+// KVType names what keys and values are stored as.
+type KVType string
+
+const (
+	KVF32  KVType = "f32"
+	KVBF16 KVType = "bf16"
+	KVInt8 KVType = "int8" // with a scale for each position and key head, of K and of V
+)
 
 // Attention names an implementation of attention.
 type Attention string
@@ -118,6 +156,15 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Attention = cmp.Or(c.Attention, Tiled); c.Attention != Tiled && c.Attention != Plain {
 		return c, fmt.Errorf("%w: Attention is %q, must be %s or %s", ErrConfig, c.Attention, Tiled, Plain)
+	}
+	if c.Compute = cmp.Or(c.Compute, ComputeF32); c.Compute != ComputeF32 {
+		return c, fmt.Errorf("%w: Compute is %q, must be %s", ErrConfig, c.Compute, ComputeF32)
+	}
+	if c.Quantize = cmp.Or(c.Quantize, QuantizeQ8); c.Quantize != QuantizeQ8 {
+		return c, fmt.Errorf("%w: Quantize is %q, must be %s", ErrConfig, c.Quantize, QuantizeQ8)
+	}
+	if c.KVType = cmp.Or(c.KVType, KVF32); c.KVType != KVF32 {
+		return c, fmt.Errorf("%w: KVType is %q, must be %s", ErrConfig, c.KVType, KVF32)
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
