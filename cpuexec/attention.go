@@ -43,7 +43,9 @@ func (s *step) attend(id, layer int) {
 		if i >= len(s.tokens)*s.kvHeads {
 			return
 		}
-		one(i/s.kvHeads, i%s.kvHeads, layer, scratch)
+		token, head, columns := i/s.kvHeads, i%s.kvHeads, s.group*s.headDim
+		one(token, head, layer, scratch)
+		s.quantisePart(&s.attn, token, 1, head*columns, columns)
 	}
 }
 
@@ -52,7 +54,7 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 	t := &s.tokens[i]
 	first := head * s.group * s.headDim
 	q := s.qkv[i*s.qkvWidth+first:][:s.group*s.headDim]
-	out := s.attn[i*s.attnWidth+first:][:s.group*s.headDim]
+	out := s.attn.x[i*s.attnWidth+first:][:s.group*s.headDim]
 	size := kernels.StateLen(s.headDim)
 	for g := range s.group {
 		kernels.ResetState(states[g*size:][:size])
