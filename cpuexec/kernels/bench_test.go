@@ -1,33 +1,9 @@
 package kernels
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 )
-
-// BenchmarkGemm reports the share of a step that matters: GB/s of weights at one
-// row, GFLOP/s at many.
-func BenchmarkGemm(b *testing.B) {
-	const k, panels = 576, 400 // 29 MB, beyond the second level cache
-	r := rand.New(rand.NewPCG(1, 1))
-	w := random(r, k*Panel*panels)
-	for _, s := range native() {
-		for _, rows := range []int{1, 4, 16, 64} {
-			b.Run(fmt.Sprintf("%s/%d", s.Name, rows), func(b *testing.B) {
-				x, out := random(r, rows*k), make([]float32, rows*Panel)
-				for range b.N {
-					for p := range panels {
-						s.Gemm(w[p*k*Panel:], x, out, k, rows, k, Panel)
-					}
-				}
-				perSecond := float64(b.N) * k * Panel * panels / b.Elapsed().Seconds() / 1e9
-				b.ReportMetric(4*perSecond, "GB/s")
-				b.ReportMetric(2*perSecond*float64(rows), "GFLOP/s")
-			})
-		}
-	}
-}
 
 func BenchmarkAttend(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))

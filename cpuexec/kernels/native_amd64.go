@@ -4,17 +4,11 @@ package kernels
 
 import "golang.org/x/sys/cpu"
 
-// gemmKernel computes a fixed number of rows; strides are in bytes.
-type gemmKernel struct {
-	rows int
-	run  func(w, x, out *float32, k, xStride, outStride int64)
-}
-
 var avx2 = &Set{
 	Name:          "avx2",
-	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
+	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendBy(attendAVX2),
-	GemmBF16:      gemmBF16Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX2),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
@@ -35,9 +29,9 @@ var avx2 = &Set{
 
 var avx512 = &Set{
 	Name:          "avx512",
-	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
+	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendBy(attendAVX512),
-	GemmBF16:      gemmBF16Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX512),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
@@ -66,23 +60,6 @@ func native() []*Set {
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// gemmBy serves any number of rows by kernels for fixed ones, the largest first.
-func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outStride int) {
-	return func(w, x, out []float32, k, rows, xStride, outStride int) {
-		_ = w[k*Panel-1] // the assembly trusts these
-		_ = x[(rows-1)*xStride+k-1]
-		_ = out[(rows-1)*outStride+Panel-1]
-		for r := 0; r < rows; {
-			i := 0
-			for list[i].rows > rows-r {
-				i++
-			}
-			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
-			r += list[i].rows
-		}
-	}
 }
 
 // attendBy serves any number of queries, one after the other.
