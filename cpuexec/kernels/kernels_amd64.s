@@ -839,6 +839,36 @@ DATA constants<>+40(SB)/4, $0xbfb8aa3b
 DATA constants<>+44(SB)/4, $0x3f800000
 GLOBL constants<>(SB), RODATA|NOPTR, $48
 
+// func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
+// Requires: AVX
+TEXT ·aboveAVX2(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), AX
+	MOVQ most+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ xStride+24(FP), BX
+	XORQ SI, SI
+
+aboveAVX2_row:
+	VBROADCASTSS (CX)(SI*4), Y0
+	VCMPPS       $0x09, (AX), Y0, Y1
+	VCMPPS       $0x09, 32(AX), Y0, Y2
+	VCMPPS       $0x09, 64(AX), Y0, Y3
+	VCMPPS       $0x09, 96(AX), Y0, Y4
+	VORPS        Y2, Y1, Y1
+	VORPS        Y4, Y3, Y3
+	VORPS        Y3, Y1, Y1
+	VPTEST       Y1, Y1
+	JNZ          aboveAVX2_found
+	ADDQ         BX, AX
+	INCQ         SI
+	CMPQ         SI, DX
+	JLT          aboveAVX2_row
+
+aboveAVX2_found:
+	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·gemm1AVX512(SB), NOSPLIT, $0-48
@@ -3590,6 +3620,31 @@ attendAVX512_chunk1_position:
 	JMP          attendAVX512_chunk1
 
 attendAVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
+// Requires: AVX, AVX512F
+TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), AX
+	MOVQ most+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ xStride+24(FP), BX
+	XORQ SI, SI
+
+aboveAVX512_row:
+	VBROADCASTSS (CX)(SI*4), Z0
+	VCMPPS       $0x09, (AX), Z0, K1
+	VCMPPS       $0x09, 64(AX), Z0, K2
+	KORTESTW     K1, K2
+	JNZ          aboveAVX512_found
+	ADDQ         BX, AX
+	INCQ         SI
+	CMPQ         SI, DX
+	JLT          aboveAVX512_row
+
+aboveAVX512_found:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 

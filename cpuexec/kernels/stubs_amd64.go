@@ -43,6 +43,12 @@ func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64,
 //go:noescape
 func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
 
+// aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
@@ -180,6 +186,12 @@ func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int
 //
 //go:noescape
 func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
+
+// aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 
 // addTile adds rows of 32 columns. Strides are in bytes; a srcStride of 0 adds one
 // row to all.

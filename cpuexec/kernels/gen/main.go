@@ -13,6 +13,7 @@ func main() {
 			gemmBF16(s, rows+1)
 		}
 		attend(s)
+		above(s)
 	}
 	addTile()
 	siluTile()
