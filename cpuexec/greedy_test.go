@@ -2,6 +2,7 @@ package cpuexec
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -34,12 +35,16 @@ func TestGreedyRows(t *testing.T) {
 				cfg.Kernels, cfg.Threads = name, threads
 				kept, fast := newDriver(t, cfg, 9, true), newDriver(t, cfg, 9, false)
 				fast.e.step.alone, kept.e.step.alone = 0, 0
+				fast.keep = true // what is told, but not logits
 				want, got := someGreedy(n, 1, 2), someGreedy(n, 1, 2)
 				kept.run(want...)
 				fast.run(got...)
 				for i := range want {
 					if !slices.Equal(got[i].out(), want[i].out()) {
 						t.Errorf("%s, %d threads, sequence %d of %d: %v, with logits %v", name, threads, i, n, got[i].out(), want[i].out())
+					}
+					if got, want := fmt.Sprint(got[i].drawn), fmt.Sprint(want[i].drawn); got != want {
+						t.Errorf("%s, %d threads, sequence %d of %d is told %s, with logits %s", name, threads, i, n, got, want)
 					}
 				}
 			}

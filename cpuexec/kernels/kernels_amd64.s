@@ -869,6 +869,155 @@ aboveAVX2_found:
 	VZEROUPPER
 	RET
 
+// func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·siluTileAVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+40(SB), Y5
+	VBROADCASTSS constants<>+32(SB), Y6
+	VBROADCASTSS constants<>+36(SB), Y7
+	VBROADCASTSS constants<>+44(SB), Y8
+
+siluTileAVX2_row:
+	VMOVUPS      (AX), Y0
+	VMULPS       Y5, Y0, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y8, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       128(AX), Y1, Y1
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      32(AX), Y0
+	VMULPS       Y5, Y0, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y8, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      64(AX), Y0
+	VMULPS       Y5, Y0, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y8, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       192(AX), Y1, Y1
+	VMOVUPS      Y1, 64(CX)
+	VMOVUPS      96(AX), Y0
+	VMULPS       Y5, Y0, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y8, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       224(AX), Y1, Y1
+	VMOVUPS      Y1, 96(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          siluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·scaleMulAVX2(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         n16+24(FP), BX
+	MOVSS        scale+32(FP), X2
+	VBROADCASTSS X2, Y2
+
+scaleMulAVX2_l:
+	VMULPS  (AX), Y2, Y0
+	VMULPS  (CX), Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMULPS  32(AX), Y2, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMOVUPS Y1, 32(DX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	DECQ    BX
+	JNZ     scaleMulAVX2_l
+	VZEROUPPER
+	RET
+
 // func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·gemm1AVX512(SB), NOSPLIT, $0-48
@@ -3648,6 +3797,100 @@ aboveAVX512_found:
 	VZEROUPPER
 	RET
 
+// func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX512F
+TEXT ·siluTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+40(SB), Z5
+	VBROADCASTSS constants<>+32(SB), Z6
+	VBROADCASTSS constants<>+36(SB), Z7
+	VBROADCASTSS constants<>+44(SB), Z8
+
+siluTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMULPS       Z5, Z0, Z1
+	VMAXPS       Z1, Z6, Z1
+	VMINPS       Z1, Z7, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z8, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       128(AX), Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMULPS       Z5, Z0, Z1
+	VMAXPS       Z1, Z6, Z1
+	VMINPS       Z1, Z7, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z8, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       192(AX), Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          siluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·scaleMulAVX512(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         n16+24(FP), BX
+	MOVSS        scale+32(FP), X2
+	VBROADCASTSS X2, Z2
+
+scaleMulAVX512_l:
+	VMULPS  (AX), Z2, Z0
+	VMULPS  (CX), Z0, Z0
+	VMOVUPS Z0, (DX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	DECQ    BX
+	JNZ     scaleMulAVX512_l
+	VZEROUPPER
+	RET
+
 // func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 // Requires: AVX
 TEXT ·addTile(SB), NOSPLIT, $0-40
@@ -3677,130 +3920,6 @@ addTile_row:
 	VZEROUPPER
 	RET
 
-// func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·siluTile(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         dst+8(FP), CX
-	MOVQ         rows+16(FP), DX
-	MOVQ         dstStride+24(FP), BX
-	VBROADCASTSS constants<>+40(SB), Y5
-	VBROADCASTSS constants<>+32(SB), Y6
-	VBROADCASTSS constants<>+36(SB), Y7
-	VBROADCASTSS constants<>+44(SB), Y8
-
-siluTile_row:
-	VMOVUPS      (AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
-	VCVTPS2DQ    Y1, Y2
-	VCVTDQ2PS    Y2, Y3
-	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+20(SB), Y3
-	VBROADCASTSS constants<>+16(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+12(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+8(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+4(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+0(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VPBROADCASTD constants<>+24(SB), Y4
-	VPADDD       Y4, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
-	VDIVPS       Y1, Y0, Y1
-	VMULPS       128(AX), Y1, Y1
-	VMOVUPS      Y1, (CX)
-	VMOVUPS      32(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
-	VCVTPS2DQ    Y1, Y2
-	VCVTDQ2PS    Y2, Y3
-	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+20(SB), Y3
-	VBROADCASTSS constants<>+16(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+12(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+8(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+4(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+0(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VPBROADCASTD constants<>+24(SB), Y4
-	VPADDD       Y4, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
-	VDIVPS       Y1, Y0, Y1
-	VMULPS       160(AX), Y1, Y1
-	VMOVUPS      Y1, 32(CX)
-	VMOVUPS      64(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
-	VCVTPS2DQ    Y1, Y2
-	VCVTDQ2PS    Y2, Y3
-	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+20(SB), Y3
-	VBROADCASTSS constants<>+16(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+12(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+8(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+4(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+0(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VPBROADCASTD constants<>+24(SB), Y4
-	VPADDD       Y4, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
-	VDIVPS       Y1, Y0, Y1
-	VMULPS       192(AX), Y1, Y1
-	VMOVUPS      Y1, 64(CX)
-	VMOVUPS      96(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
-	VCVTPS2DQ    Y1, Y2
-	VCVTDQ2PS    Y2, Y3
-	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+20(SB), Y3
-	VBROADCASTSS constants<>+16(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+12(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+8(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+4(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VBROADCASTSS constants<>+0(SB), Y4
-	VFMADD213PS  Y4, Y1, Y3
-	VPBROADCASTD constants<>+24(SB), Y4
-	VPADDD       Y4, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
-	VDIVPS       Y1, Y0, Y1
-	VMULPS       224(AX), Y1, Y1
-	VMOVUPS      Y1, 96(CX)
-	ADDQ         $+256, AX
-	ADDQ         BX, CX
-	DECQ         DX
-	JNZ          siluTile_row
-	VZEROUPPER
-	RET
-
 // func sumSquares(x *float32, n16 int64) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·sumSquares(SB), NOSPLIT, $0-20
@@ -3825,31 +3944,6 @@ sumSquares_l:
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	MOVSS        X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
-// Requires: AVX, AVX2, SSE
-TEXT ·scaleMul(SB), NOSPLIT, $0-36
-	MOVQ         x+0(FP), AX
-	MOVQ         w+8(FP), CX
-	MOVQ         out+16(FP), DX
-	MOVQ         n16+24(FP), BX
-	MOVSS        scale+32(FP), X2
-	VBROADCASTSS X2, Y2
-
-scaleMul_l:
-	VMULPS  (AX), Y2, Y0
-	VMULPS  (CX), Y0, Y0
-	VMOVUPS Y0, (DX)
-	VMULPS  32(AX), Y2, Y1
-	VMULPS  32(CX), Y1, Y1
-	VMOVUPS Y1, 32(DX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	DECQ    BX
-	JNZ     scaleMul_l
 	VZEROUPPER
 	RET
 

@@ -21,8 +21,8 @@ var avx2 = &Set{
 	StoreInt8:     storeInt8Go,
 	Best:          bestBy(aboveAVX2),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX2),
+	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
@@ -44,8 +44,8 @@ var avx512 = &Set{
 	StoreInt8:     storeInt8Go,
 	Best:          bestBy(aboveAVX512),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX512),
+	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
@@ -73,28 +73,6 @@ func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k
 			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
 		}
 	}
-}
-
-func addTileAsm(dst, src []float32, rows, dstStride, srcStride int) {
-	addTile(&dst[0], &src[0], int64(rows), int64(4*dstStride), int64(4*srcStride))
-}
-
-func siluTileAsm(src, dst []float32, rows, dstStride int) {
-	siluTile(&src[0], &dst[0], int64(rows), int64(4*dstStride))
-}
-
-func normAsm(x, w, out []float32, n int, eps float64) {
-	n16 := int64(len(x) / lanes)
-	scale := normScale(sumSquares(&x[0], n16), n, eps)
-	scaleMul(&x[0], &w[0], &out[0], n16, scale)
-}
-
-func ropeAsm(x, cos, sin []float32, dim int, scale float32) {
-	if dim%lanes != 0 {
-		ropeGo(x, cos, sin, dim, scale)
-		return
-	}
-	rope(&x[0], &cos[0], &sin[0], int64(len(x)/dim), int64(dim/2), scale)
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

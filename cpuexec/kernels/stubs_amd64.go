@@ -49,6 +49,17 @@ func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64
 //go:noescape
 func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 
+// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX2 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
@@ -193,27 +204,27 @@ func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int
 //go:noescape
 func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 
+// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX512 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // addTile adds rows of 32 columns. Strides are in bytes; a srcStride of 0 adds one
 // row to all.
 //
 //go:noescape
 func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 
-// siluTile writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
-//
-//go:noescape
-func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
-
 // sumSquares adds the squares of n16*16 values: 16 lanes, folded in halves.
 //
 //go:noescape
 func sumSquares(x *float32, n16 int64) float32
-
-// scaleMul writes x*scale*w, n16*16 values.
-//
-//go:noescape
-func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
 // rope rotates the pairs (i, i+half) of each head of x in place and scales. half is
 // a multiple of 8.

@@ -14,11 +14,11 @@ func main() {
 		}
 		attend(s)
 		above(s)
+		siluTile(s)
+		scaleMul(s)
 	}
 	addTile()
-	siluTile()
 	sumSquares()
-	scaleMul()
 	rope()
 	transpose()
 	pause()
