@@ -45,7 +45,10 @@ type step struct {
 
 	copies  []executor.Copy
 	tokens  []token  // what is computed
-	samples []sample // rows of logits that are wanted
+	samples []sample // rows of logits that are wanted, greedy ones last
+	greedy  []sample // those while they are laid out
+
+	firstGreedy int // of samples
 
 	invFreq   []float64
 	ropeScale float64
@@ -96,6 +99,7 @@ type worker struct {
 	own     input     // a single row: norm, or another one that it packs for itself
 	scratch []float32 // of attention: states of the query heads of a key head, or scores
 	sampler *sampling.Sampler
+	best    best
 }
 
 func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
@@ -103,6 +107,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		dims: d, config: c, kernels: set, pool: p,
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
+		greedy:   make([]sample, 0, c.MaxSlots),
 		order:    make([]int32, 0, c.MaxSlots),
 		lowWidth: c.lowWidth(&d),
 		workers:  make([]worker, c.Threads),
