@@ -42,7 +42,7 @@ func PackQ4(panel, stored []byte, c, b int) {
 // PackBF16 rounds numbers of column c, from k number at on.
 func PackBF16(panel []uint16, x []float32, c, at int) {
 	for i, v := range x {
-		panel[bf16At(c, at+i)] = narrow(v)
+		panel[(at+i)/2*2*Panel+2*c+(at+i)%2] = narrow(v)
 	}
 }
 
