@@ -61,7 +61,7 @@ func (s *step) attendHead(i, head, layer int, states []float32) {
 		k, v := s.cache.head(t.slot.table[page], layer, head)
 		for at := 0; at < min(left, s.cache.pageSize); at += kernels.Tile {
 			n := min(left, s.cache.pageSize, at+kernels.Tile) - at
-			s.kernels.Attend(q, k[at:], v[at*s.headDim:], states, s.cache.pageSize, s.seen[n], s.headDim)
+			s.kernels.Attend(q, k[at:], v[at*s.headDim:], nil, states, s.cache.pageSize, s.seen[n], s.headDim)
 		}
 	}
 	for g := range s.group {
