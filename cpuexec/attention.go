@@ -109,13 +109,17 @@ func (s *step) attendSegment(u *span, segment, head, layer int, w *attention, st
 	for r := u.before(from) * s.group; r < u.count*s.group; r++ {
 		kernels.ResetState(states[r*s.stateLen:][:s.stateLen])
 	}
+	this := s.cache.tile(u.slot.table, from, layer, head)
 	for p := from; p < to; {
-		at := p % s.cache.pageSize
-		n := min(kernels.Tile, s.cache.pageSize-at, to-p)
+		n := min(kernels.Tile, s.cache.pageSize-this.at, to-p)
+		then := this
+		if p+n < to {
+			then = s.cache.tile(u.slot.table, p+n, layer, head)
+		}
 		row := u.before(p) * s.group
 		q := w.queries.from(row, s.headDim)
-		s.cache.attend(s.kernels, &q, u.slot.table[p/s.cache.pageSize], layer, head, at, states[row*s.stateLen:], s.sees(u, p, n, w))
-		p += n
+		s.cache.attend(s.kernels, &q, this, then, states[row*s.stateLen:], s.sees(u, p, n, w))
+		p, this = p+n, then
 	}
 }
 

@@ -22,6 +22,12 @@ func newCache(a, host *area, c *Config, d *dims, blocks int) cache {
 	}
 }
 
+// tile is where a tile begins: at a position of what a page has of a key head.
+type tile struct {
+	page []byte
+	at   int
+}
+
 // part is what a block has of a key head: K, V and their scales, each reaching on to the
 // end of the pool, since kernels read behind a page's last position.
 func (c *cache) part(block int32, layer, head int) (k, v, kScales, vScales []byte) {
@@ -29,6 +35,11 @@ func (c *cache) part(block int32, layer, head int) (k, v, kScales, vScales []byt
 	v = k[c.k:]
 	kScales = v[c.v:]
 	return k, v, kScales, kScales[c.scales:]
+}
+
+// tile is the one that begins at position p of a sequence with this block table.
+func (c *cache) tile(table []int32, p, layer, head int) tile {
+	return tile{page: c.mem[c.at(table[p/c.pageSize], layer, head):], at: p % c.pageSize}
 }
 
 // write stores K and V of position at of a block, rounded to the cache's type. It writes
@@ -78,16 +89,21 @@ func (c *cache) value(block int32, layer, head, at int, v []float32) {
 	}
 }
 
-// attend adds n[r] positions, from position at of a block on, to the state of query r.
-func (c *cache) attend(set *kernels.Set, q *queries, block int32, layer, head, at int, states []float32, n []int32) {
-	k, v, kScales, vScales := c.part(block, layer, head)
-	switch c.kvType {
+// attend adds n[r] positions, from position at of a page on, to the state of query r. Then
+// comes the tile then, which kernels fetch meanwhile, or the same if there is none.
+func (c *cache) attend(set *kernels.Set, q *queries, this, then tile, states []float32, n []int32) {
+	v := this.page[c.k:]
+	switch at := this.at; c.kvType {
 	case KVBF16:
-		set.AttendBF16(q.floats, view[uint16](k)[at:], view[uint16](v)[at*c.headDim:], states, c.pageSize, n, c.headDim)
+		set.AttendBF16(q.floats, view[uint16](this.page)[at:], view[uint16](v)[at*c.headDim:], view[uint16](then.page)[then.at:],
+			states, c.pageSize, n, c.headDim)
 	case KVInt8:
-		set.AttendInt8(q.packed, k[4*at:], v[at*c.headDim:], view[float32](kScales)[at:], view[float32](vScales)[at:], states, c.pageSize, n, c.headDim)
+		kScales := v[c.v:]
+		set.AttendInt8(q.packed, this.page[4*at:], v[at*c.headDim:], then.page[4*then.at:],
+			view[float32](kScales)[at:], view[float32](kScales[c.scales:])[at:], states, c.pageSize, n, c.headDim)
 	default:
-		set.Attend(q.floats, view[float32](k)[at:], view[float32](v)[at*c.headDim:], states, c.pageSize, n, c.headDim)
+		set.Attend(q.floats, view[float32](this.page)[at:], view[float32](v)[at*c.headDim:], view[float32](then.page)[then.at:],
+			states, c.pageSize, n, c.headDim)
 	}
 }
 

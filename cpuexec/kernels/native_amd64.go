@@ -13,14 +13,14 @@ type gemmKernel struct {
 var avx2 = &Set{
 	Name:          "avx2",
 	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
-	Attend:        attendBy(attendAVX2),
+	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16Go,
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
 	Quantise:      quantiseGo,
 	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
+	AttendBF16:    attendBF16AVX2.attend,
 	AttendInt8:    attendInt8Go,
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
@@ -36,14 +36,14 @@ var avx2 = &Set{
 var avx512 = &Set{
 	Name:          "avx512",
 	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
-	Attend:        attendBy(attendAVX512),
+	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16Go,
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
 	Quantise:      quantiseGo,
 	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
+	AttendBF16:    attendBF16AVX512.attend,
 	AttendInt8:    attendInt8Go,
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
@@ -81,19 +81,6 @@ func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outSt
 			}
 			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
 			r += list[i].rows
-		}
-	}
-}
-
-// attendBy serves any number of queries, one after the other.
-func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-	return func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, states, kPitch, n, dim)
-			return
-		}
-		for r, n := range n {
-			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
 		}
 	}
 }

@@ -11,7 +11,7 @@ func main() {
 		for _, rows := range gemmRows(s) {
 			gemm(s, rows)
 		}
-		attend(s)
+		attention(s)
 	}
 	addTile()
 	siluTile()
