@@ -168,8 +168,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Quantize = cmp.Or(c.Quantize, QuantizeQ8); c.Quantize != QuantizeQ8 && c.Quantize != QuantizeQ4 && c.Quantize != QuantizeColumn {
 		return c, fmt.Errorf("%w: Quantize is %q, must be %s, %s or %s", ErrConfig, c.Quantize, QuantizeQ8, QuantizeQ4, QuantizeColumn)
 	}
-	if c.KVType = cmp.Or(c.KVType, KVF32); c.KVType != KVF32 {
-		return c, fmt.Errorf("%w: KVType is %q, must be %s", ErrConfig, c.KVType, KVF32)
+	switch c.KVType = cmp.Or(c.KVType, KVF32); {
+	case c.KVType != KVF32 && c.KVType != KVBF16 && c.KVType != KVInt8:
+		return c, fmt.Errorf("%w: KVType is %q, must be %s, %s or %s", ErrConfig, c.KVType, KVF32, KVBF16, KVInt8)
+	case c.KVType == KVInt8 && c.Model.HeadDim%4 != 0:
+		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, the model has %d; use %s",
+			ErrConfig, c.KVType, c.Model.HeadDim, KVBF16)
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)

@@ -122,7 +122,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.step.cutWork(parts[2])
 	e.adapters = newAdapters(parts[4], c, &d)
 	e.step.adapters = e.adapters
-	e.info.CopyCost = copyCost(&d, w.products())
+	e.info.CopyCost = copyCost(float64(e.memory.BlockBytes)/float64(c.PageSize), w.products())
 	return nil
 }
 

@@ -56,6 +56,9 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 // weights, slots, work and sampling. The host pool is HostBlocks and no
 // less, or refused. Then
 //
+//	BlockBytes = layers * key heads * (K + V + scales of both), K and V of PageSize times
+//	           the head's dimension, in int8 with V of positions rounded up to 4, and a scale
+//	           in float32 for each position
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = matrices, as kernels.Format says of their panels of 32 columns
@@ -64,7 +67,9 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
 //	           + with adapters: the padded ranks of the modules of a matrix)
-//	           + 4 * Threads * (a tile, with adapters one more, a row, and attention states or MaxContext scores)
+//	           + contexts beyond 1,024: attention states of all heads of up to 16 tokens, for each 1,024 of MaxContext)
+//	           + 4 * Threads * (a tile, with adapters one more; a row; up to 64 queries and their attention states,
+//	           twice with contexts beyond 1,024, or MaxContext scores and a vector)
 //	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and one more a thread
 //	Adapters = 4 * MaxAdapters * (per matrix: inputs * padded ranks of its modules
 //	           + 32 * ranks of the modules that each panel of 32 columns reaches)
@@ -84,7 +89,7 @@ func Plan(cfg Config) (Memory, error) {
 func (c *Config) plan() (Memory, error) {
 	d := dimsOf(c.Model)
 	m := Memory{
-		BlockBytes: 4 * int64(d.blockFloats(c.PageSize)),
+		BlockBytes: int64(layoutOf(c, &d).block),
 		Weights:    weightBytes(c, &d),
 		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
 		Work:       workBytes(c, &d),
@@ -137,9 +142,12 @@ func (c *Config) noBlock(m Memory) error {
 		ErrMemory, m.Total(), c.PageSize, m.BlockBytes, c.MaxMemory)
 }
 
-// poolBytes is the size of a pool. Attention reads whole tiles of K, so a little
-// behind the last page.
-func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + 4*kernels.Tile) }
+// readBehind is how far behind a page attention may read, since it reads whole tiles: of
+// rows of K in float32, of 4 rows at a time in int8, of scales.
+const readBehind = 4 * kernels.Tile
+
+// poolBytes is the size of a pool, which something follows that may be read.
+func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + readBehind) }
 
 // hostBytes is the size of the host pool, which shares the limit with all that m has
 // and with what others use.
@@ -172,26 +180,17 @@ func weightBytes(c *Config, d *dims) int64 {
 func workBytes(c *Config, d *dims) int64 {
 	rows := func(n, width int) int64 { return lines(n * width) }
 	t, p := c.MaxTokens, c.packs()
-	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) +
+	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) + lines(c.splitFloats(d)) +
 		inputBytes(p, t, d.hiddenWidth) + inputBytes(p, t, d.attnWidth) + inputBytes(p, t, d.interWidth)
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(tilePanels, kernels.Panel) + rows(1, c.attentionFloats(d)) +
+	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))
 		thread += rows(rowBlock, kernels.Panel)
 	}
 	return n + int64(c.Threads)*thread
-}
-
-// attentionFloats is the scratch of attention of a thread: states of the query heads
-// of a key head, or the scores of a query head.
-func (c *Config) attentionFloats(d *dims) int {
-	if c.Attention == Plain {
-		return c.MaxContext
-	}
-	return d.group * kernels.StateLen(d.headDim)
 }
 
 // lines is the size in bytes of n float32 or int32, rounded up to cache lines.

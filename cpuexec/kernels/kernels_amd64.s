@@ -471,36 +471,1026 @@ gemmBF16x3AVX2_end:
 	VZEROUPPER
 	RET
 
-// func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·attendAVX2(SB), NOSPLIT, $0-56
-	MOVQ   q+0(FP), AX
-	MOVQ   k+8(FP), CX
+// func scores1F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-attendAVX2_dim:
-	VBROADCASTSS (AX), Y11
-	VFMADD231PS  (CX), Y11, Y0
-	VFMADD231PS  32(CX), Y11, Y1
-	VFMADD231PS  64(CX), Y11, Y2
-	VFMADD231PS  96(CX), Y11, Y3
-	ADDQ         $+4, AX
-	ADDQ         DX, CX
+scores1F32AVX2_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         DI, CX
+	VBROADCASTSS (SI), Y4
+	VMOVUPS      (AX), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(AX), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMOVUPS      64(AX), Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VMOVUPS      96(AX), Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
 	DECQ         BX
-	JNZ          attendAVX2_dim
-	MOVQ         n+40(FP), CX
-	LEAQ         tail<>+0(SB), AX
-	NEGQ         CX
-	VMINPS       128(AX)(CX*4), Y0, Y0
-	VMINPS       160(AX)(CX*4), Y1, Y1
-	VMINPS       192(AX)(CX*4), Y2, Y2
-	VMINPS       224(AX)(CX*4), Y3, Y3
-	MOVQ         state+24(FP), AX
+	JNZ          scores1F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+56(FP), SI
+
+weighted1F32AVX2_chunk4:
+	CMPQ    SI, $+32
+	JLT     weighted1F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1F32AVX2_chunk4_position:
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Y4
+	VMOVUPS      (DI), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(DI), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMOVUPS      64(DI), Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VMOVUPS      96(DI), Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	SUBQ         $+32, SI
+	JMP          weighted1F32AVX2_chunk4
+
+weighted1F32AVX2_chunk4_end:
+weighted1F32AVX2_chunk2:
+	CMPQ    SI, $+16
+	JLT     weighted1F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1F32AVX2_chunk2_position:
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Y2
+	VMOVUPS      (DI), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VMOVUPS      32(DI), Y4
+	VFMADD231PS  Y4, Y2, Y1
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+16, SI
+	JMP          weighted1F32AVX2_chunk2
+
+weighted1F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores2F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, R8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+scores2F32AVX2_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS (SI)(DI*1), Y9
+	VMOVUPS      (AX), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      32(AX), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VMOVUPS      64(AX), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VMOVUPS      96(AX), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted2F32AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted2F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2F32AVX2_chunk4_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R12)(DX*1), Y9
+	VMOVUPS      (R8), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      32(R8), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VMOVUPS      64(R8), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VMOVUPS      96(R8), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted2F32AVX2_chunk4
+
+weighted2F32AVX2_chunk4_end:
+weighted2F32AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted2F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2F32AVX2_chunk2_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y4
+	VBROADCASTSS (R12)(DX*1), Y5
+	VMOVUPS      (R8), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y2
+	VMOVUPS      32(R8), Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y7, Y5, Y3
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted2F32AVX2_chunk2
+
+weighted2F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores3F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, R8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+scores3F32AVX2_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Y12
+	VBROADCASTSS (SI)(DI*1), Y13
+	VBROADCASTSS (SI)(DI*2), Y14
+	VMOVUPS      (AX), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(AX), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(AX), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(AX), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y8, 128(AX)
+	VMOVUPS      Y9, 160(AX)
+	VMOVUPS      Y10, 192(AX)
+	VMOVUPS      Y11, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted3F32AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted3F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	VMOVUPS (CX)(DX*2), Y8
+	VMOVUPS 32(CX)(DX*2), Y9
+	VMOVUPS 64(CX)(DX*2), Y10
+	VMOVUPS 96(CX)(DX*2), Y11
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3F32AVX2_chunk4_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y12
+	VBROADCASTSS (R12)(DX*1), Y13
+	VBROADCASTSS (R12)(DX*2), Y14
+	VMOVUPS      (R8), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R8), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R8), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R8), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	VMOVUPS      Y8, (CX)(DX*2)
+	VMOVUPS      Y9, 32(CX)(DX*2)
+	VMOVUPS      Y10, 64(CX)(DX*2)
+	VMOVUPS      Y11, 96(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted3F32AVX2_chunk4
+
+weighted3F32AVX2_chunk4_end:
+weighted3F32AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted3F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	VMOVUPS (CX)(DX*2), Y4
+	VMOVUPS 32(CX)(DX*2), Y5
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3F32AVX2_chunk2_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y6
+	VBROADCASTSS (R12)(DX*1), Y7
+	VBROADCASTSS (R12)(DX*2), Y8
+	VMOVUPS      (R8), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y2
+	VFMADD231PS  Y9, Y8, Y4
+	VMOVUPS      32(R8), Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y10, Y7, Y3
+	VFMADD231PS  Y10, Y8, Y5
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	VMOVUPS      Y4, (CX)(DX*2)
+	VMOVUPS      Y5, 32(CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted3F32AVX2_chunk2
+
+weighted3F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores1BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+scores1BF16AVX2_dim:
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
+	VBROADCASTSS (SI), Y4
+	VPMOVZXWD    (AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VPMOVZXWD    16(AX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VPMOVZXWD    32(AX), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VPMOVZXWD    48(AX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+56(FP), SI
+
+weighted1BF16AVX2_chunk4:
+	CMPQ    SI, $+32
+	JLT     weighted1BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1BF16AVX2_chunk4_position:
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Y4
+	VPMOVZXWD    (DI), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VPMOVZXWD    16(DI), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VPMOVZXWD    32(DI), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VPMOVZXWD    48(DI), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+64, DX
+	SUBQ         $+32, SI
+	JMP          weighted1BF16AVX2_chunk4
+
+weighted1BF16AVX2_chunk4_end:
+weighted1BF16AVX2_chunk2:
+	CMPQ    SI, $+16
+	JLT     weighted1BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1BF16AVX2_chunk2_position:
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Y2
+	VPMOVZXWD    (DI), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VPMOVZXWD    16(DI), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VFMADD231PS  Y4, Y2, Y1
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         $+64, CX
+	ADDQ         $+32, DX
+	SUBQ         $+16, SI
+	JMP          weighted1BF16AVX2_chunk2
+
+weighted1BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores2BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, R8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+scores2BF16AVX2_dim:
+	PREFETCHT0   (CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS (SI)(DI*1), Y9
+	VPMOVZXWD    (AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VPMOVZXWD    16(AX), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VPMOVZXWD    32(AX), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VPMOVZXWD    48(AX), Y13
+	VPSLLD       $0x10, Y13, Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted2BF16AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted2BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2BF16AVX2_chunk4_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R12)(DX*1), Y9
+	VPMOVZXWD    (R8), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VPMOVZXWD    16(R8), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VPMOVZXWD    32(R8), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VPMOVZXWD    48(R8), Y13
+	VPSLLD       $0x10, Y13, Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted2BF16AVX2_chunk4
+
+weighted2BF16AVX2_chunk4_end:
+weighted2BF16AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted2BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2BF16AVX2_chunk2_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y4
+	VBROADCASTSS (R12)(DX*1), Y5
+	VPMOVZXWD    (R8), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y2
+	VPMOVZXWD    16(R8), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y7, Y5, Y3
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted2BF16AVX2_chunk2
+
+weighted2BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores3BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, R8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+scores3BF16AVX2_dim:
+	PREFETCHT0   (CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Y12
+	VBROADCASTSS (SI)(DI*1), Y13
+	VBROADCASTSS (SI)(DI*2), Y14
+	VPMOVZXWD    (AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VPMOVZXWD    16(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VPMOVZXWD    32(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VPMOVZXWD    48(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y8, 128(AX)
+	VMOVUPS      Y9, 160(AX)
+	VMOVUPS      Y10, 192(AX)
+	VMOVUPS      Y11, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted3BF16AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted3BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	VMOVUPS (CX)(DX*2), Y8
+	VMOVUPS 32(CX)(DX*2), Y9
+	VMOVUPS 64(CX)(DX*2), Y10
+	VMOVUPS 96(CX)(DX*2), Y11
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3BF16AVX2_chunk4_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y12
+	VBROADCASTSS (R12)(DX*1), Y13
+	VBROADCASTSS (R12)(DX*2), Y14
+	VPMOVZXWD    (R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VPMOVZXWD    16(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VPMOVZXWD    32(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VPMOVZXWD    48(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	VMOVUPS      Y8, (CX)(DX*2)
+	VMOVUPS      Y9, 32(CX)(DX*2)
+	VMOVUPS      Y10, 64(CX)(DX*2)
+	VMOVUPS      Y11, 96(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted3BF16AVX2_chunk4
+
+weighted3BF16AVX2_chunk4_end:
+weighted3BF16AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted3BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	VMOVUPS (CX)(DX*2), Y4
+	VMOVUPS 32(CX)(DX*2), Y5
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3BF16AVX2_chunk2_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Y6
+	VBROADCASTSS (R12)(DX*1), Y7
+	VBROADCASTSS (R12)(DX*2), Y8
+	VPMOVZXWD    (R8), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y2
+	VFMADD231PS  Y9, Y8, Y4
+	VPMOVZXWD    16(R8), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y10, Y7, Y3
+	VFMADD231PS  Y10, Y8, Y5
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	VMOVUPS      Y4, (CX)(DX*2)
+	VMOVUPS      Y5, 32(CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted3BF16AVX2_chunk2
+
+weighted3BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softenAVX2(SB), NOSPLIT, $0-40
+	MOVQ         states+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stateSize+24(FP), BX
+	VBROADCASTSS constants<>+28(SB), Y13
+
+softenAVX2_row:
+	VMOVUPS      128(AX), Y0
+	VMOVUPS      160(AX), Y1
+	VMOVUPS      192(AX), Y2
+	VMOVUPS      224(AX), Y3
+	LEAQ         tail<>+0(SB), SI
+	MOVLQSX      (CX), DI
+	NEGQ         DI
+	VMINPS       128(SI)(DI*4), Y0, Y0
+	VMINPS       160(SI)(DI*4), Y1, Y1
+	VMINPS       192(SI)(DI*4), Y2, Y2
+	VMINPS       224(SI)(DI*4), Y3, Y3
 	VMAXPS       Y1, Y0, Y8
 	VMAXPS       Y2, Y8, Y8
 	VMAXPS       Y3, Y8, Y8
@@ -515,7 +1505,6 @@ attendAVX2_dim:
 	VMOVSS       X8, (AX)
 	VBROADCASTSS X8, Y8
 	VBROADCASTSS X9, Y9
-	VBROADCASTSS constants<>+28(SB), Y13
 	VSUBPS       Y8, Y9, Y9
 	VMAXPS       Y9, Y13, Y9
 	VCVTPS2DQ    Y9, Y10
@@ -628,136 +1617,37 @@ attendAVX2_dim:
 	VFMADD213PS  Y1, Y9, Y11
 	VADDPS       Y3, Y11, Y11
 	VMOVUPS      Y11, 96(AX)
-	MOVQ         state+24(FP), AX
-	MOVQ         v+16(FP), CX
-	MOVQ         dim+48(FP), DX
-	LEAQ         (DX)(DX*1), BX
-	ADDQ         BX, BX
-	LEAQ         256(AX), SI
+	MOVQ         dim+32(FP), DI
+	MOVQ         AX, SI
 
-attendAVX2_chunk8:
-	CMPQ   DX, $+64
-	JLT    attendAVX2_chunk8_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	VMULPS 64(SI), Y9, Y2
-	VMULPS 96(SI), Y9, Y3
-	VMULPS 128(SI), Y9, Y4
-	VMULPS 160(SI), Y9, Y5
-	VMULPS 192(SI), Y9, Y6
-	VMULPS 224(SI), Y9, Y7
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk8_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	VFMADD231PS  64(R8), Y11, Y2
-	VFMADD231PS  96(R8), Y11, Y3
-	VFMADD231PS  128(R8), Y11, Y4
-	VFMADD231PS  160(R8), Y11, Y5
-	VFMADD231PS  192(R8), Y11, Y6
-	VFMADD231PS  224(R8), Y11, Y7
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk8_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	VMOVUPS      Y2, 64(SI)
-	VMOVUPS      Y3, 96(SI)
-	VMOVUPS      Y4, 128(SI)
-	VMOVUPS      Y5, 160(SI)
-	VMOVUPS      Y6, 192(SI)
-	VMOVUPS      Y7, 224(SI)
-	ADDQ         $+256, SI
-	ADDQ         $+256, CX
-	SUBQ         $+64, DX
-	JMP          attendAVX2_chunk8
-
-attendAVX2_chunk8_end:
-attendAVX2_chunk4:
-	CMPQ   DX, $+32
-	JLT    attendAVX2_chunk4_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	VMULPS 64(SI), Y9, Y2
-	VMULPS 96(SI), Y9, Y3
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk4_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	VFMADD231PS  64(R8), Y11, Y2
-	VFMADD231PS  96(R8), Y11, Y3
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk4_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	VMOVUPS      Y2, 64(SI)
-	VMOVUPS      Y3, 96(SI)
-	ADDQ         $+128, SI
-	ADDQ         $+128, CX
-	SUBQ         $+32, DX
-	JMP          attendAVX2_chunk4
-
-attendAVX2_chunk4_end:
-attendAVX2_chunk2:
-	CMPQ   DX, $+16
-	JLT    attendAVX2_chunk2_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk2_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk2_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         $+64, SI
-	ADDQ         $+64, CX
-	SUBQ         $+16, DX
-	JMP          attendAVX2_chunk2
-
-attendAVX2_chunk2_end:
-attendAVX2_chunk1:
-	CMPQ   DX, $+8
-	JLT    attendAVX2_chunk1_end
-	VMULPS (SI), Y9, Y0
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk1_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk1_position
-	VMOVUPS      Y0, (SI)
-	ADDQ         $+32, SI
-	ADDQ         $+32, CX
-	SUBQ         $+8, DX
-	JMP          attendAVX2_chunk1
-
-attendAVX2_chunk1_end:
+softenAVX2_out:
+	VMULPS  256(SI), Y9, Y11
+	VMOVUPS Y11, 256(SI)
+	VMULPS  288(SI), Y9, Y11
+	VMOVUPS Y11, 288(SI)
+	ADDQ    $+64, SI
+	SUBQ    $0x10, DI
+	JNZ     softenAVX2_out
+	ADDQ    $+4, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     softenAVX2_row
 	VZEROUPPER
 	RET
+
+DATA constants<>+0(SB)/4, $0x3f800001
+DATA constants<>+4(SB)/4, $0x3f317218
+DATA constants<>+8(SB)/4, $0x3e75fc83
+DATA constants<>+12(SB)/4, $0x3d6357b6
+DATA constants<>+16(SB)/4, $0x3c1e8838
+DATA constants<>+20(SB)/4, $0x3aaf8448
+DATA constants<>+24(SB)/4, $0x0000007f
+DATA constants<>+28(SB)/4, $0xc2800000
+DATA constants<>+32(SB)/4, $0xc2fc0000
+DATA constants<>+36(SB)/4, $0x42fc0000
+DATA constants<>+40(SB)/4, $0xbfb8aa3b
+DATA constants<>+44(SB)/4, $0x3f800000
+GLOBL constants<>(SB), RODATA|NOPTR, $48
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -824,20 +1714,6 @@ DATA tail<>+244(SB)/4, $0xff800000
 DATA tail<>+248(SB)/4, $0xff800000
 DATA tail<>+252(SB)/4, $0xff800000
 GLOBL tail<>(SB), RODATA|NOPTR, $256
-
-DATA constants<>+0(SB)/4, $0x3f800001
-DATA constants<>+4(SB)/4, $0x3f317218
-DATA constants<>+8(SB)/4, $0x3e75fc83
-DATA constants<>+12(SB)/4, $0x3d6357b6
-DATA constants<>+16(SB)/4, $0x3c1e8838
-DATA constants<>+20(SB)/4, $0x3aaf8448
-DATA constants<>+24(SB)/4, $0x0000007f
-DATA constants<>+28(SB)/4, $0xc2800000
-DATA constants<>+32(SB)/4, $0xc2fc0000
-DATA constants<>+36(SB)/4, $0x42fc0000
-DATA constants<>+40(SB)/4, $0xbfb8aa3b
-DATA constants<>+44(SB)/4, $0x3f800000
-GLOBL constants<>(SB), RODATA|NOPTR, $48
 
 // func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
@@ -3536,30 +4412,1807 @@ gemmBF16x12AVX512_end:
 	VZEROUPPER
 	RET
 
-// func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
-// Requires: AVX, AVX512F
-TEXT ·attendAVX512(SB), NOSPLIT, $0-56
-	MOVQ   q+0(FP), AX
-	MOVQ   k+8(FP), CX
+// func scores1F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-attendAVX512_dim:
-	VBROADCASTSS  (AX), Z11
-	VFMADD231PS   (CX), Z11, Z0
-	VFMADD231PS   64(CX), Z11, Z1
-	ADDQ          $+4, AX
-	ADDQ          DX, CX
-	DECQ          BX
-	JNZ           attendAVX512_dim
-	MOVQ          n+40(FP), CX
-	LEAQ          tail<>+0(SB), AX
-	NEGQ          CX
-	VMINPS        128(AX)(CX*4), Z0, Z0
-	VMINPS        192(AX)(CX*4), Z1, Z1
-	MOVQ          state+24(FP), AX
+scores1F32AVX512_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         DI, CX
+	VBROADCASTSS (SI), Z2
+	VMOVUPS      (AX), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VMOVUPS      64(AX), Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+56(FP), SI
+
+weighted1F32AVX512_chunk4:
+	CMPQ    SI, $+64
+	JLT     weighted1F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1F32AVX512_chunk4_position:
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z4
+	VMOVUPS      (DI), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      64(DI), Z6
+	VFMADD231PS  Z6, Z4, Z1
+	VMOVUPS      128(DI), Z7
+	VFMADD231PS  Z7, Z4, Z2
+	VMOVUPS      192(DI), Z8
+	VFMADD231PS  Z8, Z4, Z3
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	SUBQ         $+64, SI
+	JMP          weighted1F32AVX512_chunk4
+
+weighted1F32AVX512_chunk4_end:
+weighted1F32AVX512_chunk2:
+	CMPQ    SI, $+32
+	JLT     weighted1F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1F32AVX512_chunk2_position:
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z2
+	VMOVUPS      (DI), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VMOVUPS      64(DI), Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	SUBQ         $+32, SI
+	JMP          weighted1F32AVX512_chunk2
+
+weighted1F32AVX512_chunk2_end:
+weighted1F32AVX512_chunk1:
+	CMPQ    SI, $+16
+	JLT     weighted1F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1F32AVX512_chunk1_position:
+	PREFETCHT0   (BX)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z1
+	VMOVUPS      (DI), Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+16, SI
+	JMP          weighted1F32AVX512_chunk1
+
+weighted1F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+scores2F32AVX512_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI)(DI*1), Z5
+	VMOVUPS      (AX), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VMOVUPS      64(AX), Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted2F32AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted2F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2F32AVX512_chunk4_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS (R12)(DX*1), Z9
+	VMOVUPS      (R8), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VMOVUPS      64(R8), Z11
+	VFMADD231PS  Z11, Z8, Z1
+	VFMADD231PS  Z11, Z9, Z5
+	VMOVUPS      128(R8), Z12
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z6
+	VMOVUPS      192(R8), Z13
+	VFMADD231PS  Z13, Z8, Z3
+	VFMADD231PS  Z13, Z9, Z7
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	ADDQ         $+256, CX
+	ADDQ         $+256, BX
+	SUBQ         $+64, DI
+	JMP          weighted2F32AVX512_chunk4
+
+weighted2F32AVX512_chunk4_end:
+weighted2F32AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted2F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2F32AVX512_chunk2_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z4
+	VBROADCASTSS (R12)(DX*1), Z5
+	VMOVUPS      (R8), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VMOVUPS      64(R8), Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted2F32AVX512_chunk2
+
+weighted2F32AVX512_chunk2_end:
+weighted2F32AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted2F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2F32AVX512_chunk1_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z2
+	VBROADCASTSS (R12)(DX*1), Z3
+	VMOVUPS      (R8), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted2F32AVX512_chunk1
+
+weighted2F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+scores3F32AVX512_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z6
+	VBROADCASTSS (SI)(DI*1), Z7
+	VBROADCASTSS (SI)(DI*2), Z8
+	VMOVUPS      (AX), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VMOVUPS      64(AX), Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted3F32AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted3F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3F32AVX512_chunk4_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z12
+	VBROADCASTSS (R12)(DX*1), Z13
+	VBROADCASTSS (R12)(DX*2), Z14
+	VMOVUPS      (R8), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VMOVUPS      64(R8), Z16
+	VFMADD231PS  Z16, Z12, Z1
+	VFMADD231PS  Z16, Z13, Z5
+	VFMADD231PS  Z16, Z14, Z9
+	VMOVUPS      128(R8), Z17
+	VFMADD231PS  Z17, Z12, Z2
+	VFMADD231PS  Z17, Z13, Z6
+	VFMADD231PS  Z17, Z14, Z10
+	VMOVUPS      192(R8), Z18
+	VFMADD231PS  Z18, Z12, Z3
+	VFMADD231PS  Z18, Z13, Z7
+	VFMADD231PS  Z18, Z14, Z11
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, BX
+	SUBQ         $+64, DI
+	JMP          weighted3F32AVX512_chunk4
+
+weighted3F32AVX512_chunk4_end:
+weighted3F32AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted3F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3F32AVX512_chunk2_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z6
+	VBROADCASTSS (R12)(DX*1), Z7
+	VBROADCASTSS (R12)(DX*2), Z8
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VMOVUPS      64(R8), Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted3F32AVX512_chunk2
+
+weighted3F32AVX512_chunk2_end:
+weighted3F32AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted3F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3F32AVX512_chunk1_position:
+	PREFETCHT0   (SI)
+	PREFETCHT0   64(SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z3
+	VBROADCASTSS (R12)(DX*1), Z4
+	VBROADCASTSS (R12)(DX*2), Z5
+	VMOVUPS      (R8), Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted3F32AVX512_chunk1
+
+weighted3F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores6F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+128, R8
+	LEAQ   (DI)(DI*2), R9
+	ADDQ   SI, R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+scores6F32AVX512_dim:
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z12
+	VBROADCASTSS (SI)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*2), Z14
+	VBROADCASTSS (R9), Z15
+	VBROADCASTSS (R9)(DI*1), Z16
+	VBROADCASTSS (R9)(DI*2), Z17
+	VMOVUPS      (AX), Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, SI
+	ADDQ         $+4, R9
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores6F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z6, 128(AX)
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z8, 128(AX)
+	VMOVUPS      Z9, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z10, 128(AX)
+	VMOVUPS      Z11, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	LEAQ (DX)(DX*2), BX
+	ADDQ AX, BX
+	LEAQ (DX)(DX*2), SI
+	ADDQ CX, SI
+	MOVQ v+8(FP), DI
+	MOVQ next+16(FP), R8
+	MOVQ dim+56(FP), R9
+
+weighted6F32AVX512_chunk4:
+	CMPQ    R9, $+64
+	JLT     weighted6F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	VMOVUPS (SI), Z12
+	VMOVUPS 64(SI), Z13
+	VMOVUPS 128(SI), Z14
+	VMOVUPS 192(SI), Z15
+	VMOVUPS (SI)(DX*1), Z16
+	VMOVUPS 64(SI)(DX*1), Z17
+	VMOVUPS 128(SI)(DX*1), Z18
+	VMOVUPS 192(SI)(DX*1), Z19
+	VMOVUPS (SI)(DX*2), Z20
+	VMOVUPS 64(SI)(DX*2), Z21
+	VMOVUPS 128(SI)(DX*2), Z22
+	VMOVUPS 192(SI)(DX*2), Z23
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6F32AVX512_chunk4_position:
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	ADDQ         R12, R8
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z24
+	VBROADCASTSS (R14)(DX*1), Z25
+	VBROADCASTSS (R14)(DX*2), Z26
+	VBROADCASTSS (R15), Z27
+	VBROADCASTSS (R15)(DX*1), Z28
+	VBROADCASTSS (R15)(DX*2), Z29
+	VMOVUPS      (R10), Z30
+	VFMADD231PS  Z30, Z24, Z0
+	VFMADD231PS  Z30, Z25, Z4
+	VFMADD231PS  Z30, Z26, Z8
+	VFMADD231PS  Z30, Z27, Z12
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z20
+	VMOVUPS      64(R10), Z31
+	VFMADD231PS  Z31, Z24, Z1
+	VFMADD231PS  Z31, Z25, Z5
+	VFMADD231PS  Z31, Z26, Z9
+	VFMADD231PS  Z31, Z27, Z13
+	VFMADD231PS  Z31, Z28, Z17
+	VFMADD231PS  Z31, Z29, Z21
+	VMOVUPS      128(R10), Z30
+	VFMADD231PS  Z30, Z24, Z2
+	VFMADD231PS  Z30, Z25, Z6
+	VFMADD231PS  Z30, Z26, Z10
+	VFMADD231PS  Z30, Z27, Z14
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z22
+	VMOVUPS      192(R10), Z31
+	VFMADD231PS  Z31, Z24, Z3
+	VFMADD231PS  Z31, Z25, Z7
+	VFMADD231PS  Z31, Z26, Z11
+	VFMADD231PS  Z31, Z27, Z15
+	VFMADD231PS  Z31, Z28, Z19
+	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      Z15, 192(SI)
+	VMOVUPS      Z16, (SI)(DX*1)
+	VMOVUPS      Z17, 64(SI)(DX*1)
+	VMOVUPS      Z18, 128(SI)(DX*1)
+	VMOVUPS      Z19, 192(SI)(DX*1)
+	VMOVUPS      Z20, (SI)(DX*2)
+	VMOVUPS      Z21, 64(SI)(DX*2)
+	VMOVUPS      Z22, 128(SI)(DX*2)
+	VMOVUPS      Z23, 192(SI)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, SI
+	ADDQ         $+256, DI
+	SUBQ         $+64, R9
+	JMP          weighted6F32AVX512_chunk4
+
+weighted6F32AVX512_chunk4_end:
+weighted6F32AVX512_chunk2:
+	CMPQ    R9, $+32
+	JLT     weighted6F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS (SI)(DX*1), Z8
+	VMOVUPS 64(SI)(DX*1), Z9
+	VMOVUPS (SI)(DX*2), Z10
+	VMOVUPS 64(SI)(DX*2), Z11
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6F32AVX512_chunk2_position:
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z12
+	VBROADCASTSS (R14)(DX*1), Z13
+	VBROADCASTSS (R14)(DX*2), Z14
+	VBROADCASTSS (R15), Z15
+	VBROADCASTSS (R15)(DX*1), Z16
+	VBROADCASTSS (R15)(DX*2), Z17
+	VMOVUPS      (R10), Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VMOVUPS      64(R10), Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, (SI)(DX*1)
+	VMOVUPS      Z9, 64(SI)(DX*1)
+	VMOVUPS      Z10, (SI)(DX*2)
+	VMOVUPS      Z11, 64(SI)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, SI
+	ADDQ         $+128, DI
+	SUBQ         $+32, R9
+	JMP          weighted6F32AVX512_chunk2
+
+weighted6F32AVX512_chunk2_end:
+weighted6F32AVX512_chunk1:
+	CMPQ    R9, $+16
+	JLT     weighted6F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	VMOVUPS (SI), Z3
+	VMOVUPS (SI)(DX*1), Z4
+	VMOVUPS (SI)(DX*2), Z5
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6F32AVX512_chunk1_position:
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z6
+	VBROADCASTSS (R14)(DX*1), Z7
+	VBROADCASTSS (R14)(DX*2), Z8
+	VBROADCASTSS (R15), Z9
+	VBROADCASTSS (R15)(DX*1), Z10
+	VBROADCASTSS (R15)(DX*2), Z11
+	VMOVUPS      (R10), Z12
+	VFMADD231PS  Z12, Z6, Z0
+	VFMADD231PS  Z12, Z7, Z1
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	VMOVUPS      Z3, (SI)
+	VMOVUPS      Z4, (SI)(DX*1)
+	VMOVUPS      Z5, (SI)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, SI
+	ADDQ         $+64, DI
+	SUBQ         $+16, R9
+	JMP          weighted6F32AVX512_chunk1
+
+weighted6F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores1BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores1BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+scores1BF16AVX512_dim:
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
+	VBROADCASTSS (SI), Z2
+	VPMOVZXWD    (AX), Z3
+	VPSLLD       $0x10, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VPMOVZXWD    32(AX), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+56(FP), SI
+
+weighted1BF16AVX512_chunk4:
+	CMPQ    SI, $+64
+	JLT     weighted1BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1BF16AVX512_chunk4_position:
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z4
+	VPMOVZXWD    (DI), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VPMOVZXWD    32(DI), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z1
+	VPMOVZXWD    64(DI), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z2
+	VPMOVZXWD    96(DI), Z8
+	VPSLLD       $0x10, Z8, Z8
+	VFMADD231PS  Z8, Z4, Z3
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, CX
+	ADDQ         $+128, DX
+	SUBQ         $+64, SI
+	JMP          weighted1BF16AVX512_chunk4
+
+weighted1BF16AVX512_chunk4_end:
+weighted1BF16AVX512_chunk2:
+	CMPQ    SI, $+32
+	JLT     weighted1BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1BF16AVX512_chunk2_position:
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z2
+	VPMOVZXWD    (DI), Z3
+	VPSLLD       $0x10, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VPMOVZXWD    32(DI), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+64, DX
+	SUBQ         $+32, SI
+	JMP          weighted1BF16AVX512_chunk2
+
+weighted1BF16AVX512_chunk2_end:
+weighted1BF16AVX512_chunk1:
+	CMPQ    SI, $+16
+	JLT     weighted1BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	MOVQ    dim+56(FP), R8
+	MOVQ    kPitch+40(FP), R9
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted1BF16AVX512_chunk1_position:
+	PREFETCHT0   (BX)
+	ADDQ         R9, BX
+	VBROADCASTSS (R11), Z1
+	VPMOVZXWD    (DI), Z2
+	VPSLLD       $0x10, Z2, Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         $+4, R11
+	ADDQ         R8, DI
+	DECQ         R10
+	JNZ          weighted1BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+32, DX
+	SUBQ         $+16, SI
+	JMP          weighted1BF16AVX512_chunk1
+
+weighted1BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+scores2BF16AVX512_dim:
+	PREFETCHT0   (CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI)(DI*1), Z5
+	VPMOVZXWD    (AX), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VPMOVZXWD    32(AX), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted2BF16AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted2BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2BF16AVX512_chunk4_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS (R12)(DX*1), Z9
+	VPMOVZXWD    (R8), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VPMOVZXWD    32(R8), Z11
+	VPSLLD       $0x10, Z11, Z11
+	VFMADD231PS  Z11, Z8, Z1
+	VFMADD231PS  Z11, Z9, Z5
+	VPMOVZXWD    64(R8), Z12
+	VPSLLD       $0x10, Z12, Z12
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z6
+	VPMOVZXWD    96(R8), Z13
+	VPSLLD       $0x10, Z13, Z13
+	VFMADD231PS  Z13, Z8, Z3
+	VFMADD231PS  Z13, Z9, Z7
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	ADDQ         $+256, CX
+	ADDQ         $+128, BX
+	SUBQ         $+64, DI
+	JMP          weighted2BF16AVX512_chunk4
+
+weighted2BF16AVX512_chunk4_end:
+weighted2BF16AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted2BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2BF16AVX512_chunk2_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z4
+	VBROADCASTSS (R12)(DX*1), Z5
+	VPMOVZXWD    (R8), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VPMOVZXWD    32(R8), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted2BF16AVX512_chunk2
+
+weighted2BF16AVX512_chunk2_end:
+weighted2BF16AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted2BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted2BF16AVX512_chunk1_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z2
+	VBROADCASTSS (R12)(DX*1), Z3
+	VPMOVZXWD    (R8), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted2BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted2BF16AVX512_chunk1
+
+weighted2BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+scores3BF16AVX512_dim:
+	PREFETCHT0   (CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z6
+	VBROADCASTSS (SI)(DI*1), Z7
+	VBROADCASTSS (SI)(DI*2), Z8
+	VPMOVZXWD    (AX), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VPMOVZXWD    32(AX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+56(FP), DI
+
+weighted3BF16AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted3BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3BF16AVX512_chunk4_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z12
+	VBROADCASTSS (R12)(DX*1), Z13
+	VBROADCASTSS (R12)(DX*2), Z14
+	VPMOVZXWD    (R8), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VPMOVZXWD    32(R8), Z16
+	VPSLLD       $0x10, Z16, Z16
+	VFMADD231PS  Z16, Z12, Z1
+	VFMADD231PS  Z16, Z13, Z5
+	VFMADD231PS  Z16, Z14, Z9
+	VPMOVZXWD    64(R8), Z17
+	VPSLLD       $0x10, Z17, Z17
+	VFMADD231PS  Z17, Z12, Z2
+	VFMADD231PS  Z17, Z13, Z6
+	VFMADD231PS  Z17, Z14, Z10
+	VPMOVZXWD    96(R8), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z3
+	VFMADD231PS  Z18, Z13, Z7
+	VFMADD231PS  Z18, Z14, Z11
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+128, BX
+	SUBQ         $+64, DI
+	JMP          weighted3BF16AVX512_chunk4
+
+weighted3BF16AVX512_chunk4_end:
+weighted3BF16AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted3BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3BF16AVX512_chunk2_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z6
+	VBROADCASTSS (R12)(DX*1), Z7
+	VBROADCASTSS (R12)(DX*2), Z8
+	VPMOVZXWD    (R8), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VPMOVZXWD    32(R8), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted3BF16AVX512_chunk2
+
+weighted3BF16AVX512_chunk2_end:
+weighted3BF16AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted3BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	MOVQ    dim+56(FP), R9
+	MOVQ    kPitch+40(FP), R10
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R11
+	MOVQ    AX, R12
+
+weighted3BF16AVX512_chunk1_position:
+	PREFETCHT0   (SI)
+	ADDQ         R10, SI
+	VBROADCASTSS (R12), Z3
+	VBROADCASTSS (R12)(DX*1), Z4
+	VBROADCASTSS (R12)(DX*2), Z5
+	VPMOVZXWD    (R8), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         $+4, R12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNZ          weighted3BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted3BF16AVX512_chunk1
+
+weighted3BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores6BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   v+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	MOVQ   $+64, R8
+	LEAQ   (DI)(DI*2), R9
+	ADDQ   SI, R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+scores6BF16AVX512_dim:
+	PREFETCHT0   (CX)
+	ADDQ         R8, CX
+	VBROADCASTSS (SI), Z12
+	VBROADCASTSS (SI)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*2), Z14
+	VBROADCASTSS (R9), Z15
+	VBROADCASTSS (R9)(DI*1), Z16
+	VBROADCASTSS (R9)(DI*2), Z17
+	VPMOVZXWD    (AX), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VPMOVZXWD    32(AX), Z19
+	VPSLLD       $0x10, Z19, Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, SI
+	ADDQ         $+4, R9
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores6BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z6, 128(AX)
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z8, 128(AX)
+	VMOVUPS      Z9, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z10, 128(AX)
+	VMOVUPS      Z11, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+48(FP), DX
+	LEAQ (DX)(DX*2), BX
+	ADDQ AX, BX
+	LEAQ (DX)(DX*2), SI
+	ADDQ CX, SI
+	MOVQ v+8(FP), DI
+	MOVQ next+16(FP), R8
+	MOVQ dim+56(FP), R9
+
+weighted6BF16AVX512_chunk4:
+	CMPQ    R9, $+64
+	JLT     weighted6BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	VMOVUPS (SI), Z12
+	VMOVUPS 64(SI), Z13
+	VMOVUPS 128(SI), Z14
+	VMOVUPS 192(SI), Z15
+	VMOVUPS (SI)(DX*1), Z16
+	VMOVUPS 64(SI)(DX*1), Z17
+	VMOVUPS 128(SI)(DX*1), Z18
+	VMOVUPS 192(SI)(DX*1), Z19
+	VMOVUPS (SI)(DX*2), Z20
+	VMOVUPS 64(SI)(DX*2), Z21
+	VMOVUPS 128(SI)(DX*2), Z22
+	VMOVUPS 192(SI)(DX*2), Z23
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6BF16AVX512_chunk4_position:
+	PREFETCHT0   (R8)
+	ADDQ         R12, R8
+	PREFETCHT0   (R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z24
+	VBROADCASTSS (R14)(DX*1), Z25
+	VBROADCASTSS (R14)(DX*2), Z26
+	VBROADCASTSS (R15), Z27
+	VBROADCASTSS (R15)(DX*1), Z28
+	VBROADCASTSS (R15)(DX*2), Z29
+	VPMOVZXWD    (R10), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z30, Z24, Z0
+	VFMADD231PS  Z30, Z25, Z4
+	VFMADD231PS  Z30, Z26, Z8
+	VFMADD231PS  Z30, Z27, Z12
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z20
+	VPMOVZXWD    32(R10), Z31
+	VPSLLD       $0x10, Z31, Z31
+	VFMADD231PS  Z31, Z24, Z1
+	VFMADD231PS  Z31, Z25, Z5
+	VFMADD231PS  Z31, Z26, Z9
+	VFMADD231PS  Z31, Z27, Z13
+	VFMADD231PS  Z31, Z28, Z17
+	VFMADD231PS  Z31, Z29, Z21
+	VPMOVZXWD    64(R10), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z30, Z24, Z2
+	VFMADD231PS  Z30, Z25, Z6
+	VFMADD231PS  Z30, Z26, Z10
+	VFMADD231PS  Z30, Z27, Z14
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z22
+	VPMOVZXWD    96(R10), Z31
+	VPSLLD       $0x10, Z31, Z31
+	VFMADD231PS  Z31, Z24, Z3
+	VFMADD231PS  Z31, Z25, Z7
+	VFMADD231PS  Z31, Z26, Z11
+	VFMADD231PS  Z31, Z27, Z15
+	VFMADD231PS  Z31, Z28, Z19
+	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      Z15, 192(SI)
+	VMOVUPS      Z16, (SI)(DX*1)
+	VMOVUPS      Z17, 64(SI)(DX*1)
+	VMOVUPS      Z18, 128(SI)(DX*1)
+	VMOVUPS      Z19, 192(SI)(DX*1)
+	VMOVUPS      Z20, (SI)(DX*2)
+	VMOVUPS      Z21, 64(SI)(DX*2)
+	VMOVUPS      Z22, 128(SI)(DX*2)
+	VMOVUPS      Z23, 192(SI)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, SI
+	ADDQ         $+128, DI
+	SUBQ         $+64, R9
+	JMP          weighted6BF16AVX512_chunk4
+
+weighted6BF16AVX512_chunk4_end:
+weighted6BF16AVX512_chunk2:
+	CMPQ    R9, $+32
+	JLT     weighted6BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS (SI)(DX*1), Z8
+	VMOVUPS 64(SI)(DX*1), Z9
+	VMOVUPS (SI)(DX*2), Z10
+	VMOVUPS 64(SI)(DX*2), Z11
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6BF16AVX512_chunk2_position:
+	PREFETCHT0   (R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z12
+	VBROADCASTSS (R14)(DX*1), Z13
+	VBROADCASTSS (R14)(DX*2), Z14
+	VBROADCASTSS (R15), Z15
+	VBROADCASTSS (R15)(DX*1), Z16
+	VBROADCASTSS (R15)(DX*2), Z17
+	VPMOVZXWD    (R10), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VPMOVZXWD    32(R10), Z19
+	VPSLLD       $0x10, Z19, Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, (SI)(DX*1)
+	VMOVUPS      Z9, 64(SI)(DX*1)
+	VMOVUPS      Z10, (SI)(DX*2)
+	VMOVUPS      Z11, 64(SI)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, SI
+	ADDQ         $+64, DI
+	SUBQ         $+32, R9
+	JMP          weighted6BF16AVX512_chunk2
+
+weighted6BF16AVX512_chunk2_end:
+weighted6BF16AVX512_chunk1:
+	CMPQ    R9, $+16
+	JLT     weighted6BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	VMOVUPS (SI), Z3
+	VMOVUPS (SI)(DX*1), Z4
+	VMOVUPS (SI)(DX*2), Z5
+	MOVQ    dim+56(FP), R11
+	MOVQ    kPitch+40(FP), R12
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R13
+	MOVQ    AX, R14
+	MOVQ    BX, R15
+
+weighted6BF16AVX512_chunk1_position:
+	PREFETCHT0   (R8)
+	ADDQ         R12, R8
+	VBROADCASTSS (R14), Z6
+	VBROADCASTSS (R14)(DX*1), Z7
+	VBROADCASTSS (R14)(DX*2), Z8
+	VBROADCASTSS (R15), Z9
+	VBROADCASTSS (R15)(DX*1), Z10
+	VBROADCASTSS (R15)(DX*2), Z11
+	VPMOVZXWD    (R10), Z12
+	VPSLLD       $0x10, Z12, Z12
+	VFMADD231PS  Z12, Z6, Z0
+	VFMADD231PS  Z12, Z7, Z1
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R14
+	ADDQ         $+4, R15
+	ADDQ         R11, R10
+	DECQ         R13
+	JNZ          weighted6BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	VMOVUPS      Z3, (SI)
+	VMOVUPS      Z4, (SI)(DX*1)
+	VMOVUPS      Z5, (SI)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, SI
+	ADDQ         $+32, DI
+	SUBQ         $+16, R9
+	JMP          weighted6BF16AVX512_chunk1
+
+weighted6BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F
+TEXT ·softenAVX512(SB), NOSPLIT, $0-40
+	MOVQ         states+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stateSize+24(FP), BX
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenAVX512_row:
+	VMOVUPS       128(AX), Z0
+	VMOVUPS       192(AX), Z1
+	LEAQ          tail<>+0(SB), SI
+	MOVLQSX       (CX), DI
+	NEGQ          DI
+	VMINPS        128(SI)(DI*4), Z0, Z0
+	VMINPS        192(SI)(DI*4), Z1, Z1
 	VMAXPS        Z1, Z0, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y11
 	VMAXPS        Y11, Y8, Y8
@@ -3574,7 +6227,6 @@ attendAVX512_dim:
 	VMOVSS        X8, (AX)
 	VBROADCASTSS  X8, Z8
 	VBROADCASTSS  X9, Z9
-	VBROADCASTSS  constants<>+28(SB), Z13
 	VSUBPS        Z8, Z9, Z9
 	VMAXPS        Z9, Z13, Z9
 	VCVTPS2DQ     Z9, Z10
@@ -3641,134 +6293,19 @@ attendAVX512_dim:
 	VFMADD213PS   Z0, Z9, Z11
 	VADDPS        Z1, Z11, Z11
 	VMOVUPS       Z11, 64(AX)
-	MOVQ          state+24(FP), AX
-	MOVQ          v+16(FP), CX
-	MOVQ          dim+48(FP), DX
-	LEAQ          (DX)(DX*1), BX
-	ADDQ          BX, BX
-	LEAQ          256(AX), SI
+	MOVQ          dim+32(FP), DI
+	MOVQ          AX, SI
 
-attendAVX512_chunk8:
-	CMPQ   DX, $+128
-	JLT    attendAVX512_chunk8_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	VMULPS 128(SI), Z9, Z2
-	VMULPS 192(SI), Z9, Z3
-	VMULPS 256(SI), Z9, Z4
-	VMULPS 320(SI), Z9, Z5
-	VMULPS 384(SI), Z9, Z6
-	VMULPS 448(SI), Z9, Z7
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk8_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	VFMADD231PS  128(R8), Z11, Z2
-	VFMADD231PS  192(R8), Z11, Z3
-	VFMADD231PS  256(R8), Z11, Z4
-	VFMADD231PS  320(R8), Z11, Z5
-	VFMADD231PS  384(R8), Z11, Z6
-	VFMADD231PS  448(R8), Z11, Z7
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk8_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	VMOVUPS      Z2, 128(SI)
-	VMOVUPS      Z3, 192(SI)
-	VMOVUPS      Z4, 256(SI)
-	VMOVUPS      Z5, 320(SI)
-	VMOVUPS      Z6, 384(SI)
-	VMOVUPS      Z7, 448(SI)
-	ADDQ         $+512, SI
-	ADDQ         $+512, CX
-	SUBQ         $+128, DX
-	JMP          attendAVX512_chunk8
-
-attendAVX512_chunk8_end:
-attendAVX512_chunk4:
-	CMPQ   DX, $+64
-	JLT    attendAVX512_chunk4_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	VMULPS 128(SI), Z9, Z2
-	VMULPS 192(SI), Z9, Z3
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk4_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	VFMADD231PS  128(R8), Z11, Z2
-	VFMADD231PS  192(R8), Z11, Z3
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk4_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	VMOVUPS      Z2, 128(SI)
-	VMOVUPS      Z3, 192(SI)
-	ADDQ         $+256, SI
-	ADDQ         $+256, CX
-	SUBQ         $+64, DX
-	JMP          attendAVX512_chunk4
-
-attendAVX512_chunk4_end:
-attendAVX512_chunk2:
-	CMPQ   DX, $+32
-	JLT    attendAVX512_chunk2_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk2_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk2_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	ADDQ         $+128, SI
-	ADDQ         $+128, CX
-	SUBQ         $+32, DX
-	JMP          attendAVX512_chunk2
-
-attendAVX512_chunk2_end:
-attendAVX512_chunk1:
-	CMPQ   DX, $+16
-	JLT    attendAVX512_chunk1_end
-	VMULPS (SI), Z9, Z0
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk1_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk1_position
-	VMOVUPS      Z0, (SI)
-	ADDQ         $+64, SI
-	ADDQ         $+64, CX
-	SUBQ         $+16, DX
-	JMP          attendAVX512_chunk1
-
-attendAVX512_chunk1_end:
+softenAVX512_out:
+	VMULPS  256(SI), Z9, Z11
+	VMOVUPS Z11, 256(SI)
+	ADDQ    $+64, SI
+	SUBQ    $0x10, DI
+	JNZ     softenAVX512_out
+	ADDQ    $+4, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     softenAVX512_row
 	VZEROUPPER
 	RET
 

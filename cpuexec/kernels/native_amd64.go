@@ -7,14 +7,14 @@ import "golang.org/x/sys/cpu"
 var avx2 = &Set{
 	Name:          "avx2",
 	Gemm:          gemmBy(gemmAVX2),
-	Attend:        attendBy(attendAVX2),
+	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX2),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
 	Quantise:      quantiseGo,
 	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
+	AttendBF16:    attendBF16AVX2.attend,
 	AttendInt8:    attendInt8Go,
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
@@ -30,14 +30,14 @@ var avx2 = &Set{
 var avx512 = &Set{
 	Name:          "avx512",
 	Gemm:          gemmBy(gemmAVX512),
-	Attend:        attendBy(attendAVX512),
+	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
 	Quantise:      quantiseGo,
 	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
+	AttendBF16:    attendBF16AVX512.attend,
 	AttendInt8:    attendInt8Go,
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
@@ -60,19 +60,6 @@ func native() []*Set {
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// attendBy serves any number of queries, one after the other.
-func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-	return func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, states, kPitch, n, dim)
-			return
-		}
-		for r, n := range n {
-			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
-		}
-	}
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

@@ -37,11 +37,83 @@ func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, out
 //go:noescape
 func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
-// attendAVX2 adds n (1 to 32) positions to an attention state. kPitch is in bytes,
-// dim is a multiple of 16.
+// scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
 //
 //go:noescape
-func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
+func scores1F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1F32AVX2 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2F32AVX2 writes the scores of 2 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2F32AVX2 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores3F32AVX2 writes the scores of 3 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3F32AVX2 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores1BF16AVX2 writes the scores of 1 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1BF16AVX2 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2BF16AVX2 writes the scores of 2 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2BF16AVX2 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores3BF16AVX2 writes the scores of 3 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3BF16AVX2 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// softenAVX2 makes weights of the scores of queries, of which each sees its n (1 to 32)
+// positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
+//
+//go:noescape
+func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
 // aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.
@@ -192,11 +264,107 @@ func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, 
 //go:noescape
 func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
-// attendAVX512 adds n (1 to 32) positions to an attention state. kPitch is in bytes,
-// dim is a multiple of 16.
+// scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
 //
 //go:noescape
-func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
+func scores1F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1F32AVX512 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2F32AVX512 writes the scores of 2 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2F32AVX512 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores3F32AVX512 writes the scores of 3 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3F32AVX512 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores6F32AVX512 writes the scores of 6 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores6F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted6F32AVX512 adds n positions of V to the sums of 6 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores1BF16AVX512 writes the scores of 1 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1BF16AVX512 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2BF16AVX512 writes the scores of 2 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2BF16AVX512 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores3BF16AVX512 writes the scores of 3 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3BF16AVX512 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// scores6BF16AVX512 writes the scores of 6 queries with 32 positions to their states, and
+// fetches V. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores6BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted6BF16AVX512 adds n positions of V to the sums of 6 queries, p being their weights, and
+// fetches K of the next tile. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+
+// softenAVX512 makes weights of the scores of queries, of which each sees its n (1 to 32)
+// positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
+//
+//go:noescape
+func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
 // aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.

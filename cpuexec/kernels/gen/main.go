@@ -12,7 +12,7 @@ func main() {
 			gemm(s, rows+1)
 			gemmBF16(s, rows+1)
 		}
-		attend(s)
+		attention(s)
 		above(s)
 		siluTile(s)
 		scaleMul(s)
