@@ -19,6 +19,8 @@ func main() {
 	scaleMul()
 	rope()
 	transpose()
+	integerProducts()
+	dotPeak()
 	pause()
 	Generate()
 }
