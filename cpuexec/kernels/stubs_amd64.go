@@ -406,6 +406,71 @@ func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale
 //go:noescape
 func transpose(x *float32, w *float32, n8 int64, xStride int64)
 
+// gemmQ8AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ8AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ8AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ4AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ4AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ4AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmC8AVX512 multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead
+// bytes behind w on it fetches memory, step bytes for 4 k.
+//
+//go:noescape
+func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
+
+// rowC8AVX512 multiplies a packed row, the first of 8, with panels.
+//
+//go:noescape
+func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmC8AVX2 multiplies 1 to 8 rows with a panel. outStride is in bytes, from is 0.
+//
+//go:noescape
+func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+
+// quantise packs n blocks of a row.
+//
+//go:noescape
+func quantise(x *float32, dst *byte, n int64)
+
+// quantiseGroup packs so many blocks of a row with one scale.
+//
+//go:noescape
+func quantiseGroup(x *float32, dst *byte, blocks int64)
+
+// dotPeakAVX512 does n*6400 products of bytes, 100*n instructions VPDPBUSD.
+//
+//go:noescape
+func dotPeakAVX512(n int64)
+
 // pause tells the CPU n times that this thread spins.
 //
 //go:noescape

@@ -21,6 +21,8 @@ func main() {
 	sumSquares()
 	rope()
 	transpose()
+	integerProducts()
+	dotPeak()
 	pause()
 	Generate()
 }
