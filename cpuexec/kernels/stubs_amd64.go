@@ -214,6 +214,95 @@ func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n in
 //go:noescape
 func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
+// scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
+// fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted1Int8AVX512 adds groups of 4 positions of V to the sums of 1 queries, each of which
+// sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and
+// stateSize are in bytes.
+//
+//go:noescape
+func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2Int8AVX512 writes the scores of 2 queries with 32 positions, of which n count, and
+// fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted2Int8AVX512 adds groups of 4 positions of V to the sums of 2 queries, each of which
+// sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and
+// stateSize are in bytes.
+//
+//go:noescape
+func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+
+// scores3Int8AVX512 writes the scores of 3 queries with 32 positions, of which n count, and
+// fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted3Int8AVX512 adds groups of 4 positions of V to the sums of 3 queries, each of which
+// sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and
+// stateSize are in bytes.
+//
+//go:noescape
+func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+
+// scores1Int8AVX2 writes the scores of 1 queries with 32 positions, of which n count, and
+// fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1Int8AVX2(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted1Int8AVX2 adds groups of 4 positions of V to the sums of 1 queries, each of which
+// sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and
+// stateSize are in bytes.
+//
+//go:noescape
+func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+
+// scores2Int8AVX2 writes the scores of 2 queries with 32 positions, of which n count, and
+// fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2Int8AVX2(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted2Int8AVX2 adds groups of 4 positions of V to the sums of 2 queries, each of which
+// sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and
+// stateSize are in bytes.
+//
+//go:noescape
+func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+
+// quantiseQuery packs a query of dim elements, a multiple of 16.
+//
+//go:noescape
+func quantiseQuery(q *float32, dst *byte, dim int64)
+
+// storeKeyInt8 writes dim numbers, a multiple of 16:
+// 4 dimensions of K side by side, then those of other positions.
+// pitch is that of 4 of them in bytes.
+//
+//go:noescape
+func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
+
+// storeValueInt8 writes dim numbers, a multiple of 16:
+// a byte in each 4, so that 4 positions lie side by side.
+// pitch is that of 4 of them in bytes.
+//
+//go:noescape
+func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
+
+// storeBF16 writes dim numbers of K and V, a multiple of 16. kPitch is in bytes.
+//
+//go:noescape
+func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int64, dim int64)
+
 // addTile adds rows of 32 columns. Strides are in bytes; a srcStride of 0 adds one
 // row to all.
 //

@@ -108,9 +108,9 @@ func (r rows) advance(n int) {
 }
 
 // prefetch fetches n lines, and moves p on by stride.
-func prefetch(p, stride reg.Register, n int) {
+func prefetch(op func(Op), p, stride reg.Register, n int) {
 	for i := range n {
-		PREFETCHT0(mem(p, 64*i))
+		op(mem(p, 64*i))
 	}
 	ADDQ(stride, p)
 }

@@ -28,7 +28,7 @@ func scores(s isa, e element, n int) {
 		s.zero(i)
 	}
 	Label(name + "_dim")
-	prefetch(v, line, tile*e.size/64)
+	prefetch(PREFETCHT1, v, line, tile*e.size/64)
 	for r := range n {
 		VBROADCASTSS(q.at(r, 0), s.v(value+r))
 	}

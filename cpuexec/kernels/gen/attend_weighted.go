@@ -50,7 +50,7 @@ func weightedChunk(s isa, e element, n, vecs int, chunk string, p, out rows, v, 
 	count, weights := Load(Param("n"), GP64()), p.copied()
 	Label(chunk + "_position")
 	for range max(1, vecs*s.lanes/tile) {
-		prefetch(next, kPitch, tile*e.size/64)
+		prefetch(PREFETCHT1, next, kPitch, tile*e.size/64)
 	}
 	for r := range n {
 		VBROADCASTSS(weights.at(r, 0), s.v(weight+r))

@@ -13,6 +13,10 @@ func main() {
 		}
 		attention(s)
 	}
+	attentionInt8()
+	quantiseQuery()
+	storeInt8()
+	storeBF16()
 	addTile()
 	siluTile()
 	sumSquares()
