@@ -8,8 +8,8 @@ import "slices"
 // stateSize are in bytes.
 type attendRows[T float32 | uint16] struct {
 	rows     int
-	scores   func(q *float32, k, v *T, states *float32, kPitch, stateSize, dim int64)
-	weighted func(p *float32, v, next *T, out *float32, n, kPitch, stateSize, dim int64)
+	scores   func(q *float32, k, next *T, states *float32, kPitch, stateSize, dim int64)
+	weighted func(p *float32, v, next *T, out *float32, n, stateSize, dim int64)
 }
 
 // tiled serves any number of queries by kernels for fixed ones, the largest first, the
@@ -27,9 +27,7 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 		a.plain(q, k, v, next, states, kPitch, n, dim)
 		return
 	}
-	if len(next) == 0 {
-		next = k
-	}
+	next, second := halves(next, k, dim*Tile)
 	size, pitch := StateLen(dim), int64(a.size*kPitch)
 	stateSize, dim64 := int64(4*size), int64(dim)
 	_ = q[len(n)*dim-1] // the assembly trusts these
@@ -37,7 +35,7 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 	_ = v[int(slices.Max(n))*dim-1]
 	for r := 0; r < len(n); {
 		f := &a.list[fitting(a.list, len(n)-r)]
-		f.scores(&q[r*dim], &k[0], &v[0], &states[r*size], pitch, stateSize, dim64)
+		f.scores(&q[r*dim], &k[0], &next[0], &states[r*size], pitch, stateSize, dim64)
 		r += f.rows
 	}
 	a.soften(&states[0], &n[0], int64(len(n)), stateSize, dim64)
@@ -47,15 +45,24 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 		seen := n[r:][:f.rows]
 		all := slices.Min(seen)
 		state := states[r*size:]
-		f.weighted(&state[stateP], &v[0], &next[0], &state[stateOut], int64(all), pitch, stateSize, dim64)
+		f.weighted(&state[stateP], &v[0], &second[0], &state[stateOut], int64(all), stateSize, dim64)
 		for i, s := range seen {
 			if s > all { // what not all of them see
 				state := state[i*size:]
-				one.weighted(&state[stateP+all], &v[int(all)*dim], &k[0], &state[stateOut], int64(s-all), pitch, stateSize, dim64)
+				one.weighted(&state[stateP+all], &v[int(all)*dim], &k[0], &state[stateOut], int64(s-all), stateSize, dim64)
 			}
 		}
 		r += f.rows
 	}
+}
+
+// halves is what is to be fetched beside K and beside V, of n numbers each; without a hint
+// that is what is there.
+func halves[T any](next, k []T, n int) (first, second []T) {
+	if len(next) < 2*n {
+		return k, k
+	}
+	return next, next[n:]
 }
 
 // fitting is the first of list for no more than so many rows.

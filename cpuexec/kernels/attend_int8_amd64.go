@@ -7,8 +7,8 @@ import "slices"
 // attendInt8Rows computes a fixed number of queries with a tile of a cache in int8;
 // kPitch and stateSize are in bytes.
 type attendInt8Rows struct {
-	scores   func(q, k, v *byte, kScales, states *float32, kPitch, n, stateSize, dim int64)
-	weighted func(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups, kPitch, stateSize, dim int64)
+	scores   func(q, k, next *byte, kScales, states *float32, kPitch, n, stateSize, dim int64)
+	weighted func(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups, stateSize, dim int64)
 }
 
 // tiledInt8 serves any number of queries by kernels for 1, 2 and so on.
@@ -23,9 +23,7 @@ func (a tiledInt8) attend(q, k, v, next []byte, kScales, vScales, states []float
 		attendInt8Go(q, k, v, next, kScales, vScales, states, kPitch, n, dim)
 		return
 	}
-	if len(next) == 0 {
-		next = k
-	}
+	next, second := halves(next, k, dim*Tile)
 	most := int(slices.Max(n))
 	groups := (most + 3) / 4
 	_ = q[len(n)*QueryLen(dim)-1] // the assembly trusts these
@@ -35,15 +33,15 @@ func (a tiledInt8) attend(q, k, v, next []byte, kScales, vScales, states []float
 	pitch, stateSize, dim64 := int64(4*kPitch), int64(4*StateLen(dim)), int64(dim)
 	for r := 0; r < len(n); {
 		rows := min(len(a.list), len(n)-r)
-		a.list[rows-1].scores(&q[r*QueryLen(dim)], &k[0], &v[0], &kScales[0], &states[r*StateLen(dim)],
+		a.list[rows-1].scores(&q[r*QueryLen(dim)], &k[0], &next[0], &kScales[0], &states[r*StateLen(dim)],
 			pitch, int64(most), stateSize, dim64)
 		r += rows
 	}
 	a.soften(&states[0], &n[0], int64(len(n)), stateSize, dim64)
 	for r := 0; r < len(n); {
 		rows := min(len(a.list), len(n)-r)
-		a.list[rows-1].weighted(&v[0], &vScales[0], &next[0], &states[r*StateLen(dim)], &n[r],
-			int64(groups), pitch, stateSize, dim64)
+		a.list[rows-1].weighted(&v[0], &vScales[0], &second[0], &states[r*StateLen(dim)], &n[r],
+			int64(groups), stateSize, dim64)
 		r += rows
 	}
 }

@@ -98,17 +98,16 @@ gemm2AVX2_k:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -117,7 +116,7 @@ TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
 scores1F32AVX2_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         DI, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y4
 	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -140,15 +139,15 @@ scores1F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -157,18 +156,17 @@ weighted1F32AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk4_position:
 	PREFETCHT1   (BX)
 	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Y4
 	VMOVUPS      (DI), Y5
 	VFMADD231PS  Y5, Y4, Y0
 	VMOVUPS      32(DI), Y6
@@ -177,9 +175,9 @@ weighted1F32AVX2_chunk4_position:
 	VFMADD231PS  Y7, Y4, Y2
 	VMOVUPS      96(DI), Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -196,25 +194,23 @@ weighted1F32AVX2_chunk2:
 	JLT     weighted1F32AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk2_position:
 	PREFETCHT1   (BX)
-	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VMOVUPS      (DI), Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VMOVUPS      32(DI), Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -227,17 +223,16 @@ weighted1F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -250,7 +245,7 @@ TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 scores2F32AVX2_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         R8, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VMOVUPS      (AX), Y10
@@ -283,15 +278,15 @@ scores2F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -304,19 +299,18 @@ weighted2F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk4_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VMOVUPS      (R8), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y4
@@ -329,9 +323,9 @@ weighted2F32AVX2_chunk4_position:
 	VMOVUPS      96(R8), Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -354,28 +348,26 @@ weighted2F32AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk2_position:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VMOVUPS      (R8), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y2
 	VMOVUPS      32(R8), Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -390,17 +382,16 @@ weighted2F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -417,7 +408,7 @@ TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 scores3F32AVX2_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         R8, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -460,15 +451,15 @@ scores3F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -485,20 +476,19 @@ weighted3F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk4_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VMOVUPS      (R8), Y15
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y4
@@ -515,9 +505,9 @@ weighted3F32AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -546,20 +536,18 @@ weighted3F32AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk2_position:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VMOVUPS      (R8), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y2
@@ -568,9 +556,9 @@ weighted3F32AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -587,17 +575,16 @@ weighted3F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -605,7 +592,7 @@ TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
 
 scores1BF16AVX2_dim:
 	PREFETCHT1   (CX)
-	ADDQ         DI, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y4
 	VPMOVZXWD    (AX), Y5
 	VPSLLD       $0x10, Y5, Y5
@@ -632,15 +619,15 @@ scores1BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -649,17 +636,16 @@ weighted1BF16AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk4_position:
 	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y4
 	VPMOVZXWD    (DI), Y5
 	VPSLLD       $0x10, Y5, Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -672,9 +658,9 @@ weighted1BF16AVX2_chunk4_position:
 	VPMOVZXWD    48(DI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -691,26 +677,25 @@ weighted1BF16AVX2_chunk2:
 	JLT     weighted1BF16AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk2_position:
 	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VPMOVZXWD    (DI), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VPMOVZXWD    16(DI), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -723,17 +708,16 @@ weighted1BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -745,7 +729,7 @@ TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 
 scores2BF16AVX2_dim:
 	PREFETCHT1   (CX)
-	ADDQ         R8, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VPMOVZXWD    (AX), Y10
@@ -782,15 +766,15 @@ scores2BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -803,18 +787,17 @@ weighted2BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk4_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VPMOVZXWD    (R8), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y10, Y8, Y0
@@ -831,9 +814,9 @@ weighted2BF16AVX2_chunk4_position:
 	VPSLLD       $0x10, Y13, Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -856,18 +839,17 @@ weighted2BF16AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk2_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VPMOVZXWD    (R8), Y6
 	VPSLLD       $0x10, Y6, Y6
 	VFMADD231PS  Y6, Y4, Y0
@@ -876,9 +858,9 @@ weighted2BF16AVX2_chunk2_position:
 	VPSLLD       $0x10, Y7, Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -893,17 +875,16 @@ weighted2BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -919,7 +900,7 @@ TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 
 scores3BF16AVX2_dim:
 	PREFETCHT1   (CX)
-	ADDQ         R8, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -966,15 +947,15 @@ scores3BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -991,19 +972,18 @@ weighted3BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk4_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VPMOVZXWD    (R8), Y15
 	VPSLLD       $0x10, Y15, Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -1024,9 +1004,9 @@ weighted3BF16AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1055,19 +1035,18 @@ weighted3BF16AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk2_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VPMOVZXWD    (R8), Y9
 	VPSLLD       $0x10, Y9, Y9
 	VFMADD231PS  Y9, Y6, Y0
@@ -1078,9 +1057,9 @@ weighted3BF16AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1580,24 +1559,23 @@ gemm8AVX512_k:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1F32AVX512_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         DI, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z2
 	VMOVUPS      (AX), Z3
 	VFMADD231PS  Z3, Z2, Z0
@@ -1614,15 +1592,15 @@ scores1F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -1631,21 +1609,19 @@ weighted1F32AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk4_position:
 	PREFETCHT1   (BX)
 	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	PREFETCHT1   (BX)
-	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   128(BX)
+	PREFETCHT1   192(BX)
+	ADDQ         $+256, BX
+	VBROADCASTSS (R10), Z4
 	VMOVUPS      (DI), Z5
 	VFMADD231PS  Z5, Z4, Z0
 	VMOVUPS      64(DI), Z6
@@ -1654,9 +1630,9 @@ weighted1F32AVX512_chunk4_position:
 	VFMADD231PS  Z7, Z4, Z2
 	VMOVUPS      192(DI), Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -1673,25 +1649,24 @@ weighted1F32AVX512_chunk2:
 	JLT     weighted1F32AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk2_position:
 	PREFETCHT1   (BX)
 	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z2
 	VMOVUPS      (DI), Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VMOVUPS      64(DI), Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -1705,23 +1680,21 @@ weighted1F32AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk1_position:
 	PREFETCHT1   (BX)
-	PREFETCHT1   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VMOVUPS      (DI), Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -1733,17 +1706,16 @@ weighted1F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1752,7 +1724,7 @@ TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
 scores2F32AVX512_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         R8, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VMOVUPS      (AX), Z6
@@ -1775,15 +1747,15 @@ scores2F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -1796,22 +1768,20 @@ weighted2F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk4_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VMOVUPS      (R8), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z4
@@ -1824,9 +1794,9 @@ weighted2F32AVX512_chunk4_position:
 	VMOVUPS      192(R8), Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -1849,28 +1819,27 @@ weighted2F32AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk2_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z2
 	VMOVUPS      64(R8), Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -1887,25 +1856,23 @@ weighted2F32AVX512_chunk1:
 	JLT     weighted2F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk1_position:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VMOVUPS      (R8), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -1918,17 +1885,16 @@ weighted2F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1939,7 +1905,7 @@ TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 scores3F32AVX512_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         R8, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -1968,15 +1934,15 @@ scores3F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -1993,23 +1959,21 @@ weighted3F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk4_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VMOVUPS      (R8), Z15
 	VFMADD231PS  Z15, Z12, Z0
 	VFMADD231PS  Z15, Z13, Z4
@@ -2026,9 +1990,9 @@ weighted3F32AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2057,20 +2021,19 @@ weighted3F32AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk2_position:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VMOVUPS      (R8), Z9
 	VFMADD231PS  Z9, Z6, Z0
 	VFMADD231PS  Z9, Z7, Z2
@@ -2079,9 +2042,9 @@ weighted3F32AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2101,27 +2064,25 @@ weighted3F32AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk1_position:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -2135,19 +2096,18 @@ weighted3F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2164,13 +2124,13 @@ TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 scores6F32AVX512_dim:
 	PREFETCHT1   (CX)
 	PREFETCHT1   64(CX)
-	ADDQ         R8, CX
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VMOVUPS      (AX), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -2186,7 +2146,7 @@ scores6F32AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6F32AVX512_dim
@@ -2212,19 +2172,19 @@ scores6F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6F32AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -2253,27 +2213,25 @@ weighted6F32AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk4_position:
 	PREFETCHT1   (R8)
 	PREFETCHT1   64(R8)
-	ADDQ         R12, R8
-	PREFETCHT1   (R8)
-	PREFETCHT1   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   128(R8)
+	PREFETCHT1   192(R8)
+	ADDQ         $+256, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VMOVUPS      (R10), Z30
 	VFMADD231PS  Z30, Z24, Z0
 	VFMADD231PS  Z30, Z25, Z4
@@ -2302,10 +2260,10 @@ weighted6F32AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2353,24 +2311,23 @@ weighted6F32AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk2_position:
 	PREFETCHT1   (R8)
 	PREFETCHT1   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VMOVUPS      (R10), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -2385,10 +2342,10 @@ weighted6F32AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2418,24 +2375,22 @@ weighted6F32AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk1_position:
 	PREFETCHT1   (R8)
-	PREFETCHT1   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VMOVUPS      (R10), Z12
 	VFMADD231PS  Z12, Z6, Z0
 	VFMADD231PS  Z12, Z7, Z1
@@ -2443,10 +2398,10 @@ weighted6F32AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -2464,23 +2419,22 @@ weighted6F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1BF16AVX512_dim:
 	PREFETCHT1   (CX)
-	ADDQ         DI, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z2
 	VPMOVZXWD    (AX), Z3
 	VPSLLD       $0x10, Z3, Z3
@@ -2499,15 +2453,15 @@ scores1BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -2516,19 +2470,17 @@ weighted1BF16AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk4_position:
 	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z4
 	VPMOVZXWD    (DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z5, Z4, Z0
@@ -2541,9 +2493,9 @@ weighted1BF16AVX512_chunk4_position:
 	VPMOVZXWD    96(DI), Z8
 	VPSLLD       $0x10, Z8, Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2560,26 +2512,25 @@ weighted1BF16AVX512_chunk2:
 	JLT     weighted1BF16AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk2_position:
 	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z2
 	VPMOVZXWD    (DI), Z3
 	VPSLLD       $0x10, Z3, Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VPMOVZXWD    32(DI), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2593,23 +2544,22 @@ weighted1BF16AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk1_position:
 	PREFETCHT1   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VPMOVZXWD    (DI), Z2
 	VPSLLD       $0x10, Z2, Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -2621,17 +2571,16 @@ weighted1BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2639,7 +2588,7 @@ TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
 
 scores2BF16AVX512_dim:
 	PREFETCHT1   (CX)
-	ADDQ         R8, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VPMOVZXWD    (AX), Z6
@@ -2664,15 +2613,15 @@ scores2BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -2685,20 +2634,18 @@ weighted2BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk4_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VPMOVZXWD    (R8), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z10, Z8, Z0
@@ -2715,9 +2662,9 @@ weighted2BF16AVX512_chunk4_position:
 	VPSLLD       $0x10, Z13, Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2740,18 +2687,17 @@ weighted2BF16AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk2_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z4, Z0
@@ -2760,9 +2706,9 @@ weighted2BF16AVX512_chunk2_position:
 	VPSLLD       $0x10, Z7, Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2779,25 +2725,24 @@ weighted2BF16AVX512_chunk1:
 	JLT     weighted2BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk1_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VPMOVZXWD    (R8), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -2810,17 +2755,16 @@ weighted2BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2830,7 +2774,7 @@ TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 
 scores3BF16AVX512_dim:
 	PREFETCHT1   (CX)
-	ADDQ         R8, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -2861,15 +2805,15 @@ scores3BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -2886,21 +2830,19 @@ weighted3BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk4_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VPMOVZXWD    (R8), Z15
 	VPSLLD       $0x10, Z15, Z15
 	VFMADD231PS  Z15, Z12, Z0
@@ -2921,9 +2863,9 @@ weighted3BF16AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2952,19 +2894,18 @@ weighted3BF16AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk2_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VPMOVZXWD    (R8), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z9, Z6, Z0
@@ -2975,9 +2916,9 @@ weighted3BF16AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -2997,27 +2938,26 @@ weighted3BF16AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk1_position:
 	PREFETCHT1   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -3031,19 +2971,18 @@ weighted3BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -3059,13 +2998,13 @@ TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 
 scores6BF16AVX512_dim:
 	PREFETCHT1   (CX)
-	ADDQ         R8, CX
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VPMOVZXWD    (AX), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -3083,7 +3022,7 @@ scores6BF16AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6BF16AVX512_dim
@@ -3109,19 +3048,19 @@ scores6BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6BF16AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -3150,25 +3089,23 @@ weighted6BF16AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk4_position:
 	PREFETCHT1   (R8)
-	ADDQ         R12, R8
-	PREFETCHT1   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VPMOVZXWD    (R10), Z30
 	VPSLLD       $0x10, Z30, Z30
 	VFMADD231PS  Z30, Z24, Z0
@@ -3201,10 +3138,10 @@ weighted6BF16AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -3252,23 +3189,22 @@ weighted6BF16AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk2_position:
 	PREFETCHT1   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VPMOVZXWD    (R10), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -3285,10 +3221,10 @@ weighted6BF16AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -3318,23 +3254,22 @@ weighted6BF16AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk1_position:
 	PREFETCHT1   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VPMOVZXWD    (R10), Z12
 	VPSLLD       $0x10, Z12, Z12
 	VFMADD231PS  Z12, Z6, Z0
@@ -3343,10 +3278,10 @@ weighted6BF16AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -3477,7 +3412,7 @@ softenAVX512_out:
 	VZEROUPPER
 	RET
 
-// func scores1Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
 TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dim+64(FP), DX
@@ -3486,11 +3421,10 @@ TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
 	LEAQ         (AX)(DX*1), CX
 	ADDQ         $+16, DX
 	MOVQ         k+8(FP), DX
-	MOVQ         v+16(FP), BX
+	MOVQ         next+16(FP), BX
 	MOVQ         kPitch+40(FP), SI
 	MOVQ         dim+64(FP), DI
-	LEAQ         (AX)(DI*1), R9
-	MOVQ         $+128, R8
+	LEAQ         (AX)(DI*1), R8
 	VPBROADCASTD 4(CX), Z0
 	VPBROADCASTD 8(CX), Z2
 	VPBROADCASTD 4(CX), Z1
@@ -3499,17 +3433,17 @@ TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
 scores1Int8AVX512_dim:
 	PREFETCHT1   (BX)
 	PREFETCHT1   64(BX)
-	ADDQ         R8, BX
+	ADDQ         $+128, BX
 	VMOVUPS      (DX), Z4
 	VMOVUPS      64(DX), Z5
 	VPBROADCASTD (AX), Z6
-	VPBROADCASTD (R9), Z7
+	VPBROADCASTD (R8), Z7
 	VPDPBUSD     Z6, Z4, Z0
 	VPDPBUSD     Z7, Z4, Z2
 	VPDPBUSD     Z6, Z5, Z1
 	VPDPBUSD     Z7, Z5, Z3
 	ADDQ         $+4, AX
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         SI, DX
 	SUBQ         $0x04, DI
 	JNZ          scores1Int8AVX512_dim
@@ -3541,13 +3475,13 @@ scores1Int8AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
-TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-72
+TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-64
 	MOVQ          n+32(FP), CX
 	MOVQ          vScales+8(FP), DX
 	MOVQ          states+24(FP), AX
-	MOVQ          stateSize+56(FP), BX
+	MOVQ          stateSize+48(FP), BX
 	VBROADCASTSS  constants<>+56(SB), Z11
 	VBROADCASTSS  constants<>+48(SB), Z13
 	VPXORD        Z12, Z12, Z12
@@ -3594,7 +3528,7 @@ TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-72
 	VPMOVDB       Z1, 16(SP)
 	MOVQ          v+0(FP), CX
 	MOVQ          next+16(FP), DX
-	MOVQ          dim+64(FP), BX
+	MOVQ          dim+56(FP), BX
 
 weighted1Int8AVX512_chunk4:
 	CMPQ   BX, $+64
@@ -3607,26 +3541,24 @@ weighted1Int8AVX512_chunk4:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   dim+64(FP), DI
-	MOVQ   kPitch+48(FP), R8
+	MOVQ   dim+56(FP), DI
 	MOVQ   CX, SI
 	SHLQ   $0x02, DI
-	MOVQ   groups+40(FP), R9
-	LEAQ   (SP), R10
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
 
 weighted1Int8AVX512_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
-	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
 	VMOVUPS      (SI), Z8
 	VMOVUPS      64(SI), Z9
 	VMOVUPS      128(SI), Z10
 	VMOVUPS      192(SI), Z11
-	VPBROADCASTD (R10), Z12
-	VPBROADCASTD 32(R10), Z13
+	VPBROADCASTD (R9), Z12
+	VPBROADCASTD 32(R9), Z13
 	VPDPBUSD     Z8, Z12, Z0
 	VPDPBUSD     Z8, Z13, Z4
 	VPDPBUSD     Z9, Z12, Z1
@@ -3635,9 +3567,9 @@ weighted1Int8AVX512_chunk4_group:
 	VPDPBUSD     Z10, Z13, Z6
 	VPDPBUSD     Z11, Z12, Z3
 	VPDPBUSD     Z11, Z13, Z7
-	ADDQ         $+4, R10
+	ADDQ         $+4, R9
 	ADDQ         DI, SI
-	DECQ         R9
+	DECQ         R8
 	JNZ          weighted1Int8AVX512_chunk4_group
 	VBROADCASTSS 64(SP), Z12
 	VPSLLD       $0x08, Z0, Z0
@@ -3677,28 +3609,27 @@ weighted1Int8AVX512_chunk2:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   dim+64(FP), DI
-	MOVQ   kPitch+48(FP), R8
+	MOVQ   dim+56(FP), DI
 	MOVQ   CX, SI
 	SHLQ   $0x02, DI
-	MOVQ   groups+40(FP), R9
-	LEAQ   (SP), R10
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
 
 weighted1Int8AVX512_chunk2_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
+	ADDQ         $+128, DX
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
-	VPBROADCASTD (R10), Z6
-	VPBROADCASTD 32(R10), Z7
+	VPBROADCASTD (R9), Z6
+	VPBROADCASTD 32(R9), Z7
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z4, Z7, Z2
 	VPDPBUSD     Z5, Z6, Z1
 	VPDPBUSD     Z5, Z7, Z3
-	ADDQ         $+4, R10
+	ADDQ         $+4, R9
 	ADDQ         DI, SI
-	DECQ         R9
+	DECQ         R8
 	JNZ          weighted1Int8AVX512_chunk2_group
 	VBROADCASTSS 64(SP), Z6
 	VPSLLD       $0x08, Z0, Z0
@@ -3724,25 +3655,23 @@ weighted1Int8AVX512_chunk1:
 	JLT    weighted1Int8AVX512_chunk1_end
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   dim+64(FP), DI
-	MOVQ   kPitch+48(FP), R8
+	MOVQ   dim+56(FP), DI
 	MOVQ   CX, SI
 	SHLQ   $0x02, DI
-	MOVQ   groups+40(FP), R9
-	LEAQ   (SP), R10
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
 
 weighted1Int8AVX512_chunk1_group:
 	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
+	ADDQ         $+64, DX
 	VMOVUPS      (SI), Z2
-	VPBROADCASTD (R10), Z3
-	VPBROADCASTD 32(R10), Z4
+	VPBROADCASTD (R9), Z3
+	VPBROADCASTD 32(R9), Z4
 	VPDPBUSD     Z2, Z3, Z0
 	VPDPBUSD     Z2, Z4, Z1
-	ADDQ         $+4, R10
+	ADDQ         $+4, R9
 	ADDQ         DI, SI
-	DECQ         R9
+	DECQ         R8
 	JNZ          weighted1Int8AVX512_chunk1_group
 	VBROADCASTSS 64(SP), Z3
 	VPSLLD       $0x08, Z0, Z0
@@ -3760,7 +3689,7 @@ weighted1Int8AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
 TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dim+64(FP), DX
@@ -3769,11 +3698,10 @@ TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
 	LEAQ         (AX)(DX*1), CX
 	ADDQ         $+16, DX
 	MOVQ         k+8(FP), BX
-	MOVQ         v+16(FP), SI
+	MOVQ         next+16(FP), SI
 	MOVQ         kPitch+40(FP), DI
 	MOVQ         dim+64(FP), R8
-	LEAQ         (AX)(R8*1), R10
-	MOVQ         $+128, R9
+	LEAQ         (AX)(R8*1), R9
 	VPBROADCASTD 4(CX), Z0
 	VPBROADCASTD 8(CX), Z2
 	VPBROADCASTD 4(CX), Z1
@@ -3786,23 +3714,23 @@ TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
 scores2Int8AVX512_dim:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R9, SI
+	ADDQ         $+128, SI
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
 	VPBROADCASTD (AX), Z10
-	VPBROADCASTD (R10), Z11
+	VPBROADCASTD (R9), Z11
 	VPDPBUSD     Z10, Z8, Z0
 	VPDPBUSD     Z11, Z8, Z2
 	VPDPBUSD     Z10, Z9, Z1
 	VPDPBUSD     Z11, Z9, Z3
 	VPBROADCASTD (AX)(DX*1), Z12
-	VPBROADCASTD (R10)(DX*1), Z13
+	VPBROADCASTD (R9)(DX*1), Z13
 	VPDPBUSD     Z12, Z8, Z4
 	VPDPBUSD     Z13, Z8, Z6
 	VPDPBUSD     Z12, Z9, Z5
 	VPDPBUSD     Z13, Z9, Z7
 	ADDQ         $+4, AX
-	ADDQ         $+4, R10
+	ADDQ         $+4, R9
 	ADDQ         DI, BX
 	SUBQ         $0x04, R8
 	JNZ          scores2Int8AVX512_dim
@@ -3848,13 +3776,13 @@ scores2Int8AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
-TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-72
+TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-64
 	MOVQ          n+32(FP), CX
 	MOVQ          vScales+8(FP), DX
 	MOVQ          states+24(FP), AX
-	MOVQ          stateSize+56(FP), BX
+	MOVQ          stateSize+48(FP), BX
 	VBROADCASTSS  constants<>+56(SB), Z11
 	VBROADCASTSS  constants<>+48(SB), Z13
 	VPXORD        Z12, Z12, Z12
@@ -3942,7 +3870,7 @@ TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-72
 	VPMOVDB       Z1, 80(SP)
 	MOVQ          v+0(FP), CX
 	MOVQ          next+16(FP), DX
-	MOVQ          dim+64(FP), SI
+	MOVQ          dim+56(FP), SI
 
 weighted2Int8AVX512_chunk4:
 	CMPQ   SI, $+64
@@ -3963,26 +3891,24 @@ weighted2Int8AVX512_chunk4:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted2Int8AVX512_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
-	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
 	VMOVUPS      (DI), Z16
 	VMOVUPS      64(DI), Z17
 	VMOVUPS      128(DI), Z18
 	VMOVUPS      192(DI), Z19
-	VPBROADCASTD (R11), Z20
-	VPBROADCASTD 32(R11), Z21
+	VPBROADCASTD (R10), Z20
+	VPBROADCASTD 32(R10), Z21
 	VPDPBUSD     Z16, Z20, Z0
 	VPDPBUSD     Z16, Z21, Z4
 	VPDPBUSD     Z17, Z20, Z1
@@ -3991,8 +3917,8 @@ weighted2Int8AVX512_chunk4_group:
 	VPDPBUSD     Z18, Z21, Z6
 	VPDPBUSD     Z19, Z20, Z3
 	VPDPBUSD     Z19, Z21, Z7
-	VPBROADCASTD 64(R11), Z22
-	VPBROADCASTD 96(R11), Z23
+	VPBROADCASTD 64(R10), Z22
+	VPBROADCASTD 96(R10), Z23
 	VPDPBUSD     Z16, Z22, Z8
 	VPDPBUSD     Z16, Z23, Z12
 	VPDPBUSD     Z17, Z22, Z9
@@ -4001,9 +3927,9 @@ weighted2Int8AVX512_chunk4_group:
 	VPDPBUSD     Z18, Z23, Z14
 	VPDPBUSD     Z19, Z22, Z11
 	VPDPBUSD     Z19, Z23, Z15
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted2Int8AVX512_chunk4_group
 	VBROADCASTSS 128(SP), Z20
 	VPSLLD       $0x08, Z0, Z0
@@ -4072,34 +3998,33 @@ weighted2Int8AVX512_chunk2:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted2Int8AVX512_chunk2_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	ADDQ         $+128, DX
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
-	VPBROADCASTD (R11), Z10
-	VPBROADCASTD 32(R11), Z11
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 32(R10), Z11
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z8, Z11, Z2
 	VPDPBUSD     Z9, Z10, Z1
 	VPDPBUSD     Z9, Z11, Z3
-	VPBROADCASTD 64(R11), Z12
-	VPBROADCASTD 96(R11), Z13
+	VPBROADCASTD 64(R10), Z12
+	VPBROADCASTD 96(R10), Z13
 	VPDPBUSD     Z8, Z12, Z4
 	VPDPBUSD     Z8, Z13, Z6
 	VPDPBUSD     Z9, Z12, Z5
 	VPDPBUSD     Z9, Z13, Z7
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted2Int8AVX512_chunk2_group
 	VBROADCASTSS 128(SP), Z10
 	VPSLLD       $0x08, Z0, Z0
@@ -4140,29 +4065,27 @@ weighted2Int8AVX512_chunk1:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted2Int8AVX512_chunk1_group:
 	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	ADDQ         $+64, DX
 	VMOVUPS      (DI), Z4
-	VPBROADCASTD (R11), Z5
-	VPBROADCASTD 32(R11), Z6
+	VPBROADCASTD (R10), Z5
+	VPBROADCASTD 32(R10), Z6
 	VPDPBUSD     Z4, Z5, Z0
 	VPDPBUSD     Z4, Z6, Z1
-	VPBROADCASTD 64(R11), Z7
-	VPBROADCASTD 96(R11), Z8
+	VPBROADCASTD 64(R10), Z7
+	VPBROADCASTD 96(R10), Z8
 	VPDPBUSD     Z4, Z7, Z2
 	VPDPBUSD     Z4, Z8, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted2Int8AVX512_chunk1_group
 	VBROADCASTSS 128(SP), Z5
 	VPSLLD       $0x08, Z0, Z0
@@ -4187,7 +4110,7 @@ weighted2Int8AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3Int8AVX512(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
 TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dim+64(FP), DX
@@ -4196,11 +4119,10 @@ TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
 	LEAQ         (AX)(DX*1), CX
 	ADDQ         $+16, DX
 	MOVQ         k+8(FP), BX
-	MOVQ         v+16(FP), SI
+	MOVQ         next+16(FP), SI
 	MOVQ         kPitch+40(FP), DI
 	MOVQ         dim+64(FP), R8
-	LEAQ         (AX)(R8*1), R10
-	MOVQ         $+128, R9
+	LEAQ         (AX)(R8*1), R9
 	VPBROADCASTD 4(CX), Z0
 	VPBROADCASTD 8(CX), Z2
 	VPBROADCASTD 4(CX), Z1
@@ -4217,29 +4139,29 @@ TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
 scores3Int8AVX512_dim:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         R9, SI
+	ADDQ         $+128, SI
 	VMOVUPS      (BX), Z12
 	VMOVUPS      64(BX), Z13
 	VPBROADCASTD (AX), Z14
-	VPBROADCASTD (R10), Z15
+	VPBROADCASTD (R9), Z15
 	VPDPBUSD     Z14, Z12, Z0
 	VPDPBUSD     Z15, Z12, Z2
 	VPDPBUSD     Z14, Z13, Z1
 	VPDPBUSD     Z15, Z13, Z3
 	VPBROADCASTD (AX)(DX*1), Z16
-	VPBROADCASTD (R10)(DX*1), Z17
+	VPBROADCASTD (R9)(DX*1), Z17
 	VPDPBUSD     Z16, Z12, Z4
 	VPDPBUSD     Z17, Z12, Z6
 	VPDPBUSD     Z16, Z13, Z5
 	VPDPBUSD     Z17, Z13, Z7
 	VPBROADCASTD (AX)(DX*2), Z18
-	VPBROADCASTD (R10)(DX*2), Z19
+	VPBROADCASTD (R9)(DX*2), Z19
 	VPDPBUSD     Z18, Z12, Z8
 	VPDPBUSD     Z19, Z12, Z10
 	VPDPBUSD     Z18, Z13, Z9
 	VPDPBUSD     Z19, Z13, Z11
 	ADDQ         $+4, AX
-	ADDQ         $+4, R10
+	ADDQ         $+4, R9
 	ADDQ         DI, BX
 	SUBQ         $0x04, R8
 	JNZ          scores3Int8AVX512_dim
@@ -4299,13 +4221,13 @@ scores3Int8AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
-TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-72
+TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-64
 	MOVQ          n+32(FP), CX
 	MOVQ          vScales+8(FP), DX
 	MOVQ          states+24(FP), AX
-	MOVQ          stateSize+56(FP), BX
+	MOVQ          stateSize+48(FP), BX
 	VBROADCASTSS  constants<>+56(SB), Z11
 	VBROADCASTSS  constants<>+48(SB), Z13
 	VPXORD        Z12, Z12, Z12
@@ -4434,7 +4356,7 @@ TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-72
 	VPMOVDB       Z1, 144(SP)
 	MOVQ          v+0(FP), CX
 	MOVQ          next+16(FP), DX
-	MOVQ          dim+64(FP), SI
+	MOVQ          dim+56(FP), SI
 
 weighted3Int8AVX512_chunk4:
 	CMPQ   SI, $+64
@@ -4463,26 +4385,24 @@ weighted3Int8AVX512_chunk4:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted3Int8AVX512_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
-	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
 	VMOVUPS      (DI), Z24
 	VMOVUPS      64(DI), Z25
 	VMOVUPS      128(DI), Z26
 	VMOVUPS      192(DI), Z27
-	VPBROADCASTD (R11), Z28
-	VPBROADCASTD 32(R11), Z29
+	VPBROADCASTD (R10), Z28
+	VPBROADCASTD 32(R10), Z29
 	VPDPBUSD     Z24, Z28, Z0
 	VPDPBUSD     Z24, Z29, Z4
 	VPDPBUSD     Z25, Z28, Z1
@@ -4491,8 +4411,8 @@ weighted3Int8AVX512_chunk4_group:
 	VPDPBUSD     Z26, Z29, Z6
 	VPDPBUSD     Z27, Z28, Z3
 	VPDPBUSD     Z27, Z29, Z7
-	VPBROADCASTD 64(R11), Z30
-	VPBROADCASTD 96(R11), Z31
+	VPBROADCASTD 64(R10), Z30
+	VPBROADCASTD 96(R10), Z31
 	VPDPBUSD     Z24, Z30, Z8
 	VPDPBUSD     Z24, Z31, Z12
 	VPDPBUSD     Z25, Z30, Z9
@@ -4501,8 +4421,8 @@ weighted3Int8AVX512_chunk4_group:
 	VPDPBUSD     Z26, Z31, Z14
 	VPDPBUSD     Z27, Z30, Z11
 	VPDPBUSD     Z27, Z31, Z15
-	VPBROADCASTD 128(R11), Z28
-	VPBROADCASTD 160(R11), Z29
+	VPBROADCASTD 128(R10), Z28
+	VPBROADCASTD 160(R10), Z29
 	VPDPBUSD     Z24, Z28, Z16
 	VPDPBUSD     Z24, Z29, Z20
 	VPDPBUSD     Z25, Z28, Z17
@@ -4511,9 +4431,9 @@ weighted3Int8AVX512_chunk4_group:
 	VPDPBUSD     Z26, Z29, Z22
 	VPDPBUSD     Z27, Z28, Z19
 	VPDPBUSD     Z27, Z29, Z23
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted3Int8AVX512_chunk4_group
 	VBROADCASTSS 192(SP), Z28
 	VPSLLD       $0x08, Z0, Z0
@@ -4611,40 +4531,39 @@ weighted3Int8AVX512_chunk2:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted3Int8AVX512_chunk2_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	ADDQ         $+128, DX
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
-	VPBROADCASTD (R11), Z14
-	VPBROADCASTD 32(R11), Z15
+	VPBROADCASTD (R10), Z14
+	VPBROADCASTD 32(R10), Z15
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z12, Z15, Z2
 	VPDPBUSD     Z13, Z14, Z1
 	VPDPBUSD     Z13, Z15, Z3
-	VPBROADCASTD 64(R11), Z16
-	VPBROADCASTD 96(R11), Z17
+	VPBROADCASTD 64(R10), Z16
+	VPBROADCASTD 96(R10), Z17
 	VPDPBUSD     Z12, Z16, Z4
 	VPDPBUSD     Z12, Z17, Z6
 	VPDPBUSD     Z13, Z16, Z5
 	VPDPBUSD     Z13, Z17, Z7
-	VPBROADCASTD 128(R11), Z14
-	VPBROADCASTD 160(R11), Z15
+	VPBROADCASTD 128(R10), Z14
+	VPBROADCASTD 160(R10), Z15
 	VPDPBUSD     Z12, Z14, Z8
 	VPDPBUSD     Z12, Z15, Z10
 	VPDPBUSD     Z13, Z14, Z9
 	VPDPBUSD     Z13, Z15, Z11
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted3Int8AVX512_chunk2_group
 	VBROADCASTSS 192(SP), Z14
 	VPSLLD       $0x08, Z0, Z0
@@ -4700,33 +4619,31 @@ weighted3Int8AVX512_chunk1:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted3Int8AVX512_chunk1_group:
 	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
+	ADDQ         $+64, DX
 	VMOVUPS      (DI), Z6
-	VPBROADCASTD (R11), Z7
-	VPBROADCASTD 32(R11), Z8
+	VPBROADCASTD (R10), Z7
+	VPBROADCASTD 32(R10), Z8
 	VPDPBUSD     Z6, Z7, Z0
 	VPDPBUSD     Z6, Z8, Z1
-	VPBROADCASTD 64(R11), Z9
-	VPBROADCASTD 96(R11), Z10
+	VPBROADCASTD 64(R10), Z9
+	VPBROADCASTD 96(R10), Z10
 	VPDPBUSD     Z6, Z9, Z2
 	VPDPBUSD     Z6, Z10, Z3
-	VPBROADCASTD 128(R11), Z7
-	VPBROADCASTD 160(R11), Z8
+	VPBROADCASTD 128(R10), Z7
+	VPBROADCASTD 160(R10), Z8
 	VPDPBUSD     Z6, Z7, Z4
 	VPDPBUSD     Z6, Z8, Z5
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted3Int8AVX512_chunk1_group
 	VBROADCASTSS 192(SP), Z7
 	VPSLLD       $0x08, Z0, Z0
@@ -4758,7 +4675,7 @@ weighted3Int8AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores1Int8AVX2(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, MMX+
 TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dim+64(FP), DX
@@ -4767,11 +4684,10 @@ TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
 	LEAQ         (AX)(DX*1), CX
 	ADDQ         $+16, DX
 	MOVQ         k+8(FP), DX
-	MOVQ         v+16(FP), BX
+	MOVQ         next+16(FP), BX
 	MOVQ         kPitch+40(FP), SI
 	MOVQ         dim+64(FP), DI
-	LEAQ         (AX)(DI*2), R8
-	MOVQ         $+128, AX
+	LEAQ         (AX)(DI*2), AX
 	VPBROADCASTD 12(CX), Y0
 	VPBROADCASTD 12(CX), Y1
 	VPBROADCASTD 12(CX), Y2
@@ -4780,9 +4696,9 @@ TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
 scores1Int8AVX2_dim:
 	PREFETCHT1   (BX)
 	PREFETCHT1   64(BX)
-	ADDQ         AX, BX
-	VPBROADCASTD (R8), Y11
-	VPBROADCASTD 4(R8), Y12
+	ADDQ         $+128, BX
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
 	VMOVUPS      (DX), Y9
 	VPAND        lowBytes<>+0(SB), Y9, Y8
 	VPSRLW       $0x08, Y9, Y9
@@ -4811,7 +4727,7 @@ scores1Int8AVX2_dim:
 	VPADDD       Y10, Y3, Y3
 	VPMADDWD     Y9, Y12, Y10
 	VPADDD       Y10, Y3, Y3
-	ADDQ         $+8, R8
+	ADDQ         $+8, AX
 	ADDQ         SI, DX
 	SUBQ         $0x04, DI
 	JNZ          scores1Int8AVX2_dim
@@ -4922,13 +4838,13 @@ DATA seen<>+248(SB)/4, $0x00000000
 DATA seen<>+252(SB)/4, $0x00000000
 GLOBL seen<>(SB), RODATA|NOPTR, $256
 
-// func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-72
+TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-64
 	MOVQ         n+32(FP), CX
 	MOVQ         vScales+8(FP), DX
 	MOVQ         states+24(FP), AX
-	MOVQ         stateSize+56(FP), BX
+	MOVQ         stateSize+48(FP), BX
 	VBROADCASTSS constants<>+56(SB), Y11
 	VBROADCASTSS constants<>+48(SB), Y13
 	VXORPS       Y12, Y12, Y12
@@ -4992,7 +4908,7 @@ TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-72
 	VMOVUPS      Y2, 32(SP)
 	MOVQ         v+0(FP), CX
 	MOVQ         next+16(FP), DX
-	MOVQ         dim+64(FP), BX
+	MOVQ         dim+56(FP), BX
 
 weighted1Int8AVX2_chunk4:
 	CMPQ   BX, $+32
@@ -5001,19 +4917,18 @@ weighted1Int8AVX2_chunk4:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   dim+64(FP), DI
-	MOVQ   kPitch+48(FP), R8
+	MOVQ   dim+56(FP), DI
 	MOVQ   CX, SI
 	SHLQ   $0x02, DI
-	MOVQ   groups+40(FP), R9
-	LEAQ   (SP), R10
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
 
 weighted1Int8AVX2_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
-	VPBROADCASTD (R10), Y11
-	VPBROADCASTD 4(R10), Y12
+	ADDQ         $+128, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
 	VMOVUPS      (SI), Y9
 	VPSLLW       $0x08, Y9, Y8
 	VPSRAW       $0x08, Y8, Y8
@@ -5046,9 +4961,9 @@ weighted1Int8AVX2_chunk4_group:
 	VPADDD       Y10, Y3, Y3
 	VPMADDWD     Y9, Y12, Y10
 	VPADDD       Y10, Y3, Y3
-	ADDQ         $+8, R10
+	ADDQ         $+8, R9
 	ADDQ         DI, SI
-	DECQ         R9
+	DECQ         R8
 	JNZ          weighted1Int8AVX2_chunk4_group
 	VBROADCASTSS 64(SP), Y8
 	VCVTDQ2PS    Y0, Y0
@@ -5078,19 +4993,17 @@ weighted1Int8AVX2_chunk2:
 	JLT    weighted1Int8AVX2_chunk2_end
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	MOVQ   dim+64(FP), DI
-	MOVQ   kPitch+48(FP), R8
+	MOVQ   dim+56(FP), DI
 	MOVQ   CX, SI
 	SHLQ   $0x02, DI
-	MOVQ   groups+40(FP), R9
-	LEAQ   (SP), R10
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
 
 weighted1Int8AVX2_chunk2_group:
 	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R8, DX
-	VPBROADCASTD (R10), Y11
-	VPBROADCASTD 4(R10), Y12
+	ADDQ         $+64, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
 	VMOVUPS      (SI), Y9
 	VPSLLW       $0x08, Y9, Y8
 	VPSRAW       $0x08, Y8, Y8
@@ -5107,9 +5020,9 @@ weighted1Int8AVX2_chunk2_group:
 	VPADDD       Y10, Y1, Y1
 	VPMADDWD     Y9, Y12, Y10
 	VPADDD       Y10, Y1, Y1
-	ADDQ         $+8, R10
+	ADDQ         $+8, R9
 	ADDQ         DI, SI
-	DECQ         R9
+	DECQ         R8
 	JNZ          weighted1Int8AVX2_chunk2_group
 	VBROADCASTSS 64(SP), Y8
 	VCVTDQ2PS    Y0, Y0
@@ -5135,7 +5048,7 @@ DATA evenOddWords<>+16(SB)/8, $0x0706030205040100
 DATA evenOddWords<>+24(SB)/8, $0x0f0e0b0a0d0c0908
 GLOBL evenOddWords<>(SB), RODATA|NOPTR, $32
 
-// func scores2Int8AVX2(q *byte, k *byte, v *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, MMX+
 TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dim+64(FP), DX
@@ -5144,11 +5057,10 @@ TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
 	LEAQ         (AX)(DX*1), CX
 	ADDQ         $+16, DX
 	MOVQ         k+8(FP), BX
-	MOVQ         v+16(FP), SI
+	MOVQ         next+16(FP), SI
 	MOVQ         kPitch+40(FP), DI
 	MOVQ         dim+64(FP), R8
-	LEAQ         (AX)(R8*2), R9
-	MOVQ         $+128, AX
+	LEAQ         (AX)(R8*2), AX
 	VPBROADCASTD 12(CX), Y0
 	VPBROADCASTD 12(CX), Y1
 	VPBROADCASTD 12(CX), Y2
@@ -5161,11 +5073,11 @@ TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
 scores2Int8AVX2_dim:
 	PREFETCHT1   (SI)
 	PREFETCHT1   64(SI)
-	ADDQ         AX, SI
-	VPBROADCASTD (R9), Y11
-	VPBROADCASTD 4(R9), Y12
-	VPBROADCASTD (R9)(DX*1), Y13
-	VPBROADCASTD 4(R9)(DX*1), Y14
+	ADDQ         $+128, SI
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VPBROADCASTD (AX)(DX*1), Y13
+	VPBROADCASTD 4(AX)(DX*1), Y14
 	VMOVUPS      (BX), Y9
 	VPAND        lowBytes<>+0(SB), Y9, Y8
 	VPSRLW       $0x08, Y9, Y9
@@ -5210,7 +5122,7 @@ scores2Int8AVX2_dim:
 	VPADDD       Y10, Y7, Y7
 	VPMADDWD     Y9, Y14, Y10
 	VPADDD       Y10, Y7, Y7
-	ADDQ         $+8, R9
+	ADDQ         $+8, AX
 	ADDQ         DI, BX
 	SUBQ         $0x04, R8
 	JNZ          scores2Int8AVX2_dim
@@ -5275,13 +5187,13 @@ scores2Int8AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-72
+TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-64
 	MOVQ         n+32(FP), CX
 	MOVQ         vScales+8(FP), DX
 	MOVQ         states+24(FP), AX
-	MOVQ         stateSize+56(FP), BX
+	MOVQ         stateSize+48(FP), BX
 	VBROADCASTSS constants<>+56(SB), Y11
 	VBROADCASTSS constants<>+48(SB), Y13
 	VXORPS       Y12, Y12, Y12
@@ -5403,7 +5315,7 @@ TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-72
 	VMOVUPS      Y2, 96(SP)
 	MOVQ         v+0(FP), CX
 	MOVQ         next+16(FP), DX
-	MOVQ         dim+64(FP), SI
+	MOVQ         dim+56(FP), SI
 
 weighted2Int8AVX2_chunk4:
 	CMPQ   SI, $+32
@@ -5416,21 +5328,20 @@ weighted2Int8AVX2_chunk4:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted2Int8AVX2_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
-	VPBROADCASTD (R11), Y11
-	VPBROADCASTD 4(R11), Y12
-	VPBROADCASTD 64(R11), Y13
-	VPBROADCASTD 68(R11), Y14
+	ADDQ         $+128, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
 	VMOVUPS      (DI), Y9
 	VPSLLW       $0x08, Y9, Y8
 	VPSRAW       $0x08, Y8, Y8
@@ -5479,9 +5390,9 @@ weighted2Int8AVX2_chunk4_group:
 	VPADDD       Y10, Y7, Y7
 	VPMADDWD     Y9, Y14, Y10
 	VPADDD       Y10, Y7, Y7
-	ADDQ         $+8, R11
+	ADDQ         $+8, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted2Int8AVX2_chunk4_group
 	VBROADCASTSS 128(SP), Y8
 	VCVTDQ2PS    Y0, Y0
@@ -5530,21 +5441,19 @@ weighted2Int8AVX2_chunk2:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   dim+64(FP), R8
-	MOVQ   kPitch+48(FP), R9
+	MOVQ   dim+56(FP), R8
 	MOVQ   CX, DI
 	SHLQ   $0x02, R8
-	MOVQ   groups+40(FP), R10
-	LEAQ   (SP), R11
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
 
 weighted2Int8AVX2_chunk2_group:
 	PREFETCHT1   (DX)
-	PREFETCHT1   64(DX)
-	ADDQ         R9, DX
-	VPBROADCASTD (R11), Y11
-	VPBROADCASTD 4(R11), Y12
-	VPBROADCASTD 64(R11), Y13
-	VPBROADCASTD 68(R11), Y14
+	ADDQ         $+64, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
 	VMOVUPS      (DI), Y9
 	VPSLLW       $0x08, Y9, Y8
 	VPSRAW       $0x08, Y8, Y8
@@ -5569,9 +5478,9 @@ weighted2Int8AVX2_chunk2_group:
 	VPADDD       Y10, Y3, Y3
 	VPMADDWD     Y9, Y14, Y10
 	VPADDD       Y10, Y3, Y3
-	ADDQ         $+8, R11
+	ADDQ         $+8, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted2Int8AVX2_chunk2_group
 	VBROADCASTSS 128(SP), Y8
 	VCVTDQ2PS    Y0, Y0

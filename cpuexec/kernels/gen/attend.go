@@ -107,10 +107,11 @@ func (r rows) advance(n int) {
 	}
 }
 
-// prefetch fetches n lines, and moves p on by stride.
-func prefetch(op func(Op), p, stride reg.Register, n int) {
+// prefetch fetches n lines into the second level, and moves p behind them. Pages lie
+// anywhere in memory, where no hardware sees them coming.
+func prefetch(p reg.Register, n int) {
 	for i := range n {
-		op(mem(p, 64*i))
+		PREFETCHT1(mem(p, 64*i))
 	}
-	ADDQ(stride, p)
+	addq(64*n, p)
 }

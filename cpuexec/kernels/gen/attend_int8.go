@@ -37,8 +37,8 @@ func attentionInt8() {
 }
 
 const (
-	scoresInt8Type   = "func(q, k, v *byte, kScales, states *float32, kPitch, n, stateSize, dim int64)"
-	weightedInt8Type = "func(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups, kPitch, stateSize, dim int64)"
+	scoresInt8Type   = "func(q, k, next *byte, kScales, states *float32, kPitch, n, stateSize, dim int64)"
+	weightedInt8Type = "func(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups, stateSize, dim int64)"
 )
 
 // seenMasks makes masks of the first n positions, of 16 each in K1 and K2.

@@ -30,21 +30,20 @@ func scoresWords(n int) {
 	s, name := avx2, fmt.Sprintf("scores%dInt8AVX2", n)
 	fn(name, scoresInt8Type,
 		fmt.Sprintf("%s writes the scores of %d queries with 32 positions, of which n count, and", name, n),
-		"fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
+		"fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
 	q, tails := packedRows(n)
-	k, v, pitch := Load(Param("k"), GP64()), Load(Param("v"), GP64()), Load(Param("kPitch"), GP64())
-	d, line := Load(Param("dim"), GP64()), GP64()
+	k, next, pitch := Load(Param("k"), GP64()), Load(Param("next"), GP64()), Load(Param("kPitch"), GP64())
+	d := Load(Param("dim"), GP64())
 	wordBase := GP64()
 	LEAQ(Mem{Base: q.base[0], Index: d, Scale: 2}, wordBase)
 	words := rowsFrom(wordBase, q.stride, n)
-	MOVQ(I32(4*tile), line)
 	for r := range n {
 		for c := range 4 {
 			VPBROADCASTD(tails.at(r, tailSum), s.v(4*r+c))
 		}
 	}
 	Label(name + "_dim")
-	prefetch(PREFETCHT1, v, line, 2)
+	prefetch(next, 2)
 	for r := range n {
 		for i := range 2 {
 			VPBROADCASTD(words.at(r, 4*i), s.v(wFactors+2*r+i))
@@ -88,8 +87,7 @@ func weightedWords(n int) {
 	s, name := avx2, fmt.Sprintf("weighted%dInt8AVX2", n)
 	fn(name, weightedInt8Type,
 		fmt.Sprintf("%s adds groups of 4 positions of V to the sums of %d queries, each of which", name, n),
-		"sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and",
-		"stateSize are in bytes.")
+		"sees its n, and fetches as much of next. stateSize is in bytes.")
 	weights, units := AllocLocal(2*tile*n), AllocLocal(8)
 	state, seen, scales := GP64(), Load(Param("n"), GP64()), Load(Param("vScales"), GP64())
 	Load(Param("states"), state)
@@ -131,13 +129,13 @@ func weightedWordsChunk(s isa, n, vecs int, chunk string, states rows, weights, 
 	for i := range vecs * n {
 		s.zero(i)
 	}
-	row, pitch, kPitch := GP64(), Load(Param("dim"), GP64()), Load(Param("kPitch"), GP64())
+	row, pitch := GP64(), Load(Param("dim"), GP64())
 	MOVQ(v, row)
 	SHLQ(Imm(2), pitch)
 	count, w := Load(Param("groups"), GP64()), GP64()
 	LEAQ(weights, w)
 	Label(chunk + "_group")
-	prefetch(PREFETCHT1, next, kPitch, 2)
+	prefetch(next, vecs/2)
 	for r := range n {
 		for i := range 2 {
 			VPBROADCASTD(mem(w, 2*tile*r+4*i), s.v(wFactors+2*r+i))

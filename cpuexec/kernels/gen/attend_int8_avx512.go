@@ -13,14 +13,13 @@ func scoresBytes(n int) {
 	s, name := avx512, fmt.Sprintf("scores%dInt8AVX512", n)
 	fn(name, scoresInt8Type,
 		fmt.Sprintf("%s writes the scores of %d queries with 32 positions, of which n count, and", name, n),
-		"fetches V. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
+		"fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
 	q, tails := packedRows(n)
-	k, v, pitch := Load(Param("k"), GP64()), Load(Param("v"), GP64()), Load(Param("kPitch"), GP64())
-	d, line := Load(Param("dim"), GP64()), GP64()
+	k, next, pitch := Load(Param("k"), GP64()), Load(Param("next"), GP64()), Load(Param("kPitch"), GP64())
+	d := Load(Param("dim"), GP64())
 	lowBase := GP64()
 	LEAQ(Mem{Base: q.base[0], Index: d, Scale: 1}, lowBase)
 	low := rowsFrom(lowBase, q.stride, n)
-	MOVQ(I32(4*tile), line)
 	high := func(r, c int) reg.VecPhysical { return s.v(4*r + c) }
 	for r := range n {
 		for c := range 2 {
@@ -30,7 +29,7 @@ func scoresBytes(n int) {
 	}
 	key, half := 4*n, 4*n+2
 	Label(name + "_dim")
-	prefetch(PREFETCHT1, v, line, 2)
+	prefetch(next, 2)
 	for c := range 2 {
 		VMOVUPS(mem(k, 64*c), s.v(key+c))
 	}
@@ -76,8 +75,7 @@ func weightedBytes(n int) {
 	s, name := avx512, fmt.Sprintf("weighted%dInt8AVX512", n)
 	fn(name, weightedInt8Type,
 		fmt.Sprintf("%s adds groups of 4 positions of V to the sums of %d queries, each of which", name, n),
-		"sees its n, and fetches K of the next tile. kPitch is that of 4 dimensions, kPitch and",
-		"stateSize are in bytes.")
+		"sees its n, and fetches as much of next. stateSize is in bytes.")
 	weights, units := AllocLocal(2*tile*n), AllocLocal(16)
 	state, seen, scales := GP64(), Load(Param("n"), GP64()), Load(Param("vScales"), GP64())
 	Load(Param("states"), state)
@@ -121,15 +119,13 @@ func weightedBytesChunk(s isa, n, vecs int, chunk string, states rows, weights, 
 		s.zero(i)
 	}
 	value, half := 2*vecs*n, 2*vecs*n+vecs
-	row, pitch, kPitch := GP64(), Load(Param("dim"), GP64()), Load(Param("kPitch"), GP64())
+	row, pitch := GP64(), Load(Param("dim"), GP64())
 	MOVQ(v, row)
 	SHLQ(Imm(2), pitch)
 	count, w := Load(Param("groups"), GP64()), GP64()
 	LEAQ(weights, w)
 	Label(chunk + "_group")
-	for range max(1, vecs/2) {
-		prefetch(PREFETCHT1, next, kPitch, 2)
-	}
+	prefetch(next, vecs)
 	for c := range vecs {
 		VMOVUPS(mem(row, 64*c), s.v(value+c))
 	}
