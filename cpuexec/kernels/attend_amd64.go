@@ -27,42 +27,31 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 		a.plain(q, k, v, next, states, kPitch, n, dim)
 		return
 	}
-	next, second := halves(next, k, dim*Tile)
+	if len(next) == 0 {
+		next = k
+	}
 	size, pitch := StateLen(dim), int64(a.size*kPitch)
 	stateSize, dim64 := int64(4*size), int64(dim)
 	_ = q[len(n)*dim-1] // the assembly trusts these
 	_ = states[len(n)*size-1]
 	_ = v[int(slices.Max(n))*dim-1]
-	for r := 0; r < len(n); {
-		f := &a.list[fitting(a.list, len(n)-r)]
-		f.scores(&q[r*dim], &k[0], &next[0], &states[r*size], pitch, stateSize, dim64)
-		r += f.rows
-	}
-	a.soften(&states[0], &n[0], int64(len(n)), stateSize, dim64)
 	one := &a.list[len(a.list)-1]
 	for r := 0; r < len(n); {
-		f := &a.list[fitting(a.list, len(n)-r)]
+		f, state := &a.list[fitting(a.list, len(n)-r)], states[r*size:]
+		f.scores(&q[r*dim], &k[0], &next[0], &state[0], pitch, stateSize, dim64)
+		a.soften(&state[0], &n[r], int64(f.rows), stateSize, dim64)
 		seen := n[r:][:f.rows]
 		all := slices.Min(seen)
-		state := states[r*size:]
-		f.weighted(&state[stateP], &v[0], &second[0], &state[stateOut], int64(all), stateSize, dim64)
+		f.weighted(&state[stateP], &v[0], ahead(next, dim*Tile), &state[stateOut], int64(all), stateSize, dim64)
 		for i, s := range seen {
 			if s > all { // what not all of them see
 				state := state[i*size:]
 				one.weighted(&state[stateP+all], &v[int(all)*dim], &k[0], &state[stateOut], int64(s-all), stateSize, dim64)
 			}
 		}
+		next = k
 		r += f.rows
 	}
-}
-
-// halves is what is to be fetched beside K and beside V, of n numbers each; without a hint
-// that is what is there.
-func halves[T any](next, k []T, n int) (first, second []T) {
-	if len(next) < 2*n {
-		return k, k
-	}
-	return next, next[n:]
 }
 
 // fitting is the first of list for no more than so many rows.

@@ -1333,6 +1333,175 @@ DATA tail<>+248(SB)/4, $0xff800000
 DATA tail<>+252(SB)/4, $0xff800000
 GLOBL tail<>(SB), RODATA|NOPTR, $256
 
+// func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·softenFetchAVX2(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Y13
+
+softenFetchAVX2_row:
+	VMOVUPS      128(CX), Y0
+	VMOVUPS      160(CX), Y1
+	VMOVUPS      192(CX), Y2
+	VMOVUPS      224(CX), Y3
+	LEAQ         tail<>+0(SB), DI
+	MOVLQSX      (DX), R8
+	NEGQ         R8
+	VMINPS       128(DI)(R8*4), Y0, Y0
+	VMINPS       160(DI)(R8*4), Y1, Y1
+	VMINPS       192(DI)(R8*4), Y2, Y2
+	VMINPS       224(DI)(R8*4), Y3, Y3
+	VMAXPS       Y1, Y0, Y8
+	VMAXPS       Y2, Y8, Y8
+	VMAXPS       Y3, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0x4e, X8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0xb1, X8, X11
+	VMAXPS       X11, X8, X8
+	VMOVSS       (CX), X9
+	VMAXPS       X9, X8, X8
+	VMOVSS       X8, (CX)
+	VBROADCASTSS X8, Y8
+	VBROADCASTSS X9, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMAXPS       Y9, Y13, Y9
+	VCVTPS2DQ    Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y9
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y9
+	VSUBPS       Y8, Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VCVTPS2DQ    Y0, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y0, Y0
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y0
+	VMOVUPS      Y0, 128(CX)
+	VSUBPS       Y8, Y1, Y1
+	VMAXPS       Y1, Y13, Y1
+	VCVTPS2DQ    Y1, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y1
+	VMOVUPS      Y1, 160(CX)
+	VSUBPS       Y8, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VCVTPS2DQ    Y2, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y2, Y2
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y2
+	VMOVUPS      Y2, 192(CX)
+	VSUBPS       Y8, Y3, Y3
+	VMAXPS       Y3, Y13, Y3
+	VCVTPS2DQ    Y3, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y3, Y3
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y3
+	VMOVUPS      Y3, 224(CX)
+	VMOVUPS      64(CX), Y11
+	VFMADD213PS  Y0, Y9, Y11
+	VADDPS       Y2, Y11, Y11
+	VMOVUPS      Y11, 64(CX)
+	VMOVUPS      96(CX), Y11
+	VFMADD213PS  Y1, Y9, Y11
+	VADDPS       Y3, Y11, Y11
+	VMOVUPS      Y11, 96(CX)
+	MOVQ         dim+40(FP), R8
+	MOVQ         CX, DI
+
+softenFetchAVX2_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Y9, Y11
+	VMOVUPS    Y11, 256(DI)
+	VMULPS     288(DI), Y9, Y11
+	VMOVUPS    Y11, 288(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX2_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX2_row
+	VZEROUPPER
+	RET
+
 // func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·gemm1AVX512(SB), NOSPLIT, $0-48
@@ -3412,6 +3581,123 @@ softenAVX512_out:
 	VZEROUPPER
 	RET
 
+// func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·softenFetchAVX512(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenFetchAVX512_row:
+	VMOVUPS       128(CX), Z0
+	VMOVUPS       192(CX), Z1
+	LEAQ          tail<>+0(SB), DI
+	MOVLQSX       (DX), R8
+	NEGQ          R8
+	VMINPS        128(DI)(R8*4), Z0, Z0
+	VMINPS        192(DI)(R8*4), Z1, Z1
+	VMAXPS        Z1, Z0, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y11
+	VMAXPS        Y11, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0x4e, X8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0xb1, X8, X11
+	VMAXPS        X11, X8, X8
+	VMOVSS        (CX), X9
+	VMAXPS        X9, X8, X8
+	VMOVSS        X8, (CX)
+	VBROADCASTSS  X8, Z8
+	VBROADCASTSS  X9, Z9
+	VSUBPS        Z8, Z9, Z9
+	VMAXPS        Z9, Z13, Z9
+	VCVTPS2DQ     Z9, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z9, Z9
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z9
+	VSUBPS        Z8, Z0, Z0
+	VMAXPS        Z0, Z13, Z0
+	VCVTPS2DQ     Z0, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z0, Z0
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z0
+	VMOVUPS       Z0, 128(CX)
+	VSUBPS        Z8, Z1, Z1
+	VMAXPS        Z1, Z13, Z1
+	VCVTPS2DQ     Z1, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z1, Z1
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z1
+	VMOVUPS       Z1, 192(CX)
+	VMOVUPS       64(CX), Z11
+	VFMADD213PS   Z0, Z9, Z11
+	VADDPS        Z1, Z11, Z11
+	VMOVUPS       Z11, 64(CX)
+	MOVQ          dim+40(FP), R8
+	MOVQ          CX, DI
+
+softenFetchAVX512_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Z9, Z11
+	VMOVUPS    Z11, 256(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX512_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX512_row
+	VZEROUPPER
+	RET
+
 // func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
 TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
@@ -3432,8 +3718,7 @@ TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
 
 scores1Int8AVX512_dim:
 	PREFETCHT1   (BX)
-	PREFETCHT1   64(BX)
-	ADDQ         $+128, BX
+	ADDQ         $+64, BX
 	VMOVUPS      (DX), Z4
 	VMOVUPS      64(DX), Z5
 	VPBROADCASTD (AX), Z6
@@ -3552,7 +3837,8 @@ weighted1Int8AVX512_chunk4_group:
 	PREFETCHT1   64(DX)
 	PREFETCHT1   128(DX)
 	PREFETCHT1   192(DX)
-	ADDQ         $+256, DX
+	PREFETCHT1   256(DX)
+	ADDQ         $+320, DX
 	VMOVUPS      (SI), Z8
 	VMOVUPS      64(SI), Z9
 	VMOVUPS      128(SI), Z10
@@ -3618,7 +3904,8 @@ weighted1Int8AVX512_chunk2:
 weighted1Int8AVX512_chunk2_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         $+128, DX
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
 	VPBROADCASTD (R9), Z6
@@ -3663,7 +3950,8 @@ weighted1Int8AVX512_chunk1:
 
 weighted1Int8AVX512_chunk1_group:
 	PREFETCHT1   (DX)
-	ADDQ         $+64, DX
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
 	VMOVUPS      (SI), Z2
 	VPBROADCASTD (R9), Z3
 	VPBROADCASTD 32(R9), Z4
@@ -3713,8 +4001,7 @@ TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
 
 scores2Int8AVX512_dim:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         $+128, SI
+	ADDQ         $+64, SI
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
 	VPBROADCASTD (AX), Z10
@@ -4138,8 +4425,7 @@ TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
 
 scores3Int8AVX512_dim:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         $+128, SI
+	ADDQ         $+64, SI
 	VMOVUPS      (BX), Z12
 	VMOVUPS      64(BX), Z13
 	VPBROADCASTD (AX), Z14
@@ -4395,8 +4681,7 @@ weighted3Int8AVX512_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
 	PREFETCHT1   128(DX)
-	PREFETCHT1   192(DX)
-	ADDQ         $+256, DX
+	ADDQ         $+192, DX
 	VMOVUPS      (DI), Z24
 	VMOVUPS      64(DI), Z25
 	VMOVUPS      128(DI), Z26
@@ -4695,8 +4980,7 @@ TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
 
 scores1Int8AVX2_dim:
 	PREFETCHT1   (BX)
-	PREFETCHT1   64(BX)
-	ADDQ         $+128, BX
+	ADDQ         $+64, BX
 	VPBROADCASTD (AX), Y11
 	VPBROADCASTD 4(AX), Y12
 	VMOVUPS      (DX), Y9
@@ -4926,7 +5210,8 @@ weighted1Int8AVX2_chunk4:
 weighted1Int8AVX2_chunk4_group:
 	PREFETCHT1   (DX)
 	PREFETCHT1   64(DX)
-	ADDQ         $+128, DX
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
 	VPBROADCASTD (R9), Y11
 	VPBROADCASTD 4(R9), Y12
 	VMOVUPS      (SI), Y9
@@ -5001,7 +5286,8 @@ weighted1Int8AVX2_chunk2:
 
 weighted1Int8AVX2_chunk2_group:
 	PREFETCHT1   (DX)
-	ADDQ         $+64, DX
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
 	VPBROADCASTD (R9), Y11
 	VPBROADCASTD 4(R9), Y12
 	VMOVUPS      (SI), Y9
@@ -5072,8 +5358,7 @@ TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
 
 scores2Int8AVX2_dim:
 	PREFETCHT1   (SI)
-	PREFETCHT1   64(SI)
-	ADDQ         $+128, SI
+	ADDQ         $+64, SI
 	VPBROADCASTD (AX), Y11
 	VPBROADCASTD 4(AX), Y12
 	VPBROADCASTD (AX)(DX*1), Y13

@@ -92,6 +92,11 @@ func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int6
 //go:noescape
 func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
+// softenFetchAVX2 is softenAVX2, and fetches a line of next for 8 dimensions of a query.
+//
+//go:noescape
+func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
@@ -214,62 +219,67 @@ func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n in
 //go:noescape
 func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
+// softenFetchAVX512 is softenAVX512, and fetches a line of next for 8 dimensions of a query.
+//
+//go:noescape
+func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
 // scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
-// fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
 //go:noescape
 func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 
 // weighted1Int8AVX512 adds groups of 4 positions of V to the sums of 1 queries, each of which
-// sees its n, and fetches as much of next. stateSize is in bytes.
+// sees its n, and fetches some of next. stateSize is in bytes.
 //
 //go:noescape
 func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 
 // scores2Int8AVX512 writes the scores of 2 queries with 32 positions, of which n count, and
-// fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
 //go:noescape
 func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 
 // weighted2Int8AVX512 adds groups of 4 positions of V to the sums of 2 queries, each of which
-// sees its n, and fetches as much of next. stateSize is in bytes.
+// sees its n, and fetches some of next. stateSize is in bytes.
 //
 //go:noescape
 func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 
 // scores3Int8AVX512 writes the scores of 3 queries with 32 positions, of which n count, and
-// fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
 //go:noescape
 func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 
 // weighted3Int8AVX512 adds groups of 4 positions of V to the sums of 3 queries, each of which
-// sees its n, and fetches as much of next. stateSize is in bytes.
+// sees its n, and fetches some of next. stateSize is in bytes.
 //
 //go:noescape
 func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 
 // scores1Int8AVX2 writes the scores of 1 queries with 32 positions, of which n count, and
-// fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
 //go:noescape
 func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 
 // weighted1Int8AVX2 adds groups of 4 positions of V to the sums of 1 queries, each of which
-// sees its n, and fetches as much of next. stateSize is in bytes.
+// sees its n, and fetches some of next. stateSize is in bytes.
 //
 //go:noescape
 func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
 
 // scores2Int8AVX2 writes the scores of 2 queries with 32 positions, of which n count, and
-// fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
 //go:noescape
 func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
 
 // weighted2Int8AVX2 adds groups of 4 positions of V to the sums of 2 queries, each of which
-// sees its n, and fetches as much of next. stateSize is in bytes.
+// sees its n, and fetches some of next. stateSize is in bytes.
 //
 //go:noescape
 func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)

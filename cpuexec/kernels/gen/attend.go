@@ -27,7 +27,8 @@ func attention(s isa) {
 			weighted(s, e, rows)
 		}
 	}
-	soften(s)
+	soften(s, false)
+	soften(s, true)
 }
 
 // attentionRows are the numbers of queries that there are kernels for. The sums of 6 in

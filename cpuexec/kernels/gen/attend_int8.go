@@ -36,6 +36,14 @@ func attentionInt8() {
 	}
 }
 
+// A tile of K and V is as many lines as a query has dimensions. The kernels here are done
+// with one so fast that the lines of the next must be asked for evenly: one for 4
+// dimensions of K, what softenFetch takes for n queries, and the rest beside V.
+func linesBesideV(dims, n int) int {
+	left := dims - dims/4 - dims*n/fetchDims
+	return (left + tile/4 - 1) / (tile / 4) // for each group of 4 positions
+}
+
 const (
 	scoresInt8Type   = "func(q, k, next *byte, kScales, states *float32, kPitch, n, stateSize, dim int64)"
 	weightedInt8Type = "func(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups, stateSize, dim int64)"

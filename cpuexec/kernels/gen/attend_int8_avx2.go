@@ -30,7 +30,7 @@ func scoresWords(n int) {
 	s, name := avx2, fmt.Sprintf("scores%dInt8AVX2", n)
 	fn(name, scoresInt8Type,
 		fmt.Sprintf("%s writes the scores of %d queries with 32 positions, of which n count, and", name, n),
-		"fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
+		"fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
 	q, tails := packedRows(n)
 	k, next, pitch := Load(Param("k"), GP64()), Load(Param("next"), GP64()), Load(Param("kPitch"), GP64())
 	d := Load(Param("dim"), GP64())
@@ -43,7 +43,7 @@ func scoresWords(n int) {
 		}
 	}
 	Label(name + "_dim")
-	prefetch(next, 2)
+	prefetch(next, 1)
 	for r := range n {
 		for i := range 2 {
 			VPBROADCASTD(words.at(r, 4*i), s.v(wFactors+2*r+i))
@@ -87,7 +87,7 @@ func weightedWords(n int) {
 	s, name := avx2, fmt.Sprintf("weighted%dInt8AVX2", n)
 	fn(name, weightedInt8Type,
 		fmt.Sprintf("%s adds groups of 4 positions of V to the sums of %d queries, each of which", name, n),
-		"sees its n, and fetches as much of next. stateSize is in bytes.")
+		"sees its n, and fetches some of next. stateSize is in bytes.")
 	weights, units := AllocLocal(2*tile*n), AllocLocal(8)
 	state, seen, scales := GP64(), Load(Param("n"), GP64()), Load(Param("vScales"), GP64())
 	Load(Param("states"), state)
@@ -135,7 +135,7 @@ func weightedWordsChunk(s isa, n, vecs int, chunk string, states rows, weights, 
 	count, w := Load(Param("groups"), GP64()), GP64()
 	LEAQ(weights, w)
 	Label(chunk + "_group")
-	prefetch(next, vecs/2)
+	prefetch(next, linesBesideV(8*vecs, n))
 	for r := range n {
 		for i := range 2 {
 			VPBROADCASTD(mem(w, 2*tile*r+4*i), s.v(wFactors+2*r+i))

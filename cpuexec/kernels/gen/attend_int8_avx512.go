@@ -13,7 +13,7 @@ func scoresBytes(n int) {
 	s, name := avx512, fmt.Sprintf("scores%dInt8AVX512", n)
 	fn(name, scoresInt8Type,
 		fmt.Sprintf("%s writes the scores of %d queries with 32 positions, of which n count, and", name, n),
-		"fetches as much of next. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
+		"fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.")
 	q, tails := packedRows(n)
 	k, next, pitch := Load(Param("k"), GP64()), Load(Param("next"), GP64()), Load(Param("kPitch"), GP64())
 	d := Load(Param("dim"), GP64())
@@ -29,7 +29,7 @@ func scoresBytes(n int) {
 	}
 	key, half := 4*n, 4*n+2
 	Label(name + "_dim")
-	prefetch(next, 2)
+	prefetch(next, 1)
 	for c := range 2 {
 		VMOVUPS(mem(k, 64*c), s.v(key+c))
 	}
@@ -75,7 +75,7 @@ func weightedBytes(n int) {
 	s, name := avx512, fmt.Sprintf("weighted%dInt8AVX512", n)
 	fn(name, weightedInt8Type,
 		fmt.Sprintf("%s adds groups of 4 positions of V to the sums of %d queries, each of which", name, n),
-		"sees its n, and fetches as much of next. stateSize is in bytes.")
+		"sees its n, and fetches some of next. stateSize is in bytes.")
 	weights, units := AllocLocal(2*tile*n), AllocLocal(16)
 	state, seen, scales := GP64(), Load(Param("n"), GP64()), Load(Param("vScales"), GP64())
 	Load(Param("states"), state)
@@ -125,7 +125,7 @@ func weightedBytesChunk(s isa, n, vecs int, chunk string, states rows, weights, 
 	count, w := Load(Param("groups"), GP64()), GP64()
 	LEAQ(weights, w)
 	Label(chunk + "_group")
-	prefetch(next, vecs)
+	prefetch(next, linesBesideV(16*vecs, n))
 	for c := range vecs {
 		VMOVUPS(mem(row, 64*c), s.v(value+c))
 	}
