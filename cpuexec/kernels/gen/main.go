@@ -17,6 +17,10 @@ func main() {
 		siluTile(s)
 		scaleMul(s)
 	}
+	attentionInt8()
+	quantiseQuery()
+	storeInt8()
+	storeBF16()
 	addTile()
 	sumSquares()
 	rope()
