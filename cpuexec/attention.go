@@ -46,6 +46,7 @@ func (s *step) attend(id, layer int) {
 			for j := range u.count {
 				s.attendPlain(u.from+j, head, layer, w)
 			}
+			s.attended(u, head)
 		case u.parts == 1:
 			s.attendSpan(u, head, layer, w)
 		default:
@@ -147,9 +148,16 @@ func (s *step) mergeSegment(u *span, segment int, states, next []float32) {
 // head.
 func (s *step) finishSpan(u *span, head int, states []float32) {
 	for j := range u.count {
-		out := s.attn[(u.from+j)*s.attnWidth+head*s.group*s.headDim:]
+		out := s.attn.x[(u.from+j)*s.attnWidth+head*s.group*s.headDim:]
 		for g := range s.group {
 			kernels.FinishState(states[(j*s.group+g)*s.stateLen:][:s.stateLen], out[g*s.headDim:][:s.headDim])
 		}
 	}
+	s.attended(u, head)
+}
+
+// attended packs what attention answers for u's tokens and the query heads of a key head.
+func (s *step) attended(u *span, head int) {
+	n := s.group * s.headDim
+	s.quantisePart(&s.attn, u.from, u.count, head*n, n)
 }

@@ -12,7 +12,7 @@ func (s *step) attendPlain(i, head, layer int, w *attention) {
 	first := head * s.group * s.headDim
 	for g := range s.group {
 		at := first + g*s.headDim
-		q, out := s.qkv[i*s.qkvWidth+at:][:s.headDim], s.attn[i*s.attnWidth+at:][:s.headDim]
+		q, out := s.qkv[i*s.qkvWidth+at:][:s.headDim], s.attn.x[i*s.attnWidth+at:][:s.headDim]
 		some := w.scores[:t.pos+1]
 		s.scorePlain(t, q, head, layer, some, w.vector)
 		sum := softmaxPlain(some)

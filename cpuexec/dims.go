@@ -33,5 +33,8 @@ func dimsOf(m *model.Config) dims {
 // padded rounds up to whole panels.
 func padded(n int) int { return (n + kernels.Panel - 1) / kernels.Panel * kernels.Panel }
 
+// widest is the width of the widest row that a matrix of a layer takes.
+func (d *dims) widest() int { return max(d.hiddenWidth, d.attnWidth, d.interWidth) }
+
 // attnDim is the length of all query heads side by side.
 func (d *dims) attnDim() int { return d.heads * d.headDim }

@@ -123,7 +123,7 @@ func TestDraws(t *testing.T) {
 func TestEnvironmentChoosesKernels(t *testing.T) {
 	t.Setenv("CBACTOR_CPU", "generic")
 	m, set := loadModel(t, family("llama"))
-	if name := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}).Info().Name; name != "cpu generic f32" {
+	if name := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}).Info().Name; name != "cpu generic f32 kv f32" {
 		t.Errorf("the executor is %q", name)
 	}
 }

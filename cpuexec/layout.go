@@ -1,7 +1,5 @@
 package cpuexec
 
-import "unsafe"
-
 // layout is where K and V lie in a block of the cache, in bytes. A block has a page for
 // every layer, a page for every key head K, then V, in the order that the kernels of the
 // type read, then in int8 the scales of K and of V. Each part begins at a cache line.
@@ -39,8 +37,3 @@ func (l *layout) at(block int32, layer, head int) int {
 }
 
 func wholeLines(n int) int { return int(lineBytes(int64(n))) }
-
-// view is b, which begins at a multiple of 4, as other numbers.
-func view[T float32 | uint16](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(*new(T))))
-}

@@ -14,7 +14,7 @@ type Memory struct {
 	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
-	Weights  int64 // packed as float32
+	Weights  int64 // packed
 	NextSet  int64 // the same for another set: with two sets, and taken while they are there
 	KV       int64 // the pool
 	Host     int64 // the host pool
@@ -50,8 +50,8 @@ const maxHeadRows = 64
 // every token, and once more for every fork.
 func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots) }
 
-// Plan computes what New will take for cfg, whose weights are not looked at. The
-// pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
+// Plan computes what New will take for cfg, whose weights are not looked at, but for
+// what they are Stored as where Compute is ComputeInt8. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
 // tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
 // weights, slots, work and sampling. The host pool is HostBlocks and no
 // less, or refused. Then
@@ -61,14 +61,16 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	           in float32 for each position
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
-//	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
+//	Weights  = matrices, as kernels.Format says of their panels of 32 columns
+//	           + 4 * norms and biases, padded to 32
 //	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
 //	           + with adapters: the padded ranks of the modules of a matrix)
 //	           + contexts beyond 1,024: attention states of all heads of up to 16 tokens, for each 1,024 of MaxContext)
-//	           + 4 * Threads * (a tile, with adapters one more; up to 64 queries and their attention states,
+//	           + 4 * Threads * (a tile, with adapters one more; a row; up to 64 queries and their attention states,
 //	           twice with contexts beyond 1,024, or MaxContext scores and a vector)
+//	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and one more a thread
 //	Adapters = 4 * MaxAdapters * (per matrix: inputs * padded ranks of its modules
 //	           + 32 * ranks of the modules that each panel of 32 columns reaches)
 //	Sampling = sampling.Bytes(vocabulary) * threads
@@ -160,28 +162,30 @@ func (c *Config) hostBytes(m *Memory) (int64, error) {
 
 // weightBytes is the size of all packed weights.
 func weightBytes(c *Config, d *dims) int64 {
-	matrix := func(k, width int) int64 { return lines(k * width) }
-	n := matrix(d.hidden, d.qkvWidth) + matrix(d.attnDim(), d.hiddenWidth) +
-		matrix(d.hidden, 2*d.interWidth) + matrix(d.inter, d.hiddenWidth) +
-		2*lines(d.hiddenWidth)
-	if c.Model.AttnBias {
-		n += lines(d.qkvWidth) + lines(d.hiddenWidth)
+	formats := c.formats(d)
+	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
+	for _, layer := range formats.layers {
+		n += 2 * lines(d.hiddenWidth)
+		for i, j := range d.joints() {
+			n += matrixBytes(layer[i], j.in, j.width)
+			if hasBias(c.Model, i) {
+				n += lines(j.width)
+			}
+		}
 	}
-	if c.Model.MLPBias {
-		n += lines(2*d.interWidth) + lines(d.hiddenWidth)
-	}
-	return int64(d.layers)*n + lines(d.hiddenWidth) + matrix(d.hidden, d.vocabWidth)
+	return n
 }
 
 // workBytes is the size of a step's activations.
 func workBytes(c *Config, d *dims) int64 {
 	rows := func(n, width int) int64 { return lines(n * width) }
-	t := c.MaxTokens
-	n := 2*rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rows(t, d.attnWidth) + rows(t, d.interWidth) +
-		2*rows(t, d.headDim/2) + lines(c.splitFloats(d))
+	t, p := c.MaxTokens, c.packs()
+	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) + lines(c.splitFloats(d)) +
+		inputBytes(p, t, d.hiddenWidth) + inputBytes(p, t, d.attnWidth) + inputBytes(p, t, d.interWidth)
 	head := c.headRows()
-	n += rows(head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(rowBlock, 2*kernels.Panel) + c.attentionBytes(d)
+	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
+	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
+		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))
 		thread += rows(rowBlock, kernels.Panel)

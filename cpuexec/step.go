@@ -44,9 +44,12 @@ type step struct {
 
 	copies  []executor.Copy
 	tokens  []token  // what is computed
-	samples []sample // rows of logits that are wanted
+	samples []sample // rows of logits that are wanted, greedy ones last
+	greedy  []sample // those while they are laid out
 	spans   []span   // of the tokens
 	items   []item   // of the spans
+
+	firstGreedy int // of samples
 
 	invFreq   []float64
 	ropeScale float64
@@ -54,13 +57,15 @@ type step struct {
 	qScale    float32                   // log2(e)/sqrt(headDim), folded into the rotation of q
 	cos, sin  []float32                 // [token][headDim/2]
 
-	x    []float32 // [token][hiddenWidth], the residual stream
-	norm []float32 // [token][hiddenWidth]
-	qkv  []float32 // [token][qkvWidth]
-	attn []float32 // [token][attnWidth]
-	act  []float32 // [token][interWidth]
+	packs rowPacking // of inputs
 
-	headIn   []float32 // [headRows][hiddenWidth]
+	x    []float32 // [token][hiddenWidth], the residual stream
+	norm input     // [token][hiddenWidth]
+	qkv  []float32 // [token][qkvWidth]
+	attn input     // [token][attnWidth]
+	act  input     // [token][interWidth]
+
+	headIn   input     // [headRows][hiddenWidth]
 	logits   []float32 // [headRows][vocabWidth]
 	workers  []worker
 	nextHead []atomic.Int32 // per layer: of items times key heads, the next to attend
@@ -92,9 +97,12 @@ type sample struct {
 
 // worker is what a thread has for itself.
 type worker struct {
-	tile      []float32 // [rowBlock][2*Panel]
+	tile      []float32 // [tilePanels][Panel]
 	low       []float32 // [rowBlock][Panel], with adapters
+	norm      []float32 // [hiddenWidth], of a single token
+	own       input     // a single row: norm, or another one that it packs for itself
 	attention attention
+	best      best
 	sampler   *sampling.Sampler
 }
 
@@ -103,11 +111,13 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		dims: d, config: c, kernels: set, pool: p,
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
+		greedy:   make([]sample, 0, c.MaxSlots),
 		order:    make([]int32, 0, c.MaxSlots),
 		lowWidth: c.lowWidth(&d),
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
 		qScale:   queryScale(d.headDim),
+		packs:    c.packs(),
 		alone:    aloneProducts,
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
@@ -125,17 +135,23 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 // cutWork cuts the activations out of a, in the sizes that workBytes sums.
 func (s *step) cutWork(a *area) {
 	n := s.config.MaxTokens
-	s.x, s.norm = cut[float32](a, n*s.hiddenWidth), cut[float32](a, n*s.hiddenWidth)
+	s.x = cut[float32](a, n*s.hiddenWidth)
+	s.norm = cutInput(a, s.packs, n, s.hiddenWidth)
 	s.qkv = cut[float32](a, n*s.qkvWidth)
-	s.attn = cut[float32](a, n*s.attnWidth)
-	s.act = cut[float32](a, n*s.interWidth)
+	s.attn = cutInput(a, s.packs, n, s.attnWidth)
+	s.act = cutInput(a, s.packs, n, s.interWidth)
+	s.act.late = s.packs == packGroups
+	s.attn.late = s.act.late || s.packs == packBlocks && s.group*s.headDim%kernels.Block != 0
 	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
 	s.low = cut[float32](a, n*s.lowWidth)
 	s.split = cut[float32](a, s.config.splitFloats(&s.dims))
 	head := s.config.headRows()
-	s.headIn, s.logits = cut[float32](a, head*s.hiddenWidth), cut[float32](a, head*s.vocabWidth)
+	s.headIn = cutInput(a, s.packs, head, s.hiddenWidth)
+	s.logits = cut[float32](a, head*s.vocabWidth)
 	for i := range s.workers {
-		s.workers[i].tile = cut[float32](a, rowBlock*2*kernels.Panel)
+		s.workers[i].tile = cut[float32](a, tilePanels*kernels.Panel)
+		s.workers[i].norm = cut[float32](a, s.hiddenWidth)
+		s.workers[i].own.packed = cut[byte](a, s.packs.bytes(1, s.widest()))
 		if s.lowWidth > 0 {
 			s.workers[i].low = cut[float32](a, rowBlock*kernels.Panel)
 		}

@@ -50,21 +50,27 @@ func (f *forced) prompt(ids []int32) []float32 {
 	return f.logits[0]
 }
 
-// likelihood is the mean negative log-likelihood of ids but the first. They are written to
-// the cache once; then sequences that are their beginnings share that cache, and each
-// computes its last position.
+// likelihood is the mean negative log-likelihood of ids but the first.
 func (f *forced) likelihood(ids []int32) float64 {
 	f.t.Helper()
-	f.run(ids, 0, len(ids))
 	sum := 0.0
-	for from := 0; from < len(ids)-1; from += forcedSlots {
+	f.every(ids, 0, func(i int, logits []float32) { sum -= logProb(logits, ids[i+1]) })
+	return sum / float64(len(ids)-1)
+}
+
+// every shows the logits behind ids[:i+1], for each i from first on but the last. The ids are
+// written to the cache once; then sequences that are their beginnings share that cache,
+// and each computes its last position.
+func (f *forced) every(ids []int32, first int, show func(i int, logits []float32)) {
+	f.t.Helper()
+	f.run(ids, 0, len(ids))
+	for from := first; from < len(ids)-1; from += forcedSlots {
 		to := min(from+forcedSlots, len(ids)-1)
 		f.beginnings(ids, from, to)
 		for i := from; i < to; i++ {
-			sum -= logProb(f.logits[i-from], ids[i+1])
+			show(i, f.logits[i-from])
 		}
 	}
-	return sum / float64(len(ids)-1)
 }
 
 // run computes positions from..to-1 of one sequence, in one step, and samples.

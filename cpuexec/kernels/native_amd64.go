@@ -4,17 +4,11 @@ package kernels
 
 import "golang.org/x/sys/cpu"
 
-// gemmKernel computes a fixed number of rows; strides are in bytes.
-type gemmKernel struct {
-	rows int
-	run  func(w, x, out *float32, k, xStride, outStride int64)
-}
-
 var avx2 = &Set{
 	Name:          "avx2",
-	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
+	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendAVX2.attend,
-	GemmBF16:      gemmBF16Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX2),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
@@ -25,19 +19,19 @@ var avx2 = &Set{
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
 	StoreInt8:     storeInt8Go,
-	Best:          bestGo,
+	Best:          bestBy(aboveAVX2),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX2),
+	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
 
 var avx512 = &Set{
 	Name:          "avx512",
-	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
+	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
-	GemmBF16:      gemmBF16Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX512),
 	GemmQ8:        gemmQ8Go,
 	GemmQ4:        gemmQ4Go,
 	GemmC8:        gemmC8Go,
@@ -48,10 +42,10 @@ var avx512 = &Set{
 	QuantiseQuery: quantiseQueryGo,
 	StoreBF16:     storeBF16Go,
 	StoreInt8:     storeInt8Go,
-	Best:          bestGo,
+	Best:          bestBy(aboveAVX512),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX512),
+	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
@@ -66,45 +60,6 @@ func native() []*Set {
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// gemmBy serves any number of rows by kernels for fixed ones, the largest first.
-func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outStride int) {
-	return func(w, x, out []float32, k, rows, xStride, outStride int) {
-		_ = w[k*Panel-1] // the assembly trusts these
-		_ = x[(rows-1)*xStride+k-1]
-		_ = out[(rows-1)*outStride+Panel-1]
-		for r := 0; r < rows; {
-			i := 0
-			for list[i].rows > rows-r {
-				i++
-			}
-			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
-			r += list[i].rows
-		}
-	}
-}
-
-func addTileAsm(dst, src []float32, rows, dstStride, srcStride int) {
-	addTile(&dst[0], &src[0], int64(rows), int64(4*dstStride), int64(4*srcStride))
-}
-
-func siluTileAsm(src, dst []float32, rows, dstStride int) {
-	siluTile(&src[0], &dst[0], int64(rows), int64(4*dstStride))
-}
-
-func normAsm(x, w, out []float32, n int, eps float64) {
-	n16 := int64(len(x) / lanes)
-	scale := normScale(sumSquares(&x[0], n16), n, eps)
-	scaleMul(&x[0], &w[0], &out[0], n16, scale)
-}
-
-func ropeAsm(x, cos, sin []float32, dim int, scale float32) {
-	if dim%lanes != 0 {
-		ropeGo(x, cos, sin, dim, scale)
-		return
-	}
-	rope(&x[0], &cos[0], &sin[0], int64(len(x)/dim), int64(dim/2), scale)
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

@@ -9,10 +9,33 @@ package kernels
 //go:noescape
 func gemm1AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x1AVX2 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm2AVX2 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x2AVX2 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x2AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX2 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX2 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
 // fetches V. kPitch and stateSize are in bytes.
@@ -92,25 +115,154 @@ func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int6
 //go:noescape
 func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
+// aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
+
+// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX2 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x1AVX512 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // gemm2AVX512 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x2AVX512 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x2AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX512 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX512 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm4AVX512 multiplies 4 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm4AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x4AVX512 multiplies 4 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x4AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm5AVX512 multiplies 5 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm5AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x5AVX512 multiplies 5 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x5AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm6AVX512 multiplies 6 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm6AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x6AVX512 multiplies 6 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x6AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm7AVX512 multiplies 7 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm7AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x7AVX512 multiplies 7 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x7AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm8AVX512 multiplies 8 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm8AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x8AVX512 multiplies 8 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x8AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm9AVX512 multiplies 9 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm9AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x9AVX512 multiplies 9 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x9AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm10AVX512 multiplies 10 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm10AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x10AVX512 multiplies 10 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x10AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm11AVX512 multiplies 11 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm11AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x11AVX512 multiplies 11 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x11AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm12AVX512 multiplies 12 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x12AVX512 multiplies 12 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
 // fetches V. kPitch and stateSize are in bytes.
@@ -214,27 +366,33 @@ func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n in
 //go:noescape
 func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 
+// aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
+
+// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX512 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // addTile adds rows of 32 columns. Strides are in bytes; a srcStride of 0 adds one
 // row to all.
 //
 //go:noescape
 func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 
-// siluTile writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
-//
-//go:noescape
-func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
-
 // sumSquares adds the squares of n16*16 values: 16 lanes, folded in halves.
 //
 //go:noescape
 func sumSquares(x *float32, n16 int64) float32
-
-// scaleMul writes x*scale*w, n16*16 values.
-//
-//go:noescape
-func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
 // rope rotates the pairs (i, i+half) of each head of x in place and scales. half is
 // a multiple of 8.
