@@ -15,8 +15,10 @@ func (s *step) work(id int) {
 		w := &s.weights.layers[l]
 		s.project(id, l, s.norms(id, w.attnNorm))
 		s.pool.Sync()
-		s.store(id, l)
-		s.pool.Sync()
+		if !s.apart {
+			s.store(id, l)
+			s.pool.Sync()
+		}
 		s.attend(id, l)
 		s.pool.Sync()
 		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))
