@@ -121,6 +121,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	}
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
+		s.workers[i].sampler.Use(passes(set))
 	}
 	return s
 }

@@ -14,12 +14,14 @@ func main() {
 		}
 		attend(s)
 		above(s)
+		firstAbove(s)
 		siluTile(s)
 		scaleMul(s)
 	}
 	addTile()
 	sumSquares()
 	rope()
+	weighLogits()
 	transpose()
 	pause()
 	Generate()
