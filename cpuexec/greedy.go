@@ -45,12 +45,14 @@ func (s *step) headBest(id, full, rows int) {
 	m, w := &s.weights.head, &s.workers[id]
 	w.best.reset()
 	lo, hi := share(m.count(), id, s.threads)
-	for p := lo; p < hi; p++ {
-		s.kernels.Gemm(m.panel(p), s.headIn, w.tile, m.k, rows, s.hiddenWidth, kernels.Panel)
+	for t := range parts(rows, lo, hi, m.most(1)) {
+		s.multiply(m, &s.headIn, t, w.tile, kernels.Panel)
 		for r := range full {
-			copy(s.logits[r*s.vocabWidth+p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
+			copy(s.logits[r*s.vocabWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
 		}
-		w.best.add(s.kernels, w.tile[full*kernels.Panel:], p, rows-full, s.vocab)
+		for i := range t.panels {
+			w.best.add(s.kernels, w.tile[(full+i)*kernels.Panel:], t.p+i, rows-full, s.vocab)
+		}
 	}
 }
 

@@ -39,8 +39,7 @@ func (s *step) head(id int) {
 func (s *step) headNorms(id int, some []sample) {
 	lo, hi := share(len(some), id, s.threads)
 	for i := lo; i < hi; i++ {
-		x := s.x[some[i].from*s.hiddenWidth:][:s.hiddenWidth]
-		s.kernels.Norm(x, s.weights.norm, s.headIn[i*s.hiddenWidth:][:s.hiddenWidth], s.hidden, s.config.Model.NormEps)
+		s.normalise(&s.headIn, i, some[i].from, s.weights.norm)
 	}
 }
 
@@ -48,8 +47,8 @@ func (s *step) headNorms(id int, some []sample) {
 func (s *step) headProduct(id, rows int) {
 	m := &s.weights.head
 	lo, hi := share(m.count(), id, s.threads)
-	for p := lo; p < hi; p++ {
-		s.kernels.Gemm(m.panel(p), s.headIn, s.logits[p*kernels.Panel:], m.k, rows, s.hiddenWidth, s.vocabWidth)
+	for t := range parts(rows, lo, hi, m.most(1)) {
+		s.multiply(m, &s.headIn, t, s.logits[t.p*kernels.Panel:], s.vocabWidth)
 	}
 }
 

@@ -19,6 +19,7 @@ func (s *step) lay(b *executor.Batch, r *executor.Result) {
 	for _, i := range s.inOrder(b.Rows) {
 		s.layRow(int(i), &b.Rows[i], &r.Rows[i])
 	}
+	s.laySpans()
 	for i := range b.Rows {
 		if b.Rows[i].Count == 0 {
 			s.layFork(i, &b.Rows[i], &r.Rows[i])

@@ -14,7 +14,7 @@ func BenchmarkAttend(b *testing.B) {
 		b.Run(s.Name, func(b *testing.B) {
 			ResetState(state)
 			for range b.N {
-				s.Attend(q, k, v, state, 32, []int32{32}, 64)
+				s.Attend(q, k, v, nil, state, 32, []int32{32}, 64)
 			}
 		})
 	}

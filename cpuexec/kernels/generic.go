@@ -42,7 +42,7 @@ func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
 }
 
 // attendGo is Attend: row after row.
-func attendGo(q, k, v, states []float32, kPitch int, n []int32, dim int) {
+func attendGo(q, k, v, _, states []float32, kPitch int, n []int32, dim int) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*dim:][:dim]
@@ -63,7 +63,7 @@ func attendGo(q, k, v, states []float32, kPitch int, n []int32, dim int) {
 }
 
 // attendBF16Go is AttendBF16: as attendGo, over numbers that are widened.
-func attendBF16Go(q []float32, k, v []uint16, states []float32, kPitch int, n []int32, dim int) {
+func attendBF16Go(q []float32, k, v, _ []uint16, states []float32, kPitch int, n []int32, dim int) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*dim:][:dim]

@@ -7,18 +7,18 @@ import "golang.org/x/sys/cpu"
 var avx2 = &Set{
 	Name:          "avx2",
 	Gemm:          gemmBy(gemmAVX2),
-	Attend:        attendBy(attendAVX2),
+	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX2),
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
+	GemmQ8:        packed{gemmQ8AVX2, nil, q8Block, 128}.product,
+	GemmQ4:        packed{gemmQ4AVX2, nil, q4Block, 128}.product,
+	GemmC8:        gemmC8AVX2Rows,
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
+	AttendBF16:    attendBF16AVX2.attend,
+	AttendInt8:    attendInt8AVX2.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX2),
 	Above:         aboveBy(firstAboveAVX2),
 	AddTile:       addTileAsm,
@@ -31,18 +31,18 @@ var avx2 = &Set{
 var avx512 = &Set{
 	Name:          "avx512",
 	Gemm:          gemmBy(gemmAVX512),
-	Attend:        attendBy(attendAVX512),
+	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
+	GemmQ8:        packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}.product,
+	GemmQ4:        packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}.product,
+	GemmC8:        gemmC8AVX512Rows,
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
+	AttendBF16:    attendBF16AVX512.attend,
+	AttendInt8:    attendInt8AVX512.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX512),
 	Above:         aboveBy(firstAboveAVX512),
 	Weigh:         weighAsm,
@@ -63,19 +63,6 @@ func native() []*Set {
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// attendBy serves any number of queries, one after the other.
-func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-	return func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, states, kPitch, n, dim)
-			return
-		}
-		for r, n := range n {
-			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
-		}
-	}
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

@@ -29,8 +29,8 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, the first of which is the first of a group, that
-	// Quantise packed in so many blocks with panels of that Format, one behind the other:
+	// GemmQ8 and GemmQ4 multiply rows, which
+	// Quantise packed in so many blocks, with panels of that Format, one behind the other:
 	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
 	// as out has 32 numbers.
 	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
@@ -50,16 +50,17 @@ type Set struct {
 	// r, q[r*dim:], sees the first n[r], 1 or more, and its state is states[r*StateLen(dim):].
 	// Queries are scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
 	// v[j*dim+d] is V. Up to Tile floats are read in each row of k, and so behind
-	// its end, whatever n is. What a query answers does not depend on the others.
-	Attend func(q, k, v, states []float32, kPitch int, n []int32, dim int)
+	// its end, whatever n is. What a query answers does not depend on the others. next
+	// is K of the tile to come, of the same kPitch, which is fetched meanwhile: a hint, or nil.
+	Attend func(q, k, v, next, states []float32, kPitch int, n []int32, dim int)
 
 	// AttendBF16 is Attend for a cache in bf16.
-	AttendBF16 func(q []float32, k, v []uint16, states []float32, kPitch int, n []int32, dim int)
+	AttendBF16 func(q []float32, k, v, next []uint16, states []float32, kPitch int, n []int32, dim int)
 
 	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
 	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
 	// is V, and kScales and vScales are those of the positions. dim is a multiple of 4.
-	AttendInt8 func(q, k, v []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
+	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
 
 	// QuantiseQuery packs a scaled query for AttendInt8.
 	QuantiseQuery func(q []float32, dst []byte)

@@ -33,7 +33,7 @@ func gemm(s isa, rows int) {
 	k := Load(Param("k"), GP64())
 	s.zeroSums(rows)
 	Label(name + "_k")
-	prefetch(w)
+	prefetchPanel(w)
 	s.addLine(rows, x, 0, func(c int, into reg.VecPhysical) { VMOVUPS(mem(w, c*s.bytes()), into) })
 	addq(4*panel, w)
 	x.advance(4)
@@ -77,7 +77,7 @@ func gemmBF16(s isa, rows int) {
 	SUBQ(Imm(2), k)
 	JLT(LabelRef(name + "_last"))
 	Label(name + "_k")
-	prefetch(w)
+	prefetchPanel(w)
 	s.addLine(rows, x, 0, even)
 	s.addLine(rows, x, 4, odd)
 	addq(4*panel, w)
@@ -108,8 +108,8 @@ func upperHalves() Mem {
 	return *upperMask
 }
 
-// prefetch fetches what is 4 KB ahead, often in the panel that follows.
-func prefetch(w reg.Register) {
+// prefetchPanel fetches what is 4 KB ahead, often in the panel that follows.
+func prefetchPanel(w reg.Register) {
 	PREFETCHT0(mem(w, 4096))
 	PREFETCHT0(mem(w, 4160))
 }
