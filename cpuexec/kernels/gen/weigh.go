@@ -4,7 +4,6 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -137,14 +136,4 @@ func foldDoubles(i, t int) {
 	VADDPD(u, x, x)
 	VUNPCKHPD(x, x, u)
 	VADDPD(u, x, x)
-}
-
-// at is where a parameter or a result lies. Load and Store would move it by instructions
-// that are not of AVX, 150 ns a call in between those that are.
-func at(c gotypes.Component) Mem {
-	basic, err := c.Resolve()
-	if err != nil {
-		panic(err) // ends the generator
-	}
-	return basic.Addr
 }
