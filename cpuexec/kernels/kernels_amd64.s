@@ -471,26 +471,25 @@ gemmBF16x3AVX2_end:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 scores1F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y4
 	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -513,15 +512,15 @@ scores1F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -530,18 +529,17 @@ weighted1F32AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk4_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Y4
 	VMOVUPS      (DI), Y5
 	VFMADD231PS  Y5, Y4, Y0
 	VMOVUPS      32(DI), Y6
@@ -550,9 +548,9 @@ weighted1F32AVX2_chunk4_position:
 	VFMADD231PS  Y7, Y4, Y2
 	VMOVUPS      96(DI), Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -569,25 +567,23 @@ weighted1F32AVX2_chunk2:
 	JLT     weighted1F32AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk2_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VMOVUPS      (DI), Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VMOVUPS      32(DI), Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -600,17 +596,16 @@ weighted1F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -621,9 +616,9 @@ TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y7, Y7, Y7
 
 scores2F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VMOVUPS      (AX), Y10
@@ -656,15 +651,15 @@ scores2F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -677,19 +672,18 @@ weighted2F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VMOVUPS      (R8), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y4
@@ -702,9 +696,9 @@ weighted2F32AVX2_chunk4_position:
 	VMOVUPS      96(R8), Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -727,28 +721,26 @@ weighted2F32AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VMOVUPS      (R8), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y2
 	VMOVUPS      32(R8), Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -763,17 +755,16 @@ weighted2F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -788,9 +779,9 @@ TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y11, Y11, Y11
 
 scores3F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -833,15 +824,15 @@ scores3F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -858,20 +849,19 @@ weighted3F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VMOVUPS      (R8), Y15
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y4
@@ -888,9 +878,9 @@ weighted3F32AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -919,20 +909,18 @@ weighted3F32AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VMOVUPS      (R8), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y2
@@ -941,9 +929,9 @@ weighted3F32AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -960,25 +948,24 @@ weighted3F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 scores1BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y4
 	VPMOVZXWD    (AX), Y5
 	VPSLLD       $0x10, Y5, Y5
@@ -1005,15 +992,15 @@ scores1BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -1022,17 +1009,16 @@ weighted1BF16AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk4_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y4
 	VPMOVZXWD    (DI), Y5
 	VPSLLD       $0x10, Y5, Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -1045,9 +1031,9 @@ weighted1BF16AVX2_chunk4_position:
 	VPMOVZXWD    48(DI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1064,26 +1050,25 @@ weighted1BF16AVX2_chunk2:
 	JLT     weighted1BF16AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk2_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VPMOVZXWD    (DI), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VPMOVZXWD    16(DI), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1096,17 +1081,16 @@ weighted1BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1117,8 +1101,8 @@ TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y7, Y7, Y7
 
 scores2BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VPMOVZXWD    (AX), Y10
@@ -1155,15 +1139,15 @@ scores2BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -1176,18 +1160,17 @@ weighted2BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VPMOVZXWD    (R8), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y10, Y8, Y0
@@ -1204,9 +1187,9 @@ weighted2BF16AVX2_chunk4_position:
 	VPSLLD       $0x10, Y13, Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1229,18 +1212,17 @@ weighted2BF16AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VPMOVZXWD    (R8), Y6
 	VPSLLD       $0x10, Y6, Y6
 	VFMADD231PS  Y6, Y4, Y0
@@ -1249,9 +1231,9 @@ weighted2BF16AVX2_chunk2_position:
 	VPSLLD       $0x10, Y7, Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1266,17 +1248,16 @@ weighted2BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1291,8 +1272,8 @@ TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y11, Y11, Y11
 
 scores3BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -1339,15 +1320,15 @@ scores3BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -1364,19 +1345,18 @@ weighted3BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VPMOVZXWD    (R8), Y15
 	VPSLLD       $0x10, Y15, Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -1397,9 +1377,9 @@ weighted3BF16AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1428,19 +1408,18 @@ weighted3BF16AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VPMOVZXWD    (R8), Y9
 	VPSLLD       $0x10, Y9, Y9
 	VFMADD231PS  Y9, Y6, Y0
@@ -1451,9 +1430,9 @@ weighted3BF16AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1647,7 +1626,19 @@ DATA constants<>+32(SB)/4, $0xc2fc0000
 DATA constants<>+36(SB)/4, $0x42fc0000
 DATA constants<>+40(SB)/4, $0xbfb8aa3b
 DATA constants<>+44(SB)/4, $0x3f800000
-GLOBL constants<>(SB), RODATA|NOPTR, $48
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -1714,6 +1705,175 @@ DATA tail<>+244(SB)/4, $0xff800000
 DATA tail<>+248(SB)/4, $0xff800000
 DATA tail<>+252(SB)/4, $0xff800000
 GLOBL tail<>(SB), RODATA|NOPTR, $256
+
+// func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·softenFetchAVX2(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Y13
+
+softenFetchAVX2_row:
+	VMOVUPS      128(CX), Y0
+	VMOVUPS      160(CX), Y1
+	VMOVUPS      192(CX), Y2
+	VMOVUPS      224(CX), Y3
+	LEAQ         tail<>+0(SB), DI
+	MOVLQSX      (DX), R8
+	NEGQ         R8
+	VMINPS       128(DI)(R8*4), Y0, Y0
+	VMINPS       160(DI)(R8*4), Y1, Y1
+	VMINPS       192(DI)(R8*4), Y2, Y2
+	VMINPS       224(DI)(R8*4), Y3, Y3
+	VMAXPS       Y1, Y0, Y8
+	VMAXPS       Y2, Y8, Y8
+	VMAXPS       Y3, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0x4e, X8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0xb1, X8, X11
+	VMAXPS       X11, X8, X8
+	VMOVSS       (CX), X9
+	VMAXPS       X9, X8, X8
+	VMOVSS       X8, (CX)
+	VBROADCASTSS X8, Y8
+	VBROADCASTSS X9, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMAXPS       Y9, Y13, Y9
+	VCVTPS2DQ    Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y9
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y9
+	VSUBPS       Y8, Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VCVTPS2DQ    Y0, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y0, Y0
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y0
+	VMOVUPS      Y0, 128(CX)
+	VSUBPS       Y8, Y1, Y1
+	VMAXPS       Y1, Y13, Y1
+	VCVTPS2DQ    Y1, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y1
+	VMOVUPS      Y1, 160(CX)
+	VSUBPS       Y8, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VCVTPS2DQ    Y2, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y2, Y2
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y2
+	VMOVUPS      Y2, 192(CX)
+	VSUBPS       Y8, Y3, Y3
+	VMAXPS       Y3, Y13, Y3
+	VCVTPS2DQ    Y3, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y3, Y3
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y3
+	VMOVUPS      Y3, 224(CX)
+	VMOVUPS      64(CX), Y11
+	VFMADD213PS  Y0, Y9, Y11
+	VADDPS       Y2, Y11, Y11
+	VMOVUPS      Y11, 64(CX)
+	VMOVUPS      96(CX), Y11
+	VFMADD213PS  Y1, Y9, Y11
+	VADDPS       Y3, Y11, Y11
+	VMOVUPS      Y11, 96(CX)
+	MOVQ         dim+40(FP), R8
+	MOVQ         CX, DI
+
+softenFetchAVX2_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Y9, Y11
+	VMOVUPS    Y11, 256(DI)
+	VMULPS     288(DI), Y9, Y11
+	VMOVUPS    Y11, 288(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX2_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX2_row
+	VZEROUPPER
+	RET
 
 // func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
@@ -4412,24 +4572,23 @@ gemmBF16x12AVX512_end:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z2
 	VMOVUPS      (AX), Z3
 	VFMADD231PS  Z3, Z2, Z0
@@ -4446,15 +4605,15 @@ scores1F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -4463,21 +4622,19 @@ weighted1F32AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk4_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	PREFETCHT1   128(BX)
+	PREFETCHT1   192(BX)
+	ADDQ         $+256, BX
+	VBROADCASTSS (R10), Z4
 	VMOVUPS      (DI), Z5
 	VFMADD231PS  Z5, Z4, Z0
 	VMOVUPS      64(DI), Z6
@@ -4486,9 +4643,9 @@ weighted1F32AVX512_chunk4_position:
 	VFMADD231PS  Z7, Z4, Z2
 	VMOVUPS      192(DI), Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4505,25 +4662,24 @@ weighted1F32AVX512_chunk2:
 	JLT     weighted1F32AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk2_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z2
 	VMOVUPS      (DI), Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VMOVUPS      64(DI), Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4537,23 +4693,21 @@ weighted1F32AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk1_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VMOVUPS      (DI), Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -4565,26 +4719,25 @@ weighted1F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 scores2F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VMOVUPS      (AX), Z6
@@ -4607,15 +4760,15 @@ scores2F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -4628,22 +4781,20 @@ weighted2F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VMOVUPS      (R8), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z4
@@ -4656,9 +4807,9 @@ weighted2F32AVX512_chunk4_position:
 	VMOVUPS      192(R8), Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4681,28 +4832,27 @@ weighted2F32AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z2
 	VMOVUPS      64(R8), Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4719,25 +4869,23 @@ weighted2F32AVX512_chunk1:
 	JLT     weighted2F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VMOVUPS      (R8), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -4750,17 +4898,16 @@ weighted2F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -4769,9 +4916,9 @@ TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 scores3F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -4800,15 +4947,15 @@ scores3F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -4825,23 +4972,21 @@ weighted3F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VMOVUPS      (R8), Z15
 	VFMADD231PS  Z15, Z12, Z0
 	VFMADD231PS  Z15, Z13, Z4
@@ -4858,9 +5003,9 @@ weighted3F32AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4889,20 +5034,19 @@ weighted3F32AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VMOVUPS      (R8), Z9
 	VFMADD231PS  Z9, Z6, Z0
 	VFMADD231PS  Z9, Z7, Z2
@@ -4911,9 +5055,9 @@ weighted3F32AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4933,27 +5077,25 @@ weighted3F32AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -4967,19 +5109,18 @@ weighted3F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -4994,15 +5135,15 @@ TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 scores6F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VMOVUPS      (AX), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -5018,7 +5159,7 @@ scores6F32AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6F32AVX512_dim
@@ -5044,19 +5185,19 @@ scores6F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6F32AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -5085,27 +5226,25 @@ weighted6F32AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk4_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	PREFETCHT1   128(R8)
+	PREFETCHT1   192(R8)
+	ADDQ         $+256, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VMOVUPS      (R10), Z30
 	VFMADD231PS  Z30, Z24, Z0
 	VFMADD231PS  Z30, Z25, Z4
@@ -5134,10 +5273,10 @@ weighted6F32AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5185,24 +5324,23 @@ weighted6F32AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk2_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VMOVUPS      (R10), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -5217,10 +5355,10 @@ weighted6F32AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5250,24 +5388,22 @@ weighted6F32AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk1_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VMOVUPS      (R10), Z12
 	VFMADD231PS  Z12, Z6, Z0
 	VFMADD231PS  Z12, Z7, Z1
@@ -5275,10 +5411,10 @@ weighted6F32AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5296,23 +5432,22 @@ weighted6F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z2
 	VPMOVZXWD    (AX), Z3
 	VPSLLD       $0x10, Z3, Z3
@@ -5331,15 +5466,15 @@ scores1BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -5348,19 +5483,17 @@ weighted1BF16AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk4_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z4
 	VPMOVZXWD    (DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z5, Z4, Z0
@@ -5373,9 +5506,9 @@ weighted1BF16AVX512_chunk4_position:
 	VPMOVZXWD    96(DI), Z8
 	VPSLLD       $0x10, Z8, Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5392,26 +5525,25 @@ weighted1BF16AVX512_chunk2:
 	JLT     weighted1BF16AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk2_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z2
 	VPMOVZXWD    (DI), Z3
 	VPSLLD       $0x10, Z3, Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VPMOVZXWD    32(DI), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5425,23 +5557,22 @@ weighted1BF16AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk1_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VPMOVZXWD    (DI), Z2
 	VPSLLD       $0x10, Z2, Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -5453,25 +5584,24 @@ weighted1BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 scores2BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VPMOVZXWD    (AX), Z6
@@ -5496,15 +5626,15 @@ scores2BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -5517,20 +5647,18 @@ weighted2BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VPMOVZXWD    (R8), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z10, Z8, Z0
@@ -5547,9 +5675,9 @@ weighted2BF16AVX512_chunk4_position:
 	VPSLLD       $0x10, Z13, Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5572,18 +5700,17 @@ weighted2BF16AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z4, Z0
@@ -5592,9 +5719,9 @@ weighted2BF16AVX512_chunk2_position:
 	VPSLLD       $0x10, Z7, Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5611,25 +5738,24 @@ weighted2BF16AVX512_chunk1:
 	JLT     weighted2BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VPMOVZXWD    (R8), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5642,17 +5768,16 @@ weighted2BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -5661,8 +5786,8 @@ TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 scores3BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -5693,15 +5818,15 @@ scores3BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -5718,21 +5843,19 @@ weighted3BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VPMOVZXWD    (R8), Z15
 	VPSLLD       $0x10, Z15, Z15
 	VFMADD231PS  Z15, Z12, Z0
@@ -5753,9 +5876,9 @@ weighted3BF16AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5784,19 +5907,18 @@ weighted3BF16AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VPMOVZXWD    (R8), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z9, Z6, Z0
@@ -5807,9 +5929,9 @@ weighted3BF16AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5829,27 +5951,26 @@ weighted3BF16AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5863,19 +5984,18 @@ weighted3BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -5890,14 +6010,14 @@ TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 scores6BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VPMOVZXWD    (AX), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -5915,7 +6035,7 @@ scores6BF16AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6BF16AVX512_dim
@@ -5941,19 +6061,19 @@ scores6BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6BF16AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -5982,25 +6102,23 @@ weighted6BF16AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk4_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VPMOVZXWD    (R10), Z30
 	VPSLLD       $0x10, Z30, Z30
 	VFMADD231PS  Z30, Z24, Z0
@@ -6033,10 +6151,10 @@ weighted6BF16AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -6084,23 +6202,22 @@ weighted6BF16AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk2_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VPMOVZXWD    (R10), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -6117,10 +6234,10 @@ weighted6BF16AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -6150,23 +6267,22 @@ weighted6BF16AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk1_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VPMOVZXWD    (R10), Z12
 	VPSLLD       $0x10, Z12, Z12
 	VFMADD231PS  Z12, Z6, Z0
@@ -6175,10 +6291,10 @@ weighted6BF16AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -6309,6 +6425,123 @@ softenAVX512_out:
 	VZEROUPPER
 	RET
 
+// func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·softenFetchAVX512(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenFetchAVX512_row:
+	VMOVUPS       128(CX), Z0
+	VMOVUPS       192(CX), Z1
+	LEAQ          tail<>+0(SB), DI
+	MOVLQSX       (DX), R8
+	NEGQ          R8
+	VMINPS        128(DI)(R8*4), Z0, Z0
+	VMINPS        192(DI)(R8*4), Z1, Z1
+	VMAXPS        Z1, Z0, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y11
+	VMAXPS        Y11, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0x4e, X8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0xb1, X8, X11
+	VMAXPS        X11, X8, X8
+	VMOVSS        (CX), X9
+	VMAXPS        X9, X8, X8
+	VMOVSS        X8, (CX)
+	VBROADCASTSS  X8, Z8
+	VBROADCASTSS  X9, Z9
+	VSUBPS        Z8, Z9, Z9
+	VMAXPS        Z9, Z13, Z9
+	VCVTPS2DQ     Z9, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z9, Z9
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z9
+	VSUBPS        Z8, Z0, Z0
+	VMAXPS        Z0, Z13, Z0
+	VCVTPS2DQ     Z0, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z0, Z0
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z0
+	VMOVUPS       Z0, 128(CX)
+	VSUBPS        Z8, Z1, Z1
+	VMAXPS        Z1, Z13, Z1
+	VCVTPS2DQ     Z1, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z1, Z1
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z1
+	VMOVUPS       Z1, 192(CX)
+	VMOVUPS       64(CX), Z11
+	VFMADD213PS   Z0, Z9, Z11
+	VADDPS        Z1, Z11, Z11
+	VMOVUPS       Z11, 64(CX)
+	MOVQ          dim+40(FP), R8
+	MOVQ          CX, DI
+
+softenFetchAVX512_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Z9, Z11
+	VMOVUPS    Z11, 256(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX512_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX512_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX, AVX512F
 TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
@@ -6425,6 +6658,2445 @@ scaleMulAVX512_l:
 	ADDQ    $+64, DX
 	DECQ    BX
 	JNZ     scaleMulAVX512_l
+	VZEROUPPER
+	RET
+
+// func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*1), R8
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+
+scores1Int8AVX512_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VMOVUPS      (DX), Z4
+	VMOVUPS      64(DX), Z5
+	VPBROADCASTD (AX), Z6
+	VPBROADCASTD (R8), Z7
+	VPDPBUSD     Z6, Z4, Z0
+	VPDPBUSD     Z7, Z4, Z2
+	VPDPBUSD     Z6, Z5, Z1
+	VPDPBUSD     Z7, Z5, Z3
+	ADDQ         $+4, AX
+	ADDQ         $+4, R8
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	SHRQ         $0x10, DX
+	KMOVW        DX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z4
+	VMOVUPS.Z    64(AX), K2, Z5
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), DX
+	VBROADCASTSS (CX), Z6
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z4, Z6, Z7
+	VMULPS       Z7, Z0, Z7
+	VMOVUPS      Z7, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z5, Z6, Z7
+	VMULPS       Z7, Z1, Z7
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DX, AX
+	VZEROUPPER
+	RET
+
+// func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), CX
+	MOVQ          $-1, BX
+	BZHIQ         CX, BX, BX
+	KMOVW         BX, K1
+	SHRQ          $0x10, BX
+	KMOVW         BX, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 64(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), BX
+
+weighted1Int8AVX512_chunk4:
+	CMPQ   BX, $+64
+	JLT    weighted1Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	PREFETCHT1   256(DX)
+	ADDQ         $+320, DX
+	VMOVUPS      (SI), Z8
+	VMOVUPS      64(SI), Z9
+	VMOVUPS      128(SI), Z10
+	VMOVUPS      192(SI), Z11
+	VPBROADCASTD (R9), Z12
+	VPBROADCASTD 32(R9), Z13
+	VPDPBUSD     Z8, Z12, Z0
+	VPDPBUSD     Z8, Z13, Z4
+	VPDPBUSD     Z9, Z12, Z1
+	VPDPBUSD     Z9, Z13, Z5
+	VPDPBUSD     Z10, Z12, Z2
+	VPDPBUSD     Z10, Z13, Z6
+	VPDPBUSD     Z11, Z12, Z3
+	VPDPBUSD     Z11, Z13, Z7
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk4_group
+	VBROADCASTSS 64(SP), Z12
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z13
+	VFMADD231PS  Z0, Z12, Z13
+	VMOVUPS      Z13, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, 448(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, BX
+	JMP          weighted1Int8AVX512_chunk4
+
+weighted1Int8AVX512_chunk4_end:
+weighted1Int8AVX512_chunk2:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	VPBROADCASTD (R9), Z6
+	VPBROADCASTD 32(R9), Z7
+	VPDPBUSD     Z4, Z6, Z0
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z5, Z6, Z1
+	VPDPBUSD     Z5, Z7, Z3
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk2_group
+	VBROADCASTSS 64(SP), Z6
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z7
+	VFMADD231PS  Z0, Z6, Z7
+	VMOVUPS      Z7, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, 320(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX512_chunk2
+
+weighted1Int8AVX512_chunk2_end:
+weighted1Int8AVX512_chunk1:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (SI), Z2
+	VPBROADCASTD (R9), Z3
+	VPBROADCASTD 32(R9), Z4
+	VPDPBUSD     Z2, Z3, Z0
+	VPDPBUSD     Z2, Z4, Z1
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk1_group
+	VBROADCASTSS 64(SP), Z3
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z4
+	VFMADD231PS  Z0, Z3, Z4
+	VMOVUPS      Z4, 256(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX512_chunk1
+
+weighted1Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+
+scores2Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z8
+	VMOVUPS      64(BX), Z9
+	VPBROADCASTD (AX), Z10
+	VPBROADCASTD (R9), Z11
+	VPDPBUSD     Z10, Z8, Z0
+	VPDPBUSD     Z11, Z8, Z2
+	VPDPBUSD     Z10, Z9, Z1
+	VPDPBUSD     Z11, Z9, Z3
+	VPBROADCASTD (AX)(DX*1), Z12
+	VPBROADCASTD (R9)(DX*1), Z13
+	VPDPBUSD     Z12, Z8, Z4
+	VPDPBUSD     Z13, Z8, Z6
+	VPDPBUSD     Z12, Z9, Z5
+	VPDPBUSD     Z13, Z9, Z7
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VMOVUPS.Z    64(AX), K2, Z9
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z10
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z0, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z1, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z10
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z4, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z5, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 128(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 132(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted2Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted2Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
+	VMOVUPS      (DI), Z16
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      128(DI), Z18
+	VMOVUPS      192(DI), Z19
+	VPBROADCASTD (R10), Z20
+	VPBROADCASTD 32(R10), Z21
+	VPDPBUSD     Z16, Z20, Z0
+	VPDPBUSD     Z16, Z21, Z4
+	VPDPBUSD     Z17, Z20, Z1
+	VPDPBUSD     Z17, Z21, Z5
+	VPDPBUSD     Z18, Z20, Z2
+	VPDPBUSD     Z18, Z21, Z6
+	VPDPBUSD     Z19, Z20, Z3
+	VPDPBUSD     Z19, Z21, Z7
+	VPBROADCASTD 64(R10), Z22
+	VPBROADCASTD 96(R10), Z23
+	VPDPBUSD     Z16, Z22, Z8
+	VPDPBUSD     Z16, Z23, Z12
+	VPDPBUSD     Z17, Z22, Z9
+	VPDPBUSD     Z17, Z23, Z13
+	VPDPBUSD     Z18, Z22, Z10
+	VPDPBUSD     Z18, Z23, Z14
+	VPDPBUSD     Z19, Z22, Z11
+	VPDPBUSD     Z19, Z23, Z15
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk4_group
+	VBROADCASTSS 128(SP), Z20
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z21
+	VFMADD231PS  Z0, Z20, Z21
+	VMOVUPS      Z21, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z21
+	VFMADD231PS  Z1, Z20, Z21
+	VMOVUPS      Z21, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z21
+	VFMADD231PS  Z2, Z20, Z21
+	VMOVUPS      Z21, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z21
+	VFMADD231PS  Z3, Z20, Z21
+	VMOVUPS      Z21, 448(AX)
+	VBROADCASTSS 132(SP), Z20
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z21
+	VFMADD231PS  Z8, Z20, Z21
+	VMOVUPS      Z21, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z21
+	VFMADD231PS  Z9, Z20, Z21
+	VMOVUPS      Z21, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z21
+	VFMADD231PS  Z10, Z20, Z21
+	VMOVUPS      Z21, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z21
+	VFMADD231PS  Z11, Z20, Z21
+	VMOVUPS      Z21, 448(AX)(BX*1)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted2Int8AVX512_chunk4
+
+weighted2Int8AVX512_chunk4_end:
+weighted2Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 32(R10), Z11
+	VPDPBUSD     Z8, Z10, Z0
+	VPDPBUSD     Z8, Z11, Z2
+	VPDPBUSD     Z9, Z10, Z1
+	VPDPBUSD     Z9, Z11, Z3
+	VPBROADCASTD 64(R10), Z12
+	VPBROADCASTD 96(R10), Z13
+	VPDPBUSD     Z8, Z12, Z4
+	VPDPBUSD     Z8, Z13, Z6
+	VPDPBUSD     Z9, Z12, Z5
+	VPDPBUSD     Z9, Z13, Z7
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk2_group
+	VBROADCASTSS 128(SP), Z10
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z11
+	VFMADD231PS  Z0, Z10, Z11
+	VMOVUPS      Z11, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z11
+	VFMADD231PS  Z1, Z10, Z11
+	VMOVUPS      Z11, 320(AX)
+	VBROADCASTSS 132(SP), Z10
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z11
+	VFMADD231PS  Z4, Z10, Z11
+	VMOVUPS      Z11, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z11
+	VFMADD231PS  Z5, Z10, Z11
+	VMOVUPS      Z11, 320(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX512_chunk2
+
+weighted2Int8AVX512_chunk2_end:
+weighted2Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z4
+	VPBROADCASTD (R10), Z5
+	VPBROADCASTD 32(R10), Z6
+	VPDPBUSD     Z4, Z5, Z0
+	VPDPBUSD     Z4, Z6, Z1
+	VPBROADCASTD 64(R10), Z7
+	VPBROADCASTD 96(R10), Z8
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z4, Z8, Z3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk1_group
+	VBROADCASTSS 128(SP), Z5
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z6
+	VFMADD231PS  Z0, Z5, Z6
+	VMOVUPS      Z6, 256(AX)
+	VBROADCASTSS 132(SP), Z5
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z6
+	VFMADD231PS  Z2, Z5, Z6
+	VMOVUPS      Z6, 256(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX512_chunk1
+
+weighted2Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+	VPBROADCASTD 4(CX)(DX*2), Z8
+	VPBROADCASTD 8(CX)(DX*2), Z10
+	VPBROADCASTD 4(CX)(DX*2), Z9
+	VPBROADCASTD 8(CX)(DX*2), Z11
+
+scores3Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z12
+	VMOVUPS      64(BX), Z13
+	VPBROADCASTD (AX), Z14
+	VPBROADCASTD (R9), Z15
+	VPDPBUSD     Z14, Z12, Z0
+	VPDPBUSD     Z15, Z12, Z2
+	VPDPBUSD     Z14, Z13, Z1
+	VPDPBUSD     Z15, Z13, Z3
+	VPBROADCASTD (AX)(DX*1), Z16
+	VPBROADCASTD (R9)(DX*1), Z17
+	VPDPBUSD     Z16, Z12, Z4
+	VPDPBUSD     Z17, Z12, Z6
+	VPDPBUSD     Z16, Z13, Z5
+	VPDPBUSD     Z17, Z13, Z7
+	VPBROADCASTD (AX)(DX*2), Z18
+	VPBROADCASTD (R9)(DX*2), Z19
+	VPDPBUSD     Z18, Z12, Z8
+	VPDPBUSD     Z19, Z12, Z10
+	VPDPBUSD     Z18, Z13, Z9
+	VPDPBUSD     Z19, Z13, Z11
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores3Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z12
+	VMOVUPS.Z    64(AX), K2, Z13
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z14
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z0, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z1, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z14
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z4, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z5, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*2), Z14
+	VPSLLD       $0x07, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z8, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z9, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 192(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 196(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVLQSX       8(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*2), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*2), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 200(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 160(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 128(SP)
+	VPMOVDB       Z1, 176(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 144(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted3Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted3Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (DI), Z24
+	VMOVUPS      64(DI), Z25
+	VMOVUPS      128(DI), Z26
+	VMOVUPS      192(DI), Z27
+	VPBROADCASTD (R10), Z28
+	VPBROADCASTD 32(R10), Z29
+	VPDPBUSD     Z24, Z28, Z0
+	VPDPBUSD     Z24, Z29, Z4
+	VPDPBUSD     Z25, Z28, Z1
+	VPDPBUSD     Z25, Z29, Z5
+	VPDPBUSD     Z26, Z28, Z2
+	VPDPBUSD     Z26, Z29, Z6
+	VPDPBUSD     Z27, Z28, Z3
+	VPDPBUSD     Z27, Z29, Z7
+	VPBROADCASTD 64(R10), Z30
+	VPBROADCASTD 96(R10), Z31
+	VPDPBUSD     Z24, Z30, Z8
+	VPDPBUSD     Z24, Z31, Z12
+	VPDPBUSD     Z25, Z30, Z9
+	VPDPBUSD     Z25, Z31, Z13
+	VPDPBUSD     Z26, Z30, Z10
+	VPDPBUSD     Z26, Z31, Z14
+	VPDPBUSD     Z27, Z30, Z11
+	VPDPBUSD     Z27, Z31, Z15
+	VPBROADCASTD 128(R10), Z28
+	VPBROADCASTD 160(R10), Z29
+	VPDPBUSD     Z24, Z28, Z16
+	VPDPBUSD     Z24, Z29, Z20
+	VPDPBUSD     Z25, Z28, Z17
+	VPDPBUSD     Z25, Z29, Z21
+	VPDPBUSD     Z26, Z28, Z18
+	VPDPBUSD     Z26, Z29, Z22
+	VPDPBUSD     Z27, Z28, Z19
+	VPDPBUSD     Z27, Z29, Z23
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk4_group
+	VBROADCASTSS 192(SP), Z28
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z29
+	VFMADD231PS  Z0, Z28, Z29
+	VMOVUPS      Z29, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z29
+	VFMADD231PS  Z1, Z28, Z29
+	VMOVUPS      Z29, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z29
+	VFMADD231PS  Z2, Z28, Z29
+	VMOVUPS      Z29, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z29
+	VFMADD231PS  Z3, Z28, Z29
+	VMOVUPS      Z29, 448(AX)
+	VBROADCASTSS 196(SP), Z28
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z29
+	VFMADD231PS  Z8, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z29
+	VFMADD231PS  Z9, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z29
+	VFMADD231PS  Z10, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z29
+	VFMADD231PS  Z11, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z28
+	VPSLLD       $0x08, Z16, Z16
+	VPADDD       Z20, Z16, Z16
+	VCVTDQ2PS    Z16, Z16
+	VMOVUPS      256(AX)(BX*2), Z29
+	VFMADD231PS  Z16, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z17, Z17
+	VPADDD       Z21, Z17, Z17
+	VCVTDQ2PS    Z17, Z17
+	VMOVUPS      320(AX)(BX*2), Z29
+	VFMADD231PS  Z17, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*2)
+	VPSLLD       $0x08, Z18, Z18
+	VPADDD       Z22, Z18, Z18
+	VCVTDQ2PS    Z18, Z18
+	VMOVUPS      384(AX)(BX*2), Z29
+	VFMADD231PS  Z18, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*2)
+	VPSLLD       $0x08, Z19, Z19
+	VPADDD       Z23, Z19, Z19
+	VCVTDQ2PS    Z19, Z19
+	VMOVUPS      448(AX)(BX*2), Z29
+	VFMADD231PS  Z19, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*2)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted3Int8AVX512_chunk4
+
+weighted3Int8AVX512_chunk4_end:
+weighted3Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted3Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VPBROADCASTD (R10), Z14
+	VPBROADCASTD 32(R10), Z15
+	VPDPBUSD     Z12, Z14, Z0
+	VPDPBUSD     Z12, Z15, Z2
+	VPDPBUSD     Z13, Z14, Z1
+	VPDPBUSD     Z13, Z15, Z3
+	VPBROADCASTD 64(R10), Z16
+	VPBROADCASTD 96(R10), Z17
+	VPDPBUSD     Z12, Z16, Z4
+	VPDPBUSD     Z12, Z17, Z6
+	VPDPBUSD     Z13, Z16, Z5
+	VPDPBUSD     Z13, Z17, Z7
+	VPBROADCASTD 128(R10), Z14
+	VPBROADCASTD 160(R10), Z15
+	VPDPBUSD     Z12, Z14, Z8
+	VPDPBUSD     Z12, Z15, Z10
+	VPDPBUSD     Z13, Z14, Z9
+	VPDPBUSD     Z13, Z15, Z11
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk2_group
+	VBROADCASTSS 192(SP), Z14
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z15
+	VFMADD231PS  Z0, Z14, Z15
+	VMOVUPS      Z15, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z15
+	VFMADD231PS  Z1, Z14, Z15
+	VMOVUPS      Z15, 320(AX)
+	VBROADCASTSS 196(SP), Z14
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z15
+	VFMADD231PS  Z4, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z15
+	VFMADD231PS  Z5, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z14
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*2), Z15
+	VFMADD231PS  Z8, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*2), Z15
+	VFMADD231PS  Z9, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*2)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted3Int8AVX512_chunk2
+
+weighted3Int8AVX512_chunk2_end:
+weighted3Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted3Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z6
+	VPBROADCASTD (R10), Z7
+	VPBROADCASTD 32(R10), Z8
+	VPDPBUSD     Z6, Z7, Z0
+	VPDPBUSD     Z6, Z8, Z1
+	VPBROADCASTD 64(R10), Z9
+	VPBROADCASTD 96(R10), Z10
+	VPDPBUSD     Z6, Z9, Z2
+	VPDPBUSD     Z6, Z10, Z3
+	VPBROADCASTD 128(R10), Z7
+	VPBROADCASTD 160(R10), Z8
+	VPDPBUSD     Z6, Z7, Z4
+	VPDPBUSD     Z6, Z8, Z5
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk1_group
+	VBROADCASTSS 192(SP), Z7
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z8
+	VFMADD231PS  Z0, Z7, Z8
+	VMOVUPS      Z8, 256(AX)
+	VBROADCASTSS 196(SP), Z7
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z7
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z5, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*2), Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*2)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted3Int8AVX512_chunk1
+
+weighted3Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+
+scores1Int8AVX2_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VMOVUPS      (DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), DX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), BX
+	MOVQ         states+32(FP), SI
+	MOVQ         stateSize+56(FP), DI
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(DX)(AX*4), Y10
+	VMASKMOVPS   (BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(SI)
+	VMOVUPS      160(DX)(AX*4), Y10
+	VMASKMOVPS   32(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(SI)
+	VMOVUPS      192(DX)(AX*4), Y10
+	VMASKMOVPS   64(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(SI)
+	VMOVUPS      224(DX)(AX*4), Y10
+	VMASKMOVPS   96(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+DATA lowBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
+GLOBL lowBytes<>(SB), RODATA|NOPTR, $32
+
+DATA seen<>+0(SB)/4, $0xffffffff
+DATA seen<>+4(SB)/4, $0xffffffff
+DATA seen<>+8(SB)/4, $0xffffffff
+DATA seen<>+12(SB)/4, $0xffffffff
+DATA seen<>+16(SB)/4, $0xffffffff
+DATA seen<>+20(SB)/4, $0xffffffff
+DATA seen<>+24(SB)/4, $0xffffffff
+DATA seen<>+28(SB)/4, $0xffffffff
+DATA seen<>+32(SB)/4, $0xffffffff
+DATA seen<>+36(SB)/4, $0xffffffff
+DATA seen<>+40(SB)/4, $0xffffffff
+DATA seen<>+44(SB)/4, $0xffffffff
+DATA seen<>+48(SB)/4, $0xffffffff
+DATA seen<>+52(SB)/4, $0xffffffff
+DATA seen<>+56(SB)/4, $0xffffffff
+DATA seen<>+60(SB)/4, $0xffffffff
+DATA seen<>+64(SB)/4, $0xffffffff
+DATA seen<>+68(SB)/4, $0xffffffff
+DATA seen<>+72(SB)/4, $0xffffffff
+DATA seen<>+76(SB)/4, $0xffffffff
+DATA seen<>+80(SB)/4, $0xffffffff
+DATA seen<>+84(SB)/4, $0xffffffff
+DATA seen<>+88(SB)/4, $0xffffffff
+DATA seen<>+92(SB)/4, $0xffffffff
+DATA seen<>+96(SB)/4, $0xffffffff
+DATA seen<>+100(SB)/4, $0xffffffff
+DATA seen<>+104(SB)/4, $0xffffffff
+DATA seen<>+108(SB)/4, $0xffffffff
+DATA seen<>+112(SB)/4, $0xffffffff
+DATA seen<>+116(SB)/4, $0xffffffff
+DATA seen<>+120(SB)/4, $0xffffffff
+DATA seen<>+124(SB)/4, $0xffffffff
+DATA seen<>+128(SB)/4, $0x00000000
+DATA seen<>+132(SB)/4, $0x00000000
+DATA seen<>+136(SB)/4, $0x00000000
+DATA seen<>+140(SB)/4, $0x00000000
+DATA seen<>+144(SB)/4, $0x00000000
+DATA seen<>+148(SB)/4, $0x00000000
+DATA seen<>+152(SB)/4, $0x00000000
+DATA seen<>+156(SB)/4, $0x00000000
+DATA seen<>+160(SB)/4, $0x00000000
+DATA seen<>+164(SB)/4, $0x00000000
+DATA seen<>+168(SB)/4, $0x00000000
+DATA seen<>+172(SB)/4, $0x00000000
+DATA seen<>+176(SB)/4, $0x00000000
+DATA seen<>+180(SB)/4, $0x00000000
+DATA seen<>+184(SB)/4, $0x00000000
+DATA seen<>+188(SB)/4, $0x00000000
+DATA seen<>+192(SB)/4, $0x00000000
+DATA seen<>+196(SB)/4, $0x00000000
+DATA seen<>+200(SB)/4, $0x00000000
+DATA seen<>+204(SB)/4, $0x00000000
+DATA seen<>+208(SB)/4, $0x00000000
+DATA seen<>+212(SB)/4, $0x00000000
+DATA seen<>+216(SB)/4, $0x00000000
+DATA seen<>+220(SB)/4, $0x00000000
+DATA seen<>+224(SB)/4, $0x00000000
+DATA seen<>+228(SB)/4, $0x00000000
+DATA seen<>+232(SB)/4, $0x00000000
+DATA seen<>+236(SB)/4, $0x00000000
+DATA seen<>+240(SB)/4, $0x00000000
+DATA seen<>+244(SB)/4, $0x00000000
+DATA seen<>+248(SB)/4, $0x00000000
+DATA seen<>+252(SB)/4, $0x00000000
+GLOBL seen<>(SB), RODATA|NOPTR, $256
+
+// func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), CX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         CX
+	VMOVUPS      128(BX)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(BX)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(BX)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(BX)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 64(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), BX
+
+weighted1Int8AVX2_chunk4:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk4_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX2_chunk4
+
+weighted1Int8AVX2_chunk4_end:
+weighted1Int8AVX2_chunk2:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk2_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX2_chunk2
+
+weighted1Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+DATA evenOddWords<>+0(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+8(SB)/8, $0x0f0e0b0a0d0c0908
+DATA evenOddWords<>+16(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+24(SB)/8, $0x0f0e0b0a0d0c0908
+GLOBL evenOddWords<>(SB), RODATA|NOPTR, $32
+
+// func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+	VPBROADCASTD 12(CX)(DX*1), Y4
+	VPBROADCASTD 12(CX)(DX*1), Y5
+	VPBROADCASTD 12(CX)(DX*1), Y6
+	VPBROADCASTD 12(CX)(DX*1), Y7
+
+scores2Int8AVX2_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VPBROADCASTD (AX)(DX*1), Y13
+	VPBROADCASTD 4(AX)(DX*1), Y14
+	VMOVUPS      (BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, AX
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), SI
+	MOVQ         states+32(FP), DI
+	MOVQ         stateSize+56(FP), R8
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VBROADCASTSS (CX)(DX*1), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y10, Y4, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y10, Y5, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y10, Y6, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y10, Y7, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), SI
+	LEAQ         seen<>+0(SB), DI
+	NEGQ         SI
+	VMOVUPS      128(DI)(SI*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(DI)(SI*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(DI)(SI*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(DI)(SI*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 128(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVLQSX      4(CX), CX
+	LEAQ         seen<>+0(SB), SI
+	NEGQ         CX
+	VMOVUPS      128(SI)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX)(BX*1), Y0, Y0
+	VMOVUPS      160(SI)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX)(BX*1), Y1, Y1
+	VMOVUPS      192(SI)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX)(BX*1), Y2, Y2
+	VMOVUPS      224(SI)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX)(BX*1), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 132(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 64(SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 96(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), SI
+
+weighted2Int8AVX2_chunk4:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk4_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y4, Y4
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y4, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y5, Y5
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y5, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	VCVTDQ2PS    Y6, Y6
+	VMOVUPS      320(AX)(BX*1), Y10
+	VFMADD231PS  Y6, Y8, Y10
+	VMOVUPS      Y10, 320(AX)(BX*1)
+	VCVTDQ2PS    Y7, Y7
+	VMOVUPS      352(AX)(BX*1), Y10
+	VFMADD231PS  Y7, Y8, Y10
+	VMOVUPS      Y10, 352(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX2_chunk4
+
+weighted2Int8AVX2_chunk4_end:
+weighted2Int8AVX2_chunk2:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk2_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX2_chunk2
+
+weighted2Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func quantiseQuery(q *float32, dst *byte, dim int64)
+// Requires: AVX, AVX2
+TEXT ·quantiseQuery(SB), NOSPLIT, $0-24
+	MOVQ         q+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         dim+16(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+16(FP), SI
+	MOVQ         AX, BX
+
+quantiseQuery_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          quantiseQuery_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+64(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+68(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	LEAQ         (CX)(DX*1), BX
+	LEAQ         (CX)(DX*2), SI
+	LEAQ         (CX)(DX*4), DI
+	VMOVSS       X5, (DI)
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VPBROADCASTD constants<>+80(SB), Y8
+
+quantiseQuery_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y8, Y0, Y9
+	VPSRAD       $0x07, Y9, Y9
+	VPSLLD       $0x07, Y9, Y11
+	VPSUBD       Y11, Y0, Y11
+	VPADDD       Y9, Y6, Y6
+	VPADDD       Y11, Y7, Y7
+	VPADDD       Y8, Y1, Y10
+	VPSRAD       $0x07, Y10, Y10
+	VPSLLD       $0x07, Y10, Y12
+	VPSUBD       Y12, Y1, Y12
+	VPADDD       Y10, Y6, Y6
+	VPADDD       Y12, Y7, Y7
+	VPACKSSDW    Y10, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X13
+	VPACKSSWB    X13, X9, X9
+	VMOVUPS      X9, (CX)
+	VPACKSSDW    Y12, Y11, Y11
+	VPERMQ       $0xd8, Y11, Y11
+	VEXTRACTI128 $0x01, Y11, X13
+	VPACKSSWB    X13, X11, X11
+	VMOVUPS      X11, (BX)
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         $+64, AX
+	ADDQ         $+16, CX
+	ADDQ         $+16, BX
+	ADDQ         $+32, SI
+	SUBQ         $0x10, DX
+	JNZ          quantiseQuery_next
+	VXORPS       Y8, Y8, Y8
+	VEXTRACTF128 $0x01, Y6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0x4e, X6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0xb1, X6, X13
+	VPADDD       X13, X6, X6
+	VPSLLD       $0x07, X6, X6
+	VPSUBD       X6, X8, X6
+	VMOVD        X6, 4(DI)
+	VEXTRACTF128 $0x01, Y7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0x4e, X7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0xb1, X7, X13
+	VPADDD       X13, X7, X7
+	VPSLLD       $0x07, X7, X7
+	VPSUBD       X7, X8, X7
+	VMOVD        X7, 8(DI)
+	VPSLLD       $0x07, X6, X6
+	VPADDD       X7, X6, X6
+	VMOVD        X6, 12(DI)
+	VZEROUPPER
+	RET
+
+// func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeKeyInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeKeyInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeKeyInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeKeyInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPXOR        signs<>+0(SB), X0, X0
+	VPEXTRD      $0x00, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x01, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x02, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x03, X0, (CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeKeyInt8_next
+	VZEROUPPER
+	RET
+
+DATA signs<>+0(SB)/8, $0x8080808080808080
+DATA signs<>+8(SB)/8, $0x8080808080808080
+DATA signs<>+16(SB)/8, $0x8080808080808080
+DATA signs<>+24(SB)/8, $0x8080808080808080
+GLOBL signs<>(SB), RODATA|NOPTR, $32
+
+// func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeValueInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeValueInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeValueInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeValueInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPEXTRB      $0x00, X0, (CX)
+	VPEXTRB      $0x01, X0, 4(CX)
+	VPEXTRB      $0x02, X0, 8(CX)
+	VPEXTRB      $0x03, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x04, X0, (CX)
+	VPEXTRB      $0x05, X0, 4(CX)
+	VPEXTRB      $0x06, X0, 8(CX)
+	VPEXTRB      $0x07, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x08, X0, (CX)
+	VPEXTRB      $0x09, X0, 4(CX)
+	VPEXTRB      $0x0a, X0, 8(CX)
+	VPEXTRB      $0x0b, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x0c, X0, (CX)
+	VPEXTRB      $0x0d, X0, 4(CX)
+	VPEXTRB      $0x0e, X0, 8(CX)
+	VPEXTRB      $0x0f, X0, 12(CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeValueInt8_next
+	VZEROUPPER
+	RET
+
+// func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int64, dim int64)
+// Requires: AVX, AVX2
+TEXT ·storeBF16(SB), NOSPLIT, $0-48
+	MOVQ         k+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         kPage+16(FP), DX
+	MOVQ         vPage+24(FP), BX
+	MOVQ         kPitch+32(FP), SI
+	MOVQ         dim+40(FP), DI
+	VPBROADCASTD constants<>+84(SB), Y8
+	VPBROADCASTD constants<>+88(SB), Y9
+	VPBROADCASTD constants<>+92(SB), Y10
+
+storeBF16_next:
+	VMOVUPS      (CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JNZ          storeBF16_next
 	VZEROUPPER
 	RET
 
@@ -6581,6 +9253,7677 @@ transpose_l:
 	ADDQ        $+1024, SI
 	DECQ        DI
 	JNZ         transpose_l
+	VZEROUPPER
+	RET
+
+// func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·gemmQ8AVX512(SB), $0-64
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+40(FP), BX
+	MOVQ         out+16(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $+1088, R8, R8
+	MOVQ         w+0(FP), R9
+	ADDQ         R8, R9
+	LEAQ         (R9)(R8*1), R10
+	MOVL         $0x4b400000, DX
+	VPBROADCASTD DX, Z31
+
+gemmQ8AVX512_6:
+	CMPQ    DI, $0x06
+	JLT     gemmQ8AVX512_6_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_6_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
+	ADDQ    R12, DX
+
+gemmQ8AVX512_6_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_6_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_6_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	ADDQ       $+384, R9
+
+gemmQ8AVX512_6_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(BX*2), Z28
+	VPBROADCASTD 40(CX)(BX*2), Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VPBROADCASTD 40(CX)(BX*2), Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (DX), Z29
+	VPBROADCASTD 40(DX), Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VPBROADCASTD 40(DX), Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD (DX)(BX*1), Z30
+	VPBROADCASTD 40(DX)(BX*1), Z8
+	VPDPBUSD     Z30, Z24, Z8
+	VPBROADCASTD 40(DX)(BX*1), Z9
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD (DX)(BX*2), Z26
+	VPBROADCASTD 40(DX)(BX*2), Z10
+	VPDPBUSD     Z26, Z24, Z10
+	VPBROADCASTD 40(DX)(BX*2), Z11
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 4(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 4(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 4(DX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 4(DX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 8(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 8(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 8(DX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 8(DX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 12(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 12(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VPBROADCASTD 12(DX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z8
+	VPDPBUSD     Z28, Z25, Z9
+	VPBROADCASTD 12(DX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z10
+	VPDPBUSD     Z29, Z25, Z11
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 16(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 16(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VPBROADCASTD 16(DX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z8
+	VPDPBUSD     Z29, Z25, Z9
+	VPBROADCASTD 16(DX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z10
+	VPDPBUSD     Z30, Z25, Z11
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(DX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD 20(DX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z8
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD 20(DX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 24(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 24(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 24(DX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 24(DX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 28(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 28(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 28(DX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 28(DX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z12
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z13
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z14
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z15
+	VBROADCASTSS 44(CX)(BX*2), Z29
+	VBROADCASTSS 32(CX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z16
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z17
+	VBROADCASTSS 44(DX), Z29
+	VBROADCASTSS 32(DX), Z28
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z18
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z19
+	VBROADCASTSS 44(DX)(BX*1), Z29
+	VBROADCASTSS 32(DX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z8
+	VFMADD231PS  Z24, Z8, Z20
+	VFMADD213PS  Z29, Z28, Z9
+	VFMADD231PS  Z25, Z9, Z21
+	VBROADCASTSS 44(DX)(BX*2), Z29
+	VBROADCASTSS 32(DX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z10
+	VFMADD231PS  Z24, Z10, Z22
+	VFMADD213PS  Z29, Z28, Z11
+	VFMADD231PS  Z25, Z11, Z23
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_6_block
+	MOVQ         SI, DX
+	VMOVUPS      Z12, (DX)
+	VMOVUPS      Z13, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z14, (DX)
+	VMOVUPS      Z15, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z16, (DX)
+	VMOVUPS      Z17, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z18, (DX)
+	VMOVUPS      Z19, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z20, (DX)
+	VMOVUPS      Z21, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z22, (DX)
+	VMOVUPS      Z23, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x06, DI
+	JMP          gemmQ8AVX512_6
+
+gemmQ8AVX512_6_less:
+gemmQ8AVX512_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ8AVX512_4_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_4_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    R12, DX
+
+gemmQ8AVX512_4_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_4_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_4_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_4_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(BX*2), Z28
+	VPBROADCASTD 40(CX)(BX*2), Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VPBROADCASTD 40(CX)(BX*2), Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (DX), Z29
+	VPBROADCASTD 40(DX), Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VPBROADCASTD 40(DX), Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 4(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 4(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 8(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 8(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 12(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 12(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 16(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 16(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(DX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 24(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 24(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 28(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 28(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z8
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z9
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z10
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z11
+	VBROADCASTSS 44(CX)(BX*2), Z29
+	VBROADCASTSS 32(CX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z12
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z13
+	VBROADCASTSS 44(DX), Z29
+	VBROADCASTSS 32(DX), Z28
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z14
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z15
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_4_block
+	MOVQ         SI, DX
+	VMOVUPS      Z8, (DX)
+	VMOVUPS      Z9, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z10, (DX)
+	VMOVUPS      Z11, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z12, (DX)
+	VMOVUPS      Z13, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z14, (DX)
+	VMOVUPS      Z15, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x04, DI
+	JMP          gemmQ8AVX512_4
+
+gemmQ8AVX512_4_less:
+gemmQ8AVX512_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ8AVX512_2_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_2_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    R12, DX
+
+gemmQ8AVX512_2_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_2_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_2_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_2_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z4
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z5
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z6
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z7
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_2_block
+	MOVQ         SI, DX
+	VMOVUPS      Z4, (DX)
+	VMOVUPS      Z5, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z6, (DX)
+	VMOVUPS      Z7, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x02, DI
+	JMP          gemmQ8AVX512_2
+
+gemmQ8AVX512_2_less:
+gemmQ8AVX512_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ8AVX512_1_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_1_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    R12, DX
+
+gemmQ8AVX512_1_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_1_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_1_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_1_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z2
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z3
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_1_block
+	MOVQ         SI, DX
+	VMOVUPS      Z2, (DX)
+	VMOVUPS      Z3, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	SUBQ         $0x01, DI
+	JMP          gemmQ8AVX512_1
+
+gemmQ8AVX512_1_less:
+	VZEROUPPER
+	RET
+
+// func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·rowQ8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         panels+32(FP), BX
+	MOVL         $0x0f0f0f0f, SI
+	VPBROADCASTD SI, Z31
+	MOVL         $0x4b400000, SI
+	VPBROADCASTD SI, Z30
+
+rowQ8AVX512_panel:
+	MOVQ   CX, SI
+	MOVQ   blocks+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+rowQ8AVX512_block:
+	PREFETCHT0    4096(AX)
+	PREFETCHT0    4160(AX)
+	PREFETCHT0    4224(AX)
+	PREFETCHT0    4288(AX)
+	PREFETCHT0    4352(AX)
+	PREFETCHT0    4416(AX)
+	PREFETCHT0    4480(AX)
+	PREFETCHT0    4544(AX)
+	PREFETCHT0    4608(AX)
+	PREFETCHT0    4672(AX)
+	PREFETCHT0    4736(AX)
+	PREFETCHT0    4800(AX)
+	PREFETCHT0    4864(AX)
+	PREFETCHT0    4928(AX)
+	PREFETCHT0    4992(AX)
+	PREFETCHT0    5056(AX)
+	PREFETCHT0    5120(AX)
+	VBROADCASTSS  32(SI), Z28
+	VBROADCASTSS  44(SI), Z29
+	VPBROADCASTD  40(SI), Z2
+	VMOVDQU64     (AX), Z4
+	VPDPBUSD.BCST (SI), Z4, Z2
+	VMOVDQU64     64(AX), Z5
+	VPDPBUSD.BCST 4(SI), Z5, Z2
+	VMOVDQU64     128(AX), Z6
+	VPDPBUSD.BCST 8(SI), Z6, Z2
+	VMOVDQU64     192(AX), Z7
+	VPDPBUSD.BCST 12(SI), Z7, Z2
+	VMOVDQU64     256(AX), Z8
+	VPDPBUSD.BCST 16(SI), Z8, Z2
+	VMOVDQU64     320(AX), Z9
+	VPDPBUSD.BCST 20(SI), Z9, Z2
+	VMOVDQU64     384(AX), Z10
+	VPDPBUSD.BCST 24(SI), Z10, Z2
+	VMOVDQU64     448(AX), Z11
+	VPDPBUSD.BCST 28(SI), Z11, Z2
+	VFMADD213PS   Z29, Z28, Z2
+	VCVTPH2PS     1024(AX), Z20
+	VFMADD231PS   Z20, Z2, Z0
+	VPBROADCASTD  40(SI), Z3
+	VMOVDQU64     512(AX), Z4
+	VPDPBUSD.BCST (SI), Z4, Z3
+	VMOVDQU64     576(AX), Z5
+	VPDPBUSD.BCST 4(SI), Z5, Z3
+	VMOVDQU64     640(AX), Z6
+	VPDPBUSD.BCST 8(SI), Z6, Z3
+	VMOVDQU64     704(AX), Z7
+	VPDPBUSD.BCST 12(SI), Z7, Z3
+	VMOVDQU64     768(AX), Z8
+	VPDPBUSD.BCST 16(SI), Z8, Z3
+	VMOVDQU64     832(AX), Z9
+	VPDPBUSD.BCST 20(SI), Z9, Z3
+	VMOVDQU64     896(AX), Z10
+	VPDPBUSD.BCST 24(SI), Z10, Z3
+	VMOVDQU64     960(AX), Z11
+	VPDPBUSD.BCST 28(SI), Z11, Z3
+	VFMADD213PS   Z29, Z28, Z3
+	VCVTPH2PS     1056(AX), Z20
+	VFMADD231PS   Z20, Z3, Z1
+	ADDQ          $+1088, AX
+	ADDQ          $+48, SI
+	DECQ          DI
+	JNZ           rowQ8AVX512_block
+	VMOVUPS       Z0, (DX)
+	VMOVUPS       Z1, 64(DX)
+	ADDQ          $+128, DX
+	DECQ          BX
+	JNZ           rowQ8AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·gemmQ8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+8(FP), AX
+	MOVQ         xStride+40(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         outStride+48(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVL         $0x80808080, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+
+gemmQ8AVX2_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ8AVX2_4_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), R8
+	TESTQ   R8, R8
+	JNE     gemmQ8AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+	VMOVUPS Y0, (DX)(SI*2)
+	VMOVUPS Y0, 32(DX)(SI*2)
+	VMOVUPS Y0, 64(DX)(SI*2)
+	VMOVUPS Y0, 96(DX)(SI*2)
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y0, 32(BX)
+	VMOVUPS Y0, 64(BX)
+	VMOVUPS Y0, 96(BX)
+
+gemmQ8AVX2_4_begin:
+	MOVQ w+0(FP), R8
+	MOVQ blocks+24(FP), R9
+	MOVQ AX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+
+gemmQ8AVX2_4_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	PREFETCHT0   4736(R8)
+	PREFETCHT0   4800(R8)
+	PREFETCHT0   4864(R8)
+	PREFETCHT0   4928(R8)
+	PREFETCHT0   4992(R8)
+	PREFETCHT0   5056(R8)
+	PREFETCHT0   5120(R8)
+	VPXOR        (R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        32(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        64(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        96(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        128(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        160(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        192(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        224(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        256(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        288(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        320(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        352(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        384(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        416(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        448(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        480(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VCVTPH2PS    1024(R8), Y8
+	VCVTPH2PS    1040(R8), Y9
+	VBROADCASTSS 32(R10), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  (DX)(SI*2), Y8, Y4
+	VMOVUPS      Y4, (DX)(SI*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  32(DX)(SI*2), Y9, Y5
+	VMOVUPS      Y5, 32(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  (BX), Y8, Y6
+	VMOVUPS      Y6, (BX)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  32(BX), Y9, Y7
+	VMOVUPS      Y7, 32(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+1088, R8
+	DECQ         R9
+	JNZ          gemmQ8AVX2_4_0
+	MOVQ         w+0(FP), R8
+	MOVQ         blocks+24(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+
+gemmQ8AVX2_4_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	PREFETCHT0   4736(R8)
+	PREFETCHT0   4800(R8)
+	PREFETCHT0   4864(R8)
+	PREFETCHT0   4928(R8)
+	PREFETCHT0   4992(R8)
+	PREFETCHT0   5056(R8)
+	PREFETCHT0   5120(R8)
+	VPXOR        512(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        544(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        576(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        608(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        640(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        672(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        704(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        736(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        768(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        800(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        832(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        864(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        896(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        928(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        960(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        992(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VCVTPH2PS    1056(R8), Y8
+	VCVTPH2PS    1072(R8), Y9
+	VBROADCASTSS 32(R10), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  64(DX)(SI*2), Y8, Y4
+	VMOVUPS      Y4, 64(DX)(SI*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  96(DX)(SI*2), Y9, Y5
+	VMOVUPS      Y5, 96(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  64(BX), Y8, Y6
+	VMOVUPS      Y6, 64(BX)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  96(BX), Y9, Y7
+	VMOVUPS      Y7, 96(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+1088, R8
+	DECQ         R9
+	JNZ          gemmQ8AVX2_4_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JMP          gemmQ8AVX2_4
+
+gemmQ8AVX2_4_less:
+gemmQ8AVX2_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ8AVX2_2_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ8AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+
+gemmQ8AVX2_2_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ8AVX2_2_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        (BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        32(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        64(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        96(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        128(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        160(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        192(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        224(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        256(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        288(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        320(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        352(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        384(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        416(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        448(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        480(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VCVTPH2PS    1024(BX), Y8
+	VCVTPH2PS    1040(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_2_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ8AVX2_2_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        512(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        544(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        576(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        608(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        640(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        672(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        704(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        736(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        768(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        800(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        832(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        864(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        896(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        928(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        960(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        992(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VCVTPH2PS    1056(BX), Y8
+	VCVTPH2PS    1072(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_2_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x02, DI
+	JMP          gemmQ8AVX2_2
+
+gemmQ8AVX2_2_less:
+gemmQ8AVX2_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ8AVX2_1_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ8AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+
+gemmQ8AVX2_1_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ8AVX2_1_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        (BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        32(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        64(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        96(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        128(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        160(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        192(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        224(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        256(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        288(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        320(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        352(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        384(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        416(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        448(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        480(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VCVTPH2PS    1024(BX), Y8
+	VCVTPH2PS    1040(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_1_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ8AVX2_1_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        512(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        544(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        576(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        608(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        640(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        672(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        704(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        736(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        768(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        800(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        832(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        864(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        896(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        928(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        960(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        992(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VCVTPH2PS    1056(BX), Y8
+	VCVTPH2PS    1072(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_1_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x01, DI
+	JMP          gemmQ8AVX2_1
+
+gemmQ8AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·gemmQ4AVX512(SB), $15424-64
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+40(FP), DX
+	MOVQ         out+16(FP), BX
+	MOVQ         rows+32(FP), SI
+	LEAQ         63(SP), R8
+	ANDQ         $-64, R8
+	MOVQ         R8, R9
+	MOVQ         blocks+24(FP), DI
+	MOVL         $0x0f0f0f0f, R10
+	VPBROADCASTD R10, Z31
+
+gemmQ4AVX512_unpack:
+	VMOVDQU64    (AX), Z0
+	VPSRLW       $0x04, Z0, Z1
+	VPANDD       Z31, Z0, Z0
+	VPANDD       Z31, Z1, Z1
+	VMOVDQA64    Z0, (R9)
+	VMOVDQA64    Z1, 256(R9)
+	VMOVDQU64    64(AX), Z2
+	VPSRLW       $0x04, Z2, Z3
+	VPANDD       Z31, Z2, Z2
+	VPANDD       Z31, Z3, Z3
+	VMOVDQA64    Z2, 64(R9)
+	VMOVDQA64    Z3, 320(R9)
+	VMOVDQU64    128(AX), Z4
+	VPSRLW       $0x04, Z4, Z5
+	VPANDD       Z31, Z4, Z4
+	VPANDD       Z31, Z5, Z5
+	VMOVDQA64    Z4, 128(R9)
+	VMOVDQA64    Z5, 384(R9)
+	VMOVDQU64    192(AX), Z6
+	VPSRLW       $0x04, Z6, Z7
+	VPANDD       Z31, Z6, Z6
+	VPANDD       Z31, Z7, Z7
+	VMOVDQA64    Z6, 192(R9)
+	VMOVDQA64    Z7, 448(R9)
+	VMOVDQU64    256(AX), Z8
+	VPSRLW       $0x04, Z8, Z9
+	VPANDD       Z31, Z8, Z8
+	VPANDD       Z31, Z9, Z9
+	VMOVDQA64    Z8, 512(R9)
+	VMOVDQA64    Z9, 768(R9)
+	VMOVDQU64    320(AX), Z10
+	VPSRLW       $0x04, Z10, Z11
+	VPANDD       Z31, Z10, Z10
+	VPANDD       Z31, Z11, Z11
+	VMOVDQA64    Z10, 576(R9)
+	VMOVDQA64    Z11, 832(R9)
+	VMOVDQU64    384(AX), Z12
+	VPSRLW       $0x04, Z12, Z13
+	VPANDD       Z31, Z12, Z12
+	VPANDD       Z31, Z13, Z13
+	VMOVDQA64    Z12, 640(R9)
+	VMOVDQA64    Z13, 896(R9)
+	VMOVDQU64    448(AX), Z14
+	VPSRLW       $0x04, Z14, Z15
+	VPANDD       Z31, Z14, Z14
+	VPANDD       Z31, Z15, Z15
+	VMOVDQA64    Z14, 704(R9)
+	VMOVDQA64    Z15, 960(R9)
+	VCVTPH2PS    512(AX), Z16
+	VMOVUPS      Z16, 1024(R9)
+	VCVTPH2PS    544(AX), Z17
+	VMOVUPS      Z17, 1088(R9)
+	VCVTPH2PS    576(AX), Z18
+	VMOVUPS      Z18, 1152(R9)
+	VCVTPH2PS    608(AX), Z19
+	VMOVUPS      Z19, 1216(R9)
+	ADDQ         $+640, AX
+	ADDQ         $+1280, R9
+	DECQ         DI
+	JNZ          gemmQ4AVX512_unpack
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $+640, DI, DI
+	MOVQ         w+0(FP), R9
+	ADDQ         DI, R9
+	LEAQ         (R9)(DI*1), R10
+	MOVL         $0x4b400000, AX
+	VPBROADCASTD AX, Z31
+
+gemmQ4AVX512_6:
+	CMPQ    SI, $0x06
+	JLT     gemmQ4AVX512_6_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_6_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z16
+	VMOVUPS 64(AX), Z17
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z18
+	VMOVUPS 64(AX), Z19
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z20
+	VMOVUPS 64(AX), Z21
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z22
+	VMOVUPS 64(AX), Z23
+	ADDQ    R12, AX
+
+gemmQ4AVX512_6_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_6_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_6_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	ADDQ       $+256, R9
+
+gemmQ4AVX512_6_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(DX*2), Z28
+	VMOVDQA64    Z31, Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VMOVDQA64    Z31, Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (AX), Z29
+	VMOVDQA64    Z31, Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VMOVDQA64    Z31, Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD (AX)(DX*1), Z30
+	VMOVDQA64    Z31, Z8
+	VPDPBUSD     Z30, Z24, Z8
+	VMOVDQA64    Z31, Z9
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD (AX)(DX*2), Z26
+	VMOVDQA64    Z31, Z10
+	VPDPBUSD     Z26, Z24, Z10
+	VMOVDQA64    Z31, Z11
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 4(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 4(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 4(AX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 4(AX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 8(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 8(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 8(AX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 8(AX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 12(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 12(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VPBROADCASTD 12(AX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z8
+	VPDPBUSD     Z28, Z25, Z9
+	VPBROADCASTD 12(AX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z10
+	VPDPBUSD     Z29, Z25, Z11
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 16(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 16(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VPBROADCASTD 16(AX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z8
+	VPDPBUSD     Z29, Z25, Z9
+	VPBROADCASTD 16(AX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z10
+	VPDPBUSD     Z30, Z25, Z11
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(AX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD 20(AX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z8
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD 20(AX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 24(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 24(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 24(AX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 24(AX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 28(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 28(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 28(AX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 28(AX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z12
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z13
+	VFMADD231PS  Z26, Z30, Z12
+	VFMADD231PS  Z27, Z30, Z13
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z14
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z15
+	VFMADD231PS  Z26, Z30, Z14
+	VFMADD231PS  Z27, Z30, Z15
+	VBROADCASTSS 44(CX)(DX*2), Z29
+	VBROADCASTSS 32(CX)(DX*2), Z28
+	VBROADCASTSS 36(CX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z16
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z17
+	VFMADD231PS  Z26, Z30, Z16
+	VFMADD231PS  Z27, Z30, Z17
+	VBROADCASTSS 44(AX), Z29
+	VBROADCASTSS 32(AX), Z28
+	VBROADCASTSS 36(AX), Z30
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z18
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z19
+	VFMADD231PS  Z26, Z30, Z18
+	VFMADD231PS  Z27, Z30, Z19
+	VBROADCASTSS 44(AX)(DX*1), Z29
+	VBROADCASTSS 32(AX)(DX*1), Z28
+	VBROADCASTSS 36(AX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z8
+	VFMADD231PS  Z24, Z8, Z20
+	VFMADD213PS  Z29, Z28, Z9
+	VFMADD231PS  Z25, Z9, Z21
+	VFMADD231PS  Z26, Z30, Z20
+	VFMADD231PS  Z27, Z30, Z21
+	VBROADCASTSS 44(AX)(DX*2), Z29
+	VBROADCASTSS 32(AX)(DX*2), Z28
+	VBROADCASTSS 36(AX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z10
+	VFMADD231PS  Z24, Z10, Z22
+	VFMADD213PS  Z29, Z28, Z11
+	VFMADD231PS  Z25, Z11, Z23
+	VFMADD231PS  Z26, Z30, Z22
+	VFMADD231PS  Z27, Z30, Z23
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_6_block
+	MOVQ         BX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      Z23, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x06, SI
+	JMP          gemmQ4AVX512_6
+
+gemmQ4AVX512_6_less:
+gemmQ4AVX512_4:
+	CMPQ    SI, $0x04
+	JLT     gemmQ4AVX512_4_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_4_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	ADDQ    R12, AX
+
+gemmQ4AVX512_4_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_4_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_4_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_4_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(DX*2), Z28
+	VMOVDQA64    Z31, Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VMOVDQA64    Z31, Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (AX), Z29
+	VMOVDQA64    Z31, Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VMOVDQA64    Z31, Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 4(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 4(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 8(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 8(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 12(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 12(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 16(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 16(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(AX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 24(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 24(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 28(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 28(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z8
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z9
+	VFMADD231PS  Z26, Z30, Z8
+	VFMADD231PS  Z27, Z30, Z9
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z10
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z11
+	VFMADD231PS  Z26, Z30, Z10
+	VFMADD231PS  Z27, Z30, Z11
+	VBROADCASTSS 44(CX)(DX*2), Z29
+	VBROADCASTSS 32(CX)(DX*2), Z28
+	VBROADCASTSS 36(CX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z12
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z13
+	VFMADD231PS  Z26, Z30, Z12
+	VFMADD231PS  Z27, Z30, Z13
+	VBROADCASTSS 44(AX), Z29
+	VBROADCASTSS 32(AX), Z28
+	VBROADCASTSS 36(AX), Z30
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z14
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z15
+	VFMADD231PS  Z26, Z30, Z14
+	VFMADD231PS  Z27, Z30, Z15
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_4_block
+	MOVQ         BX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	JMP          gemmQ4AVX512_4
+
+gemmQ4AVX512_4_less:
+gemmQ4AVX512_2:
+	CMPQ    SI, $0x02
+	JLT     gemmQ4AVX512_2_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_2_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	ADDQ    R12, AX
+
+gemmQ4AVX512_2_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_2_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_2_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_2_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z4
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z5
+	VFMADD231PS  Z26, Z30, Z4
+	VFMADD231PS  Z27, Z30, Z5
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z6
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z7
+	VFMADD231PS  Z26, Z30, Z6
+	VFMADD231PS  Z27, Z30, Z7
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_2_block
+	MOVQ         BX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x02, SI
+	JMP          gemmQ4AVX512_2
+
+gemmQ4AVX512_2_less:
+gemmQ4AVX512_1:
+	CMPQ    SI, $0x01
+	JLT     gemmQ4AVX512_1_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_1_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	ADDQ    R12, AX
+
+gemmQ4AVX512_1_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_1_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_1_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_1_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z2
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z3
+	VFMADD231PS  Z26, Z30, Z2
+	VFMADD231PS  Z27, Z30, Z3
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_1_block
+	MOVQ         BX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	SUBQ         $0x01, SI
+	JMP          gemmQ4AVX512_1
+
+gemmQ4AVX512_1_less:
+	VZEROUPPER
+	RET
+
+// func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·rowQ4AVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         panels+32(FP), BX
+	MOVL         $0x0f0f0f0f, SI
+	VPBROADCASTD SI, Z31
+	MOVL         $0x4b400000, SI
+	VPBROADCASTD SI, Z30
+
+rowQ4AVX512_panel:
+	MOVQ   CX, SI
+	MOVQ   blocks+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+rowQ4AVX512_block:
+	PREFETCHT0       4096(AX)
+	PREFETCHT0       4160(AX)
+	PREFETCHT0       4224(AX)
+	PREFETCHT0       4288(AX)
+	PREFETCHT0       4352(AX)
+	PREFETCHT0       4416(AX)
+	PREFETCHT0       4480(AX)
+	PREFETCHT0       4544(AX)
+	PREFETCHT0       4608(AX)
+	PREFETCHT0       4672(AX)
+	VBROADCASTSS     32(SI), Z28
+	VBROADCASTSS     44(SI), Z29
+	VMOVDQA64        Z30, Z2
+	VMOVDQU64        (AX), Z4
+	VPSRLW           $0x04, Z4, Z8
+	VPANDD           Z31, Z4, Z4
+	VPANDD           Z31, Z8, Z8
+	VPDPBUSD.BCST    (SI), Z4, Z2
+	VPDPBUSD.BCST    16(SI), Z8, Z2
+	VMOVDQU64        64(AX), Z5
+	VPSRLW           $0x04, Z5, Z9
+	VPANDD           Z31, Z5, Z5
+	VPANDD           Z31, Z9, Z9
+	VPDPBUSD.BCST    4(SI), Z5, Z2
+	VPDPBUSD.BCST    20(SI), Z9, Z2
+	VMOVDQU64        128(AX), Z6
+	VPSRLW           $0x04, Z6, Z10
+	VPANDD           Z31, Z6, Z6
+	VPANDD           Z31, Z10, Z10
+	VPDPBUSD.BCST    8(SI), Z6, Z2
+	VPDPBUSD.BCST    24(SI), Z10, Z2
+	VMOVDQU64        192(AX), Z7
+	VPSRLW           $0x04, Z7, Z11
+	VPANDD           Z31, Z7, Z7
+	VPANDD           Z31, Z11, Z11
+	VPDPBUSD.BCST    12(SI), Z7, Z2
+	VPDPBUSD.BCST    28(SI), Z11, Z2
+	VFMADD213PS      Z29, Z28, Z2
+	VCVTPH2PS        512(AX), Z20
+	VFMADD231PS      Z20, Z2, Z0
+	VCVTPH2PS        576(AX), Z21
+	VFMADD231PS.BCST 36(SI), Z21, Z0
+	VMOVDQA64        Z30, Z3
+	VMOVDQU64        256(AX), Z4
+	VPSRLW           $0x04, Z4, Z8
+	VPANDD           Z31, Z4, Z4
+	VPANDD           Z31, Z8, Z8
+	VPDPBUSD.BCST    (SI), Z4, Z3
+	VPDPBUSD.BCST    16(SI), Z8, Z3
+	VMOVDQU64        320(AX), Z5
+	VPSRLW           $0x04, Z5, Z9
+	VPANDD           Z31, Z5, Z5
+	VPANDD           Z31, Z9, Z9
+	VPDPBUSD.BCST    4(SI), Z5, Z3
+	VPDPBUSD.BCST    20(SI), Z9, Z3
+	VMOVDQU64        384(AX), Z6
+	VPSRLW           $0x04, Z6, Z10
+	VPANDD           Z31, Z6, Z6
+	VPANDD           Z31, Z10, Z10
+	VPDPBUSD.BCST    8(SI), Z6, Z3
+	VPDPBUSD.BCST    24(SI), Z10, Z3
+	VMOVDQU64        448(AX), Z7
+	VPSRLW           $0x04, Z7, Z11
+	VPANDD           Z31, Z7, Z7
+	VPANDD           Z31, Z11, Z11
+	VPDPBUSD.BCST    12(SI), Z7, Z3
+	VPDPBUSD.BCST    28(SI), Z11, Z3
+	VFMADD213PS      Z29, Z28, Z3
+	VCVTPH2PS        544(AX), Z20
+	VFMADD231PS      Z20, Z3, Z1
+	VCVTPH2PS        608(AX), Z21
+	VFMADD231PS.BCST 36(SI), Z21, Z1
+	ADDQ             $+640, AX
+	ADDQ             $+48, SI
+	DECQ             DI
+	JNZ              rowQ4AVX512_block
+	VMOVUPS          Z0, (DX)
+	VMOVUPS          Z1, 64(DX)
+	ADDQ             $+128, DX
+	DECQ             BX
+	JNZ              rowQ4AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·gemmQ4AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+8(FP), AX
+	MOVQ         xStride+40(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         outStride+48(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVL         $0x0f0f0f0f, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+
+gemmQ4AVX2_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ4AVX2_4_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), R8
+	TESTQ   R8, R8
+	JNE     gemmQ4AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+	VMOVUPS Y0, (DX)(SI*2)
+	VMOVUPS Y0, 32(DX)(SI*2)
+	VMOVUPS Y0, 64(DX)(SI*2)
+	VMOVUPS Y0, 96(DX)(SI*2)
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y0, 32(BX)
+	VMOVUPS Y0, 64(BX)
+	VMOVUPS Y0, 96(BX)
+
+gemmQ4AVX2_4_begin:
+	MOVQ w+0(FP), R8
+	MOVQ blocks+24(FP), R9
+	MOVQ AX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+
+gemmQ4AVX2_4_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	VMOVDQU      (R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      32(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      64(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      96(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      128(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      160(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      192(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      224(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VCVTPH2PS    512(R8), Y8
+	VCVTPH2PS    576(R8), Y10
+	VCVTPH2PS    528(R8), Y9
+	VCVTPH2PS    592(R8), Y11
+	VBROADCASTSS 32(R10), Y12
+	VBROADCASTSS 36(R10), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VBROADCASTSS 36(R10)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VBROADCASTSS 36(R10)(CX*2), Y13
+	VPMADDWD     Y15, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  (DX)(SI*2), Y8, Y4
+	VFMADD231PS  Y10, Y13, Y4
+	VMOVUPS      Y4, (DX)(SI*2)
+	VPMADDWD     Y15, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  32(DX)(SI*2), Y9, Y5
+	VFMADD231PS  Y11, Y13, Y5
+	VMOVUPS      Y5, 32(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VBROADCASTSS 36(R11), Y13
+	VPMADDWD     Y15, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  (BX), Y8, Y6
+	VFMADD231PS  Y10, Y13, Y6
+	VMOVUPS      Y6, (BX)
+	VPMADDWD     Y15, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  32(BX), Y9, Y7
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      Y7, 32(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+640, R8
+	DECQ         R9
+	JNZ          gemmQ4AVX2_4_0
+	MOVQ         w+0(FP), R8
+	MOVQ         blocks+24(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+
+gemmQ4AVX2_4_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	VMOVDQU      256(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      288(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      320(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      352(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      384(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      416(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      448(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      480(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VCVTPH2PS    544(R8), Y8
+	VCVTPH2PS    608(R8), Y10
+	VCVTPH2PS    560(R8), Y9
+	VCVTPH2PS    624(R8), Y11
+	VBROADCASTSS 32(R10), Y12
+	VBROADCASTSS 36(R10), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VBROADCASTSS 36(R10)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VBROADCASTSS 36(R10)(CX*2), Y13
+	VPMADDWD     Y15, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  64(DX)(SI*2), Y8, Y4
+	VFMADD231PS  Y10, Y13, Y4
+	VMOVUPS      Y4, 64(DX)(SI*2)
+	VPMADDWD     Y15, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  96(DX)(SI*2), Y9, Y5
+	VFMADD231PS  Y11, Y13, Y5
+	VMOVUPS      Y5, 96(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VBROADCASTSS 36(R11), Y13
+	VPMADDWD     Y15, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  64(BX), Y8, Y6
+	VFMADD231PS  Y10, Y13, Y6
+	VMOVUPS      Y6, 64(BX)
+	VPMADDWD     Y15, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  96(BX), Y9, Y7
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      Y7, 96(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+640, R8
+	DECQ         R9
+	JNZ          gemmQ4AVX2_4_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JMP          gemmQ4AVX2_4
+
+gemmQ4AVX2_4_less:
+gemmQ4AVX2_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ4AVX2_2_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ4AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+
+gemmQ4AVX2_2_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ4AVX2_2_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      (BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      32(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      64(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      96(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      128(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      160(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      192(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      224(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VCVTPH2PS    512(BX), Y8
+	VCVTPH2PS    576(BX), Y10
+	VCVTPH2PS    528(BX), Y9
+	VCVTPH2PS    592(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VBROADCASTSS 36(R9)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_2_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ4AVX2_2_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      256(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      288(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      320(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      384(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      416(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      448(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      480(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VCVTPH2PS    544(BX), Y8
+	VCVTPH2PS    608(BX), Y10
+	VCVTPH2PS    560(BX), Y9
+	VCVTPH2PS    624(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VBROADCASTSS 36(R9)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_2_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x02, DI
+	JMP          gemmQ4AVX2_2
+
+gemmQ4AVX2_2_less:
+gemmQ4AVX2_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ4AVX2_1_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ4AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+
+gemmQ4AVX2_1_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ4AVX2_1_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      (BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      32(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      64(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      96(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      128(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      160(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      192(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      224(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VCVTPH2PS    512(BX), Y8
+	VCVTPH2PS    576(BX), Y10
+	VCVTPH2PS    528(BX), Y9
+	VCVTPH2PS    592(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_1_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ4AVX2_1_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      256(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      288(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      320(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      384(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      416(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      448(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      480(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VCVTPH2PS    544(BX), Y8
+	VCVTPH2PS    608(BX), Y10
+	VCVTPH2PS    560(BX), Y9
+	VCVTPH2PS    624(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_1_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x01, DI
+	JMP          gemmQ4AVX2_1
+
+gemmQ4AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·gemmC8AVX512(SB), $1024-64
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    ahead+48(FP), DX
+	ADDQ    AX, DX
+	MOVQ    step+56(FP), BX
+	MOVQ    blocks+24(FP), SI
+	VPXORD  Z0, Z0, Z0
+	VMOVUPS Z0, (SP)
+	VMOVUPS Z0, 64(SP)
+	VMOVUPS Z0, 128(SP)
+	VMOVUPS Z0, 192(SP)
+	VMOVUPS Z0, 256(SP)
+	VMOVUPS Z0, 320(SP)
+	VMOVUPS Z0, 384(SP)
+	VMOVUPS Z0, 448(SP)
+	VMOVUPS Z0, 512(SP)
+	VMOVUPS Z0, 576(SP)
+	VMOVUPS Z0, 640(SP)
+	VMOVUPS Z0, 704(SP)
+	VMOVUPS Z0, 768(SP)
+	VMOVUPS Z0, 832(SP)
+	VMOVUPS Z0, 896(SP)
+	VMOVUPS Z0, 960(SP)
+
+gemmC8AVX512_group:
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	SUBQ         DI, SI
+	MOVQ         DI, R8
+	SHLQ         $0x08, R8
+	ADDQ         CX, R8
+	VPBROADCASTD 32(R8), Z0
+	VPBROADCASTD 32(R8), Z1
+	VPBROADCASTD 36(R8), Z2
+	VPBROADCASTD 36(R8), Z3
+	VPBROADCASTD 40(R8), Z4
+	VPBROADCASTD 40(R8), Z5
+	VPBROADCASTD 44(R8), Z6
+	VPBROADCASTD 44(R8), Z7
+	VPBROADCASTD 48(R8), Z8
+	VPBROADCASTD 48(R8), Z9
+	VPBROADCASTD 52(R8), Z10
+	VPBROADCASTD 52(R8), Z11
+	VPBROADCASTD 56(R8), Z12
+	VPBROADCASTD 56(R8), Z13
+	VPBROADCASTD 60(R8), Z14
+	VPBROADCASTD 60(R8), Z15
+
+gemmC8AVX512_block:
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    (AX), Z16
+	VMOVDQU64    64(AX), Z17
+	VPBROADCASTD (CX), Z20
+	VPDPBUSD     Z20, Z16, Z0
+	VPDPBUSD     Z20, Z17, Z1
+	VPBROADCASTD 4(CX), Z21
+	VPDPBUSD     Z21, Z16, Z2
+	VPDPBUSD     Z21, Z17, Z3
+	VPBROADCASTD 8(CX), Z22
+	VPDPBUSD     Z22, Z16, Z4
+	VPDPBUSD     Z22, Z17, Z5
+	VPBROADCASTD 12(CX), Z23
+	VPDPBUSD     Z23, Z16, Z6
+	VPDPBUSD     Z23, Z17, Z7
+	VPBROADCASTD 16(CX), Z24
+	VPDPBUSD     Z24, Z16, Z8
+	VPDPBUSD     Z24, Z17, Z9
+	VPBROADCASTD 20(CX), Z25
+	VPDPBUSD     Z25, Z16, Z10
+	VPDPBUSD     Z25, Z17, Z11
+	VPBROADCASTD 24(CX), Z26
+	VPDPBUSD     Z26, Z16, Z12
+	VPDPBUSD     Z26, Z17, Z13
+	VPBROADCASTD 28(CX), Z27
+	VPDPBUSD     Z27, Z16, Z14
+	VPDPBUSD     Z27, Z17, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    128(AX), Z18
+	VMOVDQU64    192(AX), Z19
+	VPBROADCASTD 32(CX), Z28
+	VPDPBUSD     Z28, Z18, Z0
+	VPDPBUSD     Z28, Z19, Z1
+	VPBROADCASTD 36(CX), Z29
+	VPDPBUSD     Z29, Z18, Z2
+	VPDPBUSD     Z29, Z19, Z3
+	VPBROADCASTD 40(CX), Z30
+	VPDPBUSD     Z30, Z18, Z4
+	VPDPBUSD     Z30, Z19, Z5
+	VPBROADCASTD 44(CX), Z31
+	VPDPBUSD     Z31, Z18, Z6
+	VPDPBUSD     Z31, Z19, Z7
+	VPBROADCASTD 48(CX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 52(CX), Z21
+	VPDPBUSD     Z21, Z18, Z10
+	VPDPBUSD     Z21, Z19, Z11
+	VPBROADCASTD 56(CX), Z22
+	VPDPBUSD     Z22, Z18, Z12
+	VPDPBUSD     Z22, Z19, Z13
+	VPBROADCASTD 60(CX), Z23
+	VPDPBUSD     Z23, Z18, Z14
+	VPDPBUSD     Z23, Z19, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    256(AX), Z16
+	VMOVDQU64    320(AX), Z17
+	VPBROADCASTD 64(CX), Z24
+	VPDPBUSD     Z24, Z16, Z0
+	VPDPBUSD     Z24, Z17, Z1
+	VPBROADCASTD 68(CX), Z25
+	VPDPBUSD     Z25, Z16, Z2
+	VPDPBUSD     Z25, Z17, Z3
+	VPBROADCASTD 72(CX), Z26
+	VPDPBUSD     Z26, Z16, Z4
+	VPDPBUSD     Z26, Z17, Z5
+	VPBROADCASTD 76(CX), Z27
+	VPDPBUSD     Z27, Z16, Z6
+	VPDPBUSD     Z27, Z17, Z7
+	VPBROADCASTD 80(CX), Z28
+	VPDPBUSD     Z28, Z16, Z8
+	VPDPBUSD     Z28, Z17, Z9
+	VPBROADCASTD 84(CX), Z29
+	VPDPBUSD     Z29, Z16, Z10
+	VPDPBUSD     Z29, Z17, Z11
+	VPBROADCASTD 88(CX), Z30
+	VPDPBUSD     Z30, Z16, Z12
+	VPDPBUSD     Z30, Z17, Z13
+	VPBROADCASTD 92(CX), Z31
+	VPDPBUSD     Z31, Z16, Z14
+	VPDPBUSD     Z31, Z17, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    384(AX), Z18
+	VMOVDQU64    448(AX), Z19
+	VPBROADCASTD 96(CX), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 100(CX), Z21
+	VPDPBUSD     Z21, Z18, Z2
+	VPDPBUSD     Z21, Z19, Z3
+	VPBROADCASTD 104(CX), Z22
+	VPDPBUSD     Z22, Z18, Z4
+	VPDPBUSD     Z22, Z19, Z5
+	VPBROADCASTD 108(CX), Z23
+	VPDPBUSD     Z23, Z18, Z6
+	VPDPBUSD     Z23, Z19, Z7
+	VPBROADCASTD 112(CX), Z24
+	VPDPBUSD     Z24, Z18, Z8
+	VPDPBUSD     Z24, Z19, Z9
+	VPBROADCASTD 116(CX), Z25
+	VPDPBUSD     Z25, Z18, Z10
+	VPDPBUSD     Z25, Z19, Z11
+	VPBROADCASTD 120(CX), Z26
+	VPDPBUSD     Z26, Z18, Z12
+	VPDPBUSD     Z26, Z19, Z13
+	VPBROADCASTD 124(CX), Z27
+	VPDPBUSD     Z27, Z18, Z14
+	VPDPBUSD     Z27, Z19, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    512(AX), Z16
+	VMOVDQU64    576(AX), Z17
+	VPBROADCASTD 128(CX), Z28
+	VPDPBUSD     Z28, Z16, Z0
+	VPDPBUSD     Z28, Z17, Z1
+	VPBROADCASTD 132(CX), Z29
+	VPDPBUSD     Z29, Z16, Z2
+	VPDPBUSD     Z29, Z17, Z3
+	VPBROADCASTD 136(CX), Z30
+	VPDPBUSD     Z30, Z16, Z4
+	VPDPBUSD     Z30, Z17, Z5
+	VPBROADCASTD 140(CX), Z31
+	VPDPBUSD     Z31, Z16, Z6
+	VPDPBUSD     Z31, Z17, Z7
+	VPBROADCASTD 144(CX), Z20
+	VPDPBUSD     Z20, Z16, Z8
+	VPDPBUSD     Z20, Z17, Z9
+	VPBROADCASTD 148(CX), Z21
+	VPDPBUSD     Z21, Z16, Z10
+	VPDPBUSD     Z21, Z17, Z11
+	VPBROADCASTD 152(CX), Z22
+	VPDPBUSD     Z22, Z16, Z12
+	VPDPBUSD     Z22, Z17, Z13
+	VPBROADCASTD 156(CX), Z23
+	VPDPBUSD     Z23, Z16, Z14
+	VPDPBUSD     Z23, Z17, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    640(AX), Z18
+	VMOVDQU64    704(AX), Z19
+	VPBROADCASTD 160(CX), Z24
+	VPDPBUSD     Z24, Z18, Z0
+	VPDPBUSD     Z24, Z19, Z1
+	VPBROADCASTD 164(CX), Z25
+	VPDPBUSD     Z25, Z18, Z2
+	VPDPBUSD     Z25, Z19, Z3
+	VPBROADCASTD 168(CX), Z26
+	VPDPBUSD     Z26, Z18, Z4
+	VPDPBUSD     Z26, Z19, Z5
+	VPBROADCASTD 172(CX), Z27
+	VPDPBUSD     Z27, Z18, Z6
+	VPDPBUSD     Z27, Z19, Z7
+	VPBROADCASTD 176(CX), Z28
+	VPDPBUSD     Z28, Z18, Z8
+	VPDPBUSD     Z28, Z19, Z9
+	VPBROADCASTD 180(CX), Z29
+	VPDPBUSD     Z29, Z18, Z10
+	VPDPBUSD     Z29, Z19, Z11
+	VPBROADCASTD 184(CX), Z30
+	VPDPBUSD     Z30, Z18, Z12
+	VPDPBUSD     Z30, Z19, Z13
+	VPBROADCASTD 188(CX), Z31
+	VPDPBUSD     Z31, Z18, Z14
+	VPDPBUSD     Z31, Z19, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    768(AX), Z16
+	VMOVDQU64    832(AX), Z17
+	VPBROADCASTD 192(CX), Z20
+	VPDPBUSD     Z20, Z16, Z0
+	VPDPBUSD     Z20, Z17, Z1
+	VPBROADCASTD 196(CX), Z21
+	VPDPBUSD     Z21, Z16, Z2
+	VPDPBUSD     Z21, Z17, Z3
+	VPBROADCASTD 200(CX), Z22
+	VPDPBUSD     Z22, Z16, Z4
+	VPDPBUSD     Z22, Z17, Z5
+	VPBROADCASTD 204(CX), Z23
+	VPDPBUSD     Z23, Z16, Z6
+	VPDPBUSD     Z23, Z17, Z7
+	VPBROADCASTD 208(CX), Z24
+	VPDPBUSD     Z24, Z16, Z8
+	VPDPBUSD     Z24, Z17, Z9
+	VPBROADCASTD 212(CX), Z25
+	VPDPBUSD     Z25, Z16, Z10
+	VPDPBUSD     Z25, Z17, Z11
+	VPBROADCASTD 216(CX), Z26
+	VPDPBUSD     Z26, Z16, Z12
+	VPDPBUSD     Z26, Z17, Z13
+	VPBROADCASTD 220(CX), Z27
+	VPDPBUSD     Z27, Z16, Z14
+	VPDPBUSD     Z27, Z17, Z15
+	PREFETCHT0   (DX)
+	ADDQ         BX, DX
+	VMOVDQU64    896(AX), Z18
+	VMOVDQU64    960(AX), Z19
+	VPBROADCASTD 224(CX), Z28
+	VPDPBUSD     Z28, Z18, Z0
+	VPDPBUSD     Z28, Z19, Z1
+	VPBROADCASTD 228(CX), Z29
+	VPDPBUSD     Z29, Z18, Z2
+	VPDPBUSD     Z29, Z19, Z3
+	VPBROADCASTD 232(CX), Z30
+	VPDPBUSD     Z30, Z18, Z4
+	VPDPBUSD     Z30, Z19, Z5
+	VPBROADCASTD 236(CX), Z31
+	VPDPBUSD     Z31, Z18, Z6
+	VPDPBUSD     Z31, Z19, Z7
+	VPBROADCASTD 240(CX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 244(CX), Z21
+	VPDPBUSD     Z21, Z18, Z10
+	VPDPBUSD     Z21, Z19, Z11
+	VPBROADCASTD 248(CX), Z22
+	VPDPBUSD     Z22, Z18, Z12
+	VPDPBUSD     Z22, Z19, Z13
+	VPBROADCASTD 252(CX), Z23
+	VPDPBUSD     Z23, Z18, Z14
+	VPDPBUSD     Z23, Z19, Z15
+	ADDQ         $+1024, AX
+	ADDQ         $+256, CX
+	DECQ         DI
+	JNZ          gemmC8AVX512_block
+	VBROADCASTSS (R8), Z16
+	VCVTDQ2PS    Z0, Z0
+	VFMADD213PS  (SP), Z16, Z0
+	VMOVUPS      Z0, (SP)
+	VCVTDQ2PS    Z1, Z1
+	VFMADD213PS  64(SP), Z16, Z1
+	VMOVUPS      Z1, 64(SP)
+	VBROADCASTSS 4(R8), Z17
+	VCVTDQ2PS    Z2, Z2
+	VFMADD213PS  128(SP), Z17, Z2
+	VMOVUPS      Z2, 128(SP)
+	VCVTDQ2PS    Z3, Z3
+	VFMADD213PS  192(SP), Z17, Z3
+	VMOVUPS      Z3, 192(SP)
+	VBROADCASTSS 8(R8), Z18
+	VCVTDQ2PS    Z4, Z4
+	VFMADD213PS  256(SP), Z18, Z4
+	VMOVUPS      Z4, 256(SP)
+	VCVTDQ2PS    Z5, Z5
+	VFMADD213PS  320(SP), Z18, Z5
+	VMOVUPS      Z5, 320(SP)
+	VBROADCASTSS 12(R8), Z19
+	VCVTDQ2PS    Z6, Z6
+	VFMADD213PS  384(SP), Z19, Z6
+	VMOVUPS      Z6, 384(SP)
+	VCVTDQ2PS    Z7, Z7
+	VFMADD213PS  448(SP), Z19, Z7
+	VMOVUPS      Z7, 448(SP)
+	VBROADCASTSS 16(R8), Z20
+	VCVTDQ2PS    Z8, Z8
+	VFMADD213PS  512(SP), Z20, Z8
+	VMOVUPS      Z8, 512(SP)
+	VCVTDQ2PS    Z9, Z9
+	VFMADD213PS  576(SP), Z20, Z9
+	VMOVUPS      Z9, 576(SP)
+	VBROADCASTSS 20(R8), Z21
+	VCVTDQ2PS    Z10, Z10
+	VFMADD213PS  640(SP), Z21, Z10
+	VMOVUPS      Z10, 640(SP)
+	VCVTDQ2PS    Z11, Z11
+	VFMADD213PS  704(SP), Z21, Z11
+	VMOVUPS      Z11, 704(SP)
+	VBROADCASTSS 24(R8), Z22
+	VCVTDQ2PS    Z12, Z12
+	VFMADD213PS  768(SP), Z22, Z12
+	VMOVUPS      Z12, 768(SP)
+	VCVTDQ2PS    Z13, Z13
+	VFMADD213PS  832(SP), Z22, Z13
+	VMOVUPS      Z13, 832(SP)
+	VBROADCASTSS 28(R8), Z23
+	VCVTDQ2PS    Z14, Z14
+	VFMADD213PS  896(SP), Z23, Z14
+	VMOVUPS      Z14, 896(SP)
+	VCVTDQ2PS    Z15, Z15
+	VFMADD213PS  960(SP), Z23, Z15
+	VMOVUPS      Z15, 960(SP)
+	LEAQ         64(R8), CX
+	CMPQ         SI, $0x00
+	JNE          gemmC8AVX512_group
+	MOVQ         out+16(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         outStride+40(FP), SI
+	LEAQ         (SP), BX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      64(AX), Z1
+
+gemmC8AVX512_row:
+	VMULPS  (BX), Z0, Z2
+	VMOVUPS Z2, (CX)
+	VMULPS  64(BX), Z1, Z3
+	VMOVUPS Z3, 64(CX)
+	ADDQ    $+128, BX
+	ADDQ    SI, CX
+	DECQ    DX
+	JNZ     gemmC8AVX512_row
+	VZEROUPPER
+	RET
+
+// func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·rowC8AVX512(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), AX
+	MOVQ out+16(FP), CX
+	MOVQ panels+32(FP), DX
+
+rowC8AVX512_panel:
+	MOVQ   x+8(FP), BX
+	MOVQ   blocks+24(FP), SI
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+rowC8AVX512_group:
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	SUBQ         DI, SI
+	MOVQ         DI, R8
+	SHLQ         $0x08, R8
+	ADDQ         BX, R8
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPBROADCASTD 32(R8), Z0
+	VPBROADCASTD 32(R8), Z1
+
+rowC8AVX512_block:
+	PREFETCHT0    4096(AX)
+	VMOVDQU64     (AX), Z16
+	VPDPBUSD.BCST (BX), Z16, Z0
+	PREFETCHT0    4160(AX)
+	VMOVDQU64     64(AX), Z17
+	VPDPBUSD.BCST (BX), Z17, Z1
+	PREFETCHT0    4224(AX)
+	VMOVDQU64     128(AX), Z18
+	VPDPBUSD.BCST 32(BX), Z18, Z2
+	PREFETCHT0    4288(AX)
+	VMOVDQU64     192(AX), Z19
+	VPDPBUSD.BCST 32(BX), Z19, Z3
+	PREFETCHT0    4352(AX)
+	VMOVDQU64     256(AX), Z20
+	VPDPBUSD.BCST 64(BX), Z20, Z4
+	PREFETCHT0    4416(AX)
+	VMOVDQU64     320(AX), Z21
+	VPDPBUSD.BCST 64(BX), Z21, Z5
+	PREFETCHT0    4480(AX)
+	VMOVDQU64     384(AX), Z22
+	VPDPBUSD.BCST 96(BX), Z22, Z6
+	PREFETCHT0    4544(AX)
+	VMOVDQU64     448(AX), Z23
+	VPDPBUSD.BCST 96(BX), Z23, Z7
+	PREFETCHT0    4608(AX)
+	VMOVDQU64     512(AX), Z16
+	VPDPBUSD.BCST 128(BX), Z16, Z0
+	PREFETCHT0    4672(AX)
+	VMOVDQU64     576(AX), Z17
+	VPDPBUSD.BCST 128(BX), Z17, Z1
+	PREFETCHT0    4736(AX)
+	VMOVDQU64     640(AX), Z18
+	VPDPBUSD.BCST 160(BX), Z18, Z2
+	PREFETCHT0    4800(AX)
+	VMOVDQU64     704(AX), Z19
+	VPDPBUSD.BCST 160(BX), Z19, Z3
+	PREFETCHT0    4864(AX)
+	VMOVDQU64     768(AX), Z20
+	VPDPBUSD.BCST 192(BX), Z20, Z4
+	PREFETCHT0    4928(AX)
+	VMOVDQU64     832(AX), Z21
+	VPDPBUSD.BCST 192(BX), Z21, Z5
+	PREFETCHT0    4992(AX)
+	VMOVDQU64     896(AX), Z22
+	VPDPBUSD.BCST 224(BX), Z22, Z6
+	PREFETCHT0    5056(AX)
+	VMOVDQU64     960(AX), Z23
+	VPDPBUSD.BCST 224(BX), Z23, Z7
+	ADDQ          $+1024, AX
+	ADDQ          $+256, BX
+	DECQ          DI
+	JNZ           rowC8AVX512_block
+	VBROADCASTSS  (R8), Z16
+	VPADDD        Z2, Z0, Z0
+	VPADDD        Z6, Z4, Z4
+	VPADDD        Z4, Z0, Z0
+	VCVTDQ2PS     Z0, Z0
+	VFMADD231PS   Z16, Z0, Z8
+	VPADDD        Z3, Z1, Z1
+	VPADDD        Z7, Z5, Z5
+	VPADDD        Z5, Z1, Z1
+	VCVTDQ2PS     Z1, Z1
+	VFMADD231PS   Z16, Z1, Z9
+	LEAQ          64(R8), BX
+	CMPQ          SI, $0x00
+	JNE           rowC8AVX512_group
+	VMULPS        (AX), Z8, Z8
+	VMOVUPS       Z8, (CX)
+	VMULPS        64(AX), Z9, Z9
+	VMOVUPS       Z9, 64(CX)
+	ADDQ          $+128, AX
+	ADDQ          $+128, CX
+	DECQ          DX
+	JNZ           rowC8AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·gemmC8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), DX
+	MOVQ         rows+32(FP), BX
+	XORQ         SI, SI
+	MOVL         $0x80808080, CX
+	VMOVD        CX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, CX
+	VMOVD        CX, X15
+	VPBROADCASTD X15, Y15
+
+gemmC8AVX2_4:
+	CMPQ    BX, $0x04
+	JLT     gemmC8AVX2_4_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), DI
+	TESTQ   DI, DI
+	JNE     gemmC8AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+	VMOVUPS Y0, (AX)(DX*1)
+	VMOVUPS Y0, 32(AX)(DX*1)
+	VMOVUPS Y0, 64(AX)(DX*1)
+	VMOVUPS Y0, 96(AX)(DX*1)
+	VMOVUPS Y0, (AX)(DX*2)
+	VMOVUPS Y0, 32(AX)(DX*2)
+	VMOVUPS Y0, 64(AX)(DX*2)
+	VMOVUPS Y0, 96(AX)(DX*2)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y0, 32(CX)
+	VMOVUPS Y0, 64(CX)
+	VMOVUPS Y0, 96(CX)
+
+gemmC8AVX2_4_begin:
+	MOVQ w+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ blocks+24(FP), R9
+	ADDQ SI, R8
+
+gemmC8AVX2_4_0_group:
+	MOVQ    $+8, R10
+	CMPQ    R9, R10
+	CMOVQLT R9, R10
+	SUBQ    R10, R9
+	MOVQ    R10, R11
+	SHLQ    $0x08, R11
+	ADDQ    R8, R11
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+
+gemmC8AVX2_4_0_block:
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VPXOR        (DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        32(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPXOR        128(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        160(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4352(DI)
+	PREFETCHT0   4416(DI)
+	VPXOR        256(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        288(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4480(DI)
+	PREFETCHT0   4544(DI)
+	VPXOR        384(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        416(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4608(DI)
+	PREFETCHT0   4672(DI)
+	VPXOR        512(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        544(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4736(DI)
+	PREFETCHT0   4800(DI)
+	VPXOR        640(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        672(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4864(DI)
+	PREFETCHT0   4928(DI)
+	VPXOR        768(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        800(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4992(DI)
+	PREFETCHT0   5056(DI)
+	VPXOR        896(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        928(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $+1024, DI
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNZ          gemmC8AVX2_4_0_block
+	VBROADCASTSS (R11), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	VBROADCASTSS 4(R11), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  (AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  32(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	VBROADCASTSS 8(R11), Y10
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  (AX)(DX*2), Y10, Y4
+	VMOVUPS      Y4, (AX)(DX*2)
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  32(AX)(DX*2), Y10, Y5
+	VMOVUPS      Y5, 32(AX)(DX*2)
+	VBROADCASTSS 12(R11), Y10
+	VCVTDQ2PS    Y6, Y6
+	VFMADD213PS  (CX), Y10, Y6
+	VMOVUPS      Y6, (CX)
+	VCVTDQ2PS    Y7, Y7
+	VFMADD213PS  32(CX), Y10, Y7
+	VMOVUPS      Y7, 32(CX)
+	LEAQ         64(R11), R8
+	CMPQ         R9, $0x00
+	JNE          gemmC8AVX2_4_0_group
+	VMULPS       (DI), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(DI), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       (DI), Y2, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VMULPS       32(DI), Y3, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	VMULPS       (DI), Y4, Y4
+	VMOVUPS      Y4, (AX)(DX*2)
+	VMULPS       32(DI), Y5, Y5
+	VMOVUPS      Y5, 32(AX)(DX*2)
+	VMULPS       (DI), Y6, Y6
+	VMOVUPS      Y6, (CX)
+	VMULPS       32(DI), Y7, Y7
+	VMOVUPS      Y7, 32(CX)
+	MOVQ         w+0(FP), DI
+	MOVQ         x+8(FP), R8
+	MOVQ         blocks+24(FP), R9
+	ADDQ         SI, R8
+
+gemmC8AVX2_4_1_group:
+	MOVQ    $+8, R10
+	CMPQ    R9, R10
+	CMOVQLT R9, R10
+	SUBQ    R10, R9
+	MOVQ    R10, R11
+	SHLQ    $0x08, R11
+	ADDQ    R8, R11
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+
+gemmC8AVX2_4_1_block:
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VPXOR        64(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        96(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPXOR        192(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        224(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4352(DI)
+	PREFETCHT0   4416(DI)
+	VPXOR        320(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        352(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4480(DI)
+	PREFETCHT0   4544(DI)
+	VPXOR        448(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        480(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4608(DI)
+	PREFETCHT0   4672(DI)
+	VPXOR        576(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        608(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4736(DI)
+	PREFETCHT0   4800(DI)
+	VPXOR        704(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        736(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4864(DI)
+	PREFETCHT0   4928(DI)
+	VPXOR        832(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        864(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4992(DI)
+	PREFETCHT0   5056(DI)
+	VPXOR        960(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        992(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $+1024, DI
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNZ          gemmC8AVX2_4_1_block
+	VBROADCASTSS (R11), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	VBROADCASTSS 4(R11), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  64(AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  96(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	VBROADCASTSS 8(R11), Y10
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  64(AX)(DX*2), Y10, Y4
+	VMOVUPS      Y4, 64(AX)(DX*2)
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  96(AX)(DX*2), Y10, Y5
+	VMOVUPS      Y5, 96(AX)(DX*2)
+	VBROADCASTSS 12(R11), Y10
+	VCVTDQ2PS    Y6, Y6
+	VFMADD213PS  64(CX), Y10, Y6
+	VMOVUPS      Y6, 64(CX)
+	VCVTDQ2PS    Y7, Y7
+	VFMADD213PS  96(CX), Y10, Y7
+	VMOVUPS      Y7, 96(CX)
+	LEAQ         64(R11), R8
+	CMPQ         R9, $0x00
+	JNE          gemmC8AVX2_4_1_group
+	VMULPS       64(DI), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(DI), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	VMULPS       64(DI), Y2, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VMULPS       96(DI), Y3, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	VMULPS       64(DI), Y4, Y4
+	VMOVUPS      Y4, 64(AX)(DX*2)
+	VMULPS       96(DI), Y5, Y5
+	VMOVUPS      Y5, 96(AX)(DX*2)
+	VMULPS       64(DI), Y6, Y6
+	VMOVUPS      Y6, 64(CX)
+	VMULPS       96(DI), Y7, Y7
+	VMOVUPS      Y7, 96(CX)
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         $+16, SI
+	SUBQ         $0x04, BX
+	JMP          gemmC8AVX2_4
+
+gemmC8AVX2_4_less:
+gemmC8AVX2_2:
+	CMPQ    BX, $0x02
+	JLT     gemmC8AVX2_2_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), CX
+	TESTQ   CX, CX
+	JNE     gemmC8AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+	VMOVUPS Y0, (AX)(DX*1)
+	VMOVUPS Y0, 32(AX)(DX*1)
+	VMOVUPS Y0, 64(AX)(DX*1)
+	VMOVUPS Y0, 96(AX)(DX*1)
+
+gemmC8AVX2_2_begin:
+	MOVQ w+0(FP), CX
+	MOVQ x+8(FP), DI
+	MOVQ blocks+24(FP), R8
+	ADDQ SI, DI
+
+gemmC8AVX2_2_0_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+gemmC8AVX2_2_0_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        (CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        32(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        128(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        160(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        256(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        288(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        384(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        416(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        512(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        544(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        640(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        672(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        768(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        800(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        896(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        928(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_2_0_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	VBROADCASTSS 4(R10), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  (AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  32(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_2_0_group
+	VMULPS       (CX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(CX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       (CX), Y2, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VMULPS       32(CX), Y3, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	MOVQ         w+0(FP), CX
+	MOVQ         x+8(FP), DI
+	MOVQ         blocks+24(FP), R8
+	ADDQ         SI, DI
+
+gemmC8AVX2_2_1_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+gemmC8AVX2_2_1_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        64(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        96(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        192(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        224(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        320(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        352(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        448(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        480(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        576(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        608(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        704(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        736(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        832(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        864(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        960(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        992(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_2_1_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	VBROADCASTSS 4(R10), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  64(AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  96(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_2_1_group
+	VMULPS       64(CX), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(CX), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	VMULPS       64(CX), Y2, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VMULPS       96(CX), Y3, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         $+8, SI
+	SUBQ         $0x02, BX
+	JMP          gemmC8AVX2_2
+
+gemmC8AVX2_2_less:
+gemmC8AVX2_1:
+	CMPQ    BX, $0x01
+	JLT     gemmC8AVX2_1_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), CX
+	TESTQ   CX, CX
+	JNE     gemmC8AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+
+gemmC8AVX2_1_begin:
+	MOVQ w+0(FP), CX
+	MOVQ x+8(FP), DI
+	MOVQ blocks+24(FP), R8
+	ADDQ SI, DI
+
+gemmC8AVX2_1_0_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+
+gemmC8AVX2_1_0_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        (CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        32(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        128(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        160(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        256(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        288(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        384(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        416(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        512(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        544(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        640(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        672(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        768(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        800(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        896(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        928(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_1_0_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_1_0_group
+	VMULPS       (CX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(CX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	MOVQ         w+0(FP), CX
+	MOVQ         x+8(FP), DI
+	MOVQ         blocks+24(FP), R8
+	ADDQ         SI, DI
+
+gemmC8AVX2_1_1_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+
+gemmC8AVX2_1_1_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        64(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        96(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        192(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        224(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        320(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        352(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        448(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        480(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        576(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        608(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        704(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        736(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        832(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        864(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        960(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        992(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_1_1_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_1_1_group
+	VMULPS       64(CX), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(CX), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	ADDQ         DX, AX
+	ADDQ         $+4, SI
+	SUBQ         $0x01, BX
+	JMP          gemmC8AVX2_1
+
+gemmC8AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func quantise(x *float32, dst *byte, n int64)
+// Requires: AVX, AVX2
+TEXT ·quantise(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x7fffffff, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0xc2fe0000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Y13
+	MOVL         $0x0da24260, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      quantiseConstants<>+0(SB), Y11
+
+quantise_block:
+	VMOVDQA      Y12, Y9
+	VPAND        (AX), Y15, Y0
+	VPMAXUD      Y0, Y9, Y9
+	VPAND        32(AX), Y15, Y1
+	VPMAXUD      Y1, Y9, Y9
+	VPAND        64(AX), Y15, Y2
+	VPMAXUD      Y2, Y9, Y9
+	VPAND        96(AX), Y15, Y3
+	VPMAXUD      Y3, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0x4e, X9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0xb1, X9, X1
+	VPMAXUD      X1, X9, X9
+	VDIVSS       X9, X14, X10
+	VBROADCASTSS X10, Y10
+	VMULSS       quantiseConstants<>+32(SB), X9, X9
+	VMOVSS       quantiseConstants<>+36(SB), X5
+	VPAND        X5, X9, X9
+	VMULSS       quantiseConstants<>+40(SB), X9, X6
+	VSUBSS       X6, X6, X5
+	VADDSS       X5, X9, X9
+	VXORPS       Y4, Y4, Y4
+	VMULPS       (AX), Y10, Y0
+	VMAXPS       Y13, Y0, Y0
+	VMINPS       Y14, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y10, Y1
+	VMAXPS       Y13, Y1, Y1
+	VMINPS       Y14, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       64(AX), Y10, Y2
+	VMAXPS       Y13, Y2, Y2
+	VMINPS       Y14, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(AX), Y10, Y3
+	VMAXPS       Y13, Y3, Y3
+	VMINPS       Y14, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPACKSSDW    Y1, Y0, Y0
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSWB    Y2, Y0, Y0
+	VPERMD       Y0, Y11, Y0
+	VMOVDQU      Y0, (CX)
+	VEXTRACTF128 $0x01, Y4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0x4e, X4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0xb1, X4, X1
+	VPADDD       X1, X4, X4
+	VMOVSS       X9, 32(CX)
+	VMOVSS       X6, 44(CX)
+	VCVTDQ2PS    X4, X5
+	VMULSS       X5, X9, X5
+	VMOVSS       X5, 36(CX)
+	VPSLLD       $0x07, X4, X4
+	VMOVD        quantiseConstants<>+44(SB), X5
+	VPSUBD       X4, X5, X5
+	VMOVD        X5, 40(CX)
+	ADDQ         $+128, AX
+	ADDQ         $+48, CX
+	DECQ         DX
+	JNZ          quantise_block
+	VZEROUPPER
+	RET
+
+DATA quantiseConstants<>+0(SB)/4, $0x00000000
+DATA quantiseConstants<>+4(SB)/4, $0x00000004
+DATA quantiseConstants<>+8(SB)/4, $0x00000001
+DATA quantiseConstants<>+12(SB)/4, $0x00000005
+DATA quantiseConstants<>+16(SB)/4, $0x00000002
+DATA quantiseConstants<>+20(SB)/4, $0x00000006
+DATA quantiseConstants<>+24(SB)/4, $0x00000003
+DATA quantiseConstants<>+28(SB)/4, $0x00000007
+DATA quantiseConstants<>+32(SB)/4, $0x3c010204
+DATA quantiseConstants<>+36(SB)/4, $0xfffffffc
+DATA quantiseConstants<>+40(SB)/4, $0xcb400000
+DATA quantiseConstants<>+44(SB)/4, $0x4b400000
+GLOBL quantiseConstants<>(SB), RODATA|NOPTR, $48
+
+// func quantiseGroup(x *float32, dst *byte, blocks int64)
+// Requires: AVX, AVX2
+TEXT ·quantiseGroup(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVL         $0x7fffffff, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0xc2fe0000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Y13
+	MOVL         $0x0da24260, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      quantiseConstants<>+0(SB), Y11
+	VMOVDQA      Y12, Y9
+
+quantiseGroup_size:
+	VPAND        (AX), Y15, Y0
+	VPMAXUD      Y0, Y9, Y9
+	VPAND        32(AX), Y15, Y1
+	VPMAXUD      Y1, Y9, Y9
+	VPAND        64(AX), Y15, Y2
+	VPMAXUD      Y2, Y9, Y9
+	VPAND        96(AX), Y15, Y3
+	VPMAXUD      Y3, Y9, Y9
+	ADDQ         $+128, AX
+	DECQ         DX
+	JNZ          quantiseGroup_size
+	VEXTRACTF128 $0x01, Y9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0x4e, X9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0xb1, X9, X1
+	VPMAXUD      X1, X9, X9
+	VDIVSS       X9, X14, X10
+	VBROADCASTSS X10, Y10
+	VMULSS       quantiseConstants<>+32(SB), X9, X9
+	MOVQ         x+0(FP), AX
+	MOVQ         blocks+16(FP), DX
+	VXORPS       Y4, Y4, Y4
+
+quantiseGroup_block:
+	VMULPS       (AX), Y10, Y0
+	VMAXPS       Y13, Y0, Y0
+	VMINPS       Y14, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y10, Y1
+	VMAXPS       Y13, Y1, Y1
+	VMINPS       Y14, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       64(AX), Y10, Y2
+	VMAXPS       Y13, Y2, Y2
+	VMINPS       Y14, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(AX), Y10, Y3
+	VMAXPS       Y13, Y3, Y3
+	VMINPS       Y14, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPACKSSDW    Y1, Y0, Y0
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSWB    Y2, Y0, Y0
+	VPERMD       Y0, Y11, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPEXTRD      $0x00, X0, (CX)
+	VPEXTRD      $0x01, X0, 32(CX)
+	VPEXTRD      $0x02, X0, 64(CX)
+	VPEXTRD      $0x03, X0, 96(CX)
+	VPEXTRD      $0x00, X1, 128(CX)
+	VPEXTRD      $0x01, X1, 160(CX)
+	VPEXTRD      $0x02, X1, 192(CX)
+	VPEXTRD      $0x03, X1, 224(CX)
+	ADDQ         $+128, AX
+	ADDQ         $+256, CX
+	DECQ         DX
+	JNZ          quantiseGroup_block
+	VEXTRACTF128 $0x01, Y4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0x4e, X4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0xb1, X4, X1
+	VPADDD       X1, X4, X4
+	VMOVSS       X9, (CX)
+	VPSLLD       $0x07, X4, X4
+	VPXOR        X1, X1, X1
+	VPSUBD       X4, X1, X1
+	VMOVD        X1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func dotPeakAVX512(n int64)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·dotPeakAVX512(SB), NOSPLIT, $0-8
+	MOVQ   n+0(FP), AX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	VPXORD Z24, Z24, Z24
+	VPXORD Z25, Z25, Z25
+	VPXORD Z26, Z26, Z26
+	VPXORD Z27, Z27, Z27
+	VPXORD Z28, Z28, Z28
+	VPXORD Z29, Z29, Z29
+	VPXORD Z30, Z30, Z30
+	VPXORD Z31, Z31, Z31
+
+dotPeak_l:
+	VPDPBUSD Z30, Z31, Z0
+	VPDPBUSD Z30, Z31, Z1
+	VPDPBUSD Z30, Z31, Z2
+	VPDPBUSD Z30, Z31, Z3
+	VPDPBUSD Z30, Z31, Z4
+	VPDPBUSD Z30, Z31, Z5
+	VPDPBUSD Z30, Z31, Z6
+	VPDPBUSD Z30, Z31, Z7
+	VPDPBUSD Z30, Z31, Z8
+	VPDPBUSD Z30, Z31, Z9
+	VPDPBUSD Z30, Z31, Z10
+	VPDPBUSD Z30, Z31, Z11
+	VPDPBUSD Z30, Z31, Z12
+	VPDPBUSD Z30, Z31, Z13
+	VPDPBUSD Z30, Z31, Z14
+	VPDPBUSD Z30, Z31, Z15
+	VPDPBUSD Z30, Z31, Z16
+	VPDPBUSD Z30, Z31, Z17
+	VPDPBUSD Z30, Z31, Z18
+	VPDPBUSD Z30, Z31, Z19
+	VPDPBUSD Z30, Z31, Z0
+	VPDPBUSD Z30, Z31, Z1
+	VPDPBUSD Z30, Z31, Z2
+	VPDPBUSD Z30, Z31, Z3
+	VPDPBUSD Z30, Z31, Z4
+	VPDPBUSD Z30, Z31, Z5
+	VPDPBUSD Z30, Z31, Z6
+	VPDPBUSD Z30, Z31, Z7
+	VPDPBUSD Z30, Z31, Z8
+	VPDPBUSD Z30, Z31, Z9
+	VPDPBUSD Z30, Z31, Z10
+	VPDPBUSD Z30, Z31, Z11
+	VPDPBUSD Z30, Z31, Z12
+	VPDPBUSD Z30, Z31, Z13
+	VPDPBUSD Z30, Z31, Z14
+	VPDPBUSD Z30, Z31, Z15
+	VPDPBUSD Z30, Z31, Z16
+	VPDPBUSD Z30, Z31, Z17
+	VPDPBUSD Z30, Z31, Z18
+	VPDPBUSD Z30, Z31, Z19
+	VPDPBUSD Z30, Z31, Z0
+	VPDPBUSD Z30, Z31, Z1
+	VPDPBUSD Z30, Z31, Z2
+	VPDPBUSD Z30, Z31, Z3
+	VPDPBUSD Z30, Z31, Z4
+	VPDPBUSD Z30, Z31, Z5
+	VPDPBUSD Z30, Z31, Z6
+	VPDPBUSD Z30, Z31, Z7
+	VPDPBUSD Z30, Z31, Z8
+	VPDPBUSD Z30, Z31, Z9
+	VPDPBUSD Z30, Z31, Z10
+	VPDPBUSD Z30, Z31, Z11
+	VPDPBUSD Z30, Z31, Z12
+	VPDPBUSD Z30, Z31, Z13
+	VPDPBUSD Z30, Z31, Z14
+	VPDPBUSD Z30, Z31, Z15
+	VPDPBUSD Z30, Z31, Z16
+	VPDPBUSD Z30, Z31, Z17
+	VPDPBUSD Z30, Z31, Z18
+	VPDPBUSD Z30, Z31, Z19
+	VPDPBUSD Z30, Z31, Z0
+	VPDPBUSD Z30, Z31, Z1
+	VPDPBUSD Z30, Z31, Z2
+	VPDPBUSD Z30, Z31, Z3
+	VPDPBUSD Z30, Z31, Z4
+	VPDPBUSD Z30, Z31, Z5
+	VPDPBUSD Z30, Z31, Z6
+	VPDPBUSD Z30, Z31, Z7
+	VPDPBUSD Z30, Z31, Z8
+	VPDPBUSD Z30, Z31, Z9
+	VPDPBUSD Z30, Z31, Z10
+	VPDPBUSD Z30, Z31, Z11
+	VPDPBUSD Z30, Z31, Z12
+	VPDPBUSD Z30, Z31, Z13
+	VPDPBUSD Z30, Z31, Z14
+	VPDPBUSD Z30, Z31, Z15
+	VPDPBUSD Z30, Z31, Z16
+	VPDPBUSD Z30, Z31, Z17
+	VPDPBUSD Z30, Z31, Z18
+	VPDPBUSD Z30, Z31, Z19
+	VPDPBUSD Z30, Z31, Z0
+	VPDPBUSD Z30, Z31, Z1
+	VPDPBUSD Z30, Z31, Z2
+	VPDPBUSD Z30, Z31, Z3
+	VPDPBUSD Z30, Z31, Z4
+	VPDPBUSD Z30, Z31, Z5
+	VPDPBUSD Z30, Z31, Z6
+	VPDPBUSD Z30, Z31, Z7
+	VPDPBUSD Z30, Z31, Z8
+	VPDPBUSD Z30, Z31, Z9
+	VPDPBUSD Z30, Z31, Z10
+	VPDPBUSD Z30, Z31, Z11
+	VPDPBUSD Z30, Z31, Z12
+	VPDPBUSD Z30, Z31, Z13
+	VPDPBUSD Z30, Z31, Z14
+	VPDPBUSD Z30, Z31, Z15
+	VPDPBUSD Z30, Z31, Z16
+	VPDPBUSD Z30, Z31, Z17
+	VPDPBUSD Z30, Z31, Z18
+	VPDPBUSD Z30, Z31, Z19
+	DECQ     AX
+	JNZ      dotPeak_l
 	VZEROUPPER
 	RET
 

@@ -39,6 +39,12 @@ func PackQ4(panel, stored []byte, c, b int) {
 	copy(block[q4Minima+2*c:][:2], stored[2:])
 }
 
+// q8At is where in a block of a panel k number j of column c lies.
+func q8At(c, j int) int { return c/16*512 + j/4*64 + c%16*4 + j%4 }
+
+// q4At is where in a block of a panel the byte with k number j, 0 to 15, of column c lies.
+func q4At(c, j int) int { return c/16*256 + j/4*64 + c%16*4 + j%4 }
+
 // PackBF16 rounds numbers of column c, from k number at on.
 func PackBF16(panel []uint16, x []float32, c, at int) {
 	for i, v := range x {

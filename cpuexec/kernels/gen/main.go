@@ -17,10 +17,16 @@ func main() {
 		siluTile(s)
 		scaleMul(s)
 	}
+	attentionInt8()
+	quantiseQuery()
+	storeInt8()
+	storeBF16()
 	addTile()
 	sumSquares()
 	rope()
 	transpose()
+	integerProducts()
+	dotPeak()
 	pause()
 	Generate()
 }
