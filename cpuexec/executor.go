@@ -17,10 +17,11 @@ const MaxOutstanding = 2
 
 // Executor computes a model on CPUs. It is an executor.Loader.
 type Executor struct {
-	config Config
-	memory Memory
-	info   executor.Info
-	check  *executor.Checker
+	config  Config
+	memory  Memory
+	formats formats // of packed weights
+	info    executor.Info
+	check   *executor.Checker
 
 	kernels  *kernels.Set
 	pool     *pool.Pool

@@ -68,23 +68,6 @@ func TestExp2(t *testing.T) {
 	}
 }
 
-func TestGemmEqualsTwin(t *testing.T) {
-	eachNative(t, func(t *testing.T, s *Set) {
-		r := rand.New(rand.NewPCG(2, 2))
-		for _, k := range []int{1, 7, 64, 577} {
-			w := random(r, k*Panel)
-			for _, rows := range []int{1, 2, 3, 5, 8, 13, 64} {
-				xStride, outStride := k+3, Panel+5
-				x := random(r, rows*xStride)
-				got, want := make([]float32, rows*outStride), make([]float32, rows*outStride)
-				s.Gemm(w, x, got, k, rows, xStride, outStride)
-				gemmGo(w, x, want, k, rows, xStride, outStride)
-				sameBits(t, fmt.Sprintf("k=%d rows=%d", k, rows), got, want)
-			}
-		}
-	})
-}
-
 // attention computes a head the textbook way, in float64.
 func attention(q []float32, k, v [][]float32) []float64 {
 	top, weights := math.Inf(-1), make([]float64, len(k))

@@ -4,107 +4,73 @@ package kernels
 
 import "golang.org/x/sys/cpu"
 
-// gemmKernel computes a fixed number of rows; strides are in bytes.
-type gemmKernel struct {
-	rows int
-	run  func(w, x, out *float32, k, xStride, outStride int64)
-}
-
 var avx2 = &Set{
 	Name:          "avx2",
-	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
+	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendAVX2.attend,
-	GemmBF16:      gemmBF16Go,
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX2),
+	GemmQ8:        packed{gemmQ8AVX2, nil, q8Block, 128}.product,
+	GemmQ4:        packed{gemmQ4AVX2, nil, q4Block, 128}.product,
+	GemmC8:        gemmC8AVX2Rows,
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX2.attend,
 	AttendInt8:    attendInt8AVX2.attend,
 	QuantiseQuery: quantiseQueryAsm,
 	StoreBF16:     storeBF16Asm,
 	StoreInt8:     storeInt8Asm,
-	Best:          bestGo,
+	Best:          bestBy(aboveAVX2),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX2),
+	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
 
 var avx512 = &Set{
 	Name:          "avx512",
-	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
+	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
-	GemmBF16:      gemmBF16Go,
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
+	GemmBF16:      gemmBF16By(gemmBF16AVX512),
+	GemmQ8:        packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}.product,
+	GemmQ4:        packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}.product,
+	GemmC8:        gemmC8AVX512Rows,
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
 	AttendInt8:    attendInt8AVX512.attend,
 	QuantiseQuery: quantiseQueryAsm,
 	StoreBF16:     storeBF16Asm,
 	StoreInt8:     storeInt8Asm,
-	Best:          bestGo,
+	Best:          bestBy(aboveAVX512),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX512),
+	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
 }
 
+// avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
+var avx512Older = func(s Set) *Set {
+	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	return &s
+}(*avx512)
+
 // native lists the assembly Sets that this CPU and its system can run.
 func native() []*Set {
 	var l []*Set
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
-			l = append(l, avx512)
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			if x.HasAVX512VNNI {
+				l = append(l, avx512)
+			} else {
+				l = append(l, avx512Older)
+			}
 		}
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// gemmBy serves any number of rows by kernels for fixed ones, the largest first.
-func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outStride int) {
-	return func(w, x, out []float32, k, rows, xStride, outStride int) {
-		_ = w[k*Panel-1] // the assembly trusts these
-		_ = x[(rows-1)*xStride+k-1]
-		_ = out[(rows-1)*outStride+Panel-1]
-		for r := 0; r < rows; {
-			i := 0
-			for list[i].rows > rows-r {
-				i++
-			}
-			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
-			r += list[i].rows
-		}
-	}
-}
-
-func addTileAsm(dst, src []float32, rows, dstStride, srcStride int) {
-	addTile(&dst[0], &src[0], int64(rows), int64(4*dstStride), int64(4*srcStride))
-}
-
-func siluTileAsm(src, dst []float32, rows, dstStride int) {
-	siluTile(&src[0], &dst[0], int64(rows), int64(4*dstStride))
-}
-
-func normAsm(x, w, out []float32, n int, eps float64) {
-	n16 := int64(len(x) / lanes)
-	scale := normScale(sumSquares(&x[0], n16), n, eps)
-	scaleMul(&x[0], &w[0], &out[0], n16, scale)
-}
-
-func ropeAsm(x, cos, sin []float32, dim int, scale float32) {
-	if dim%lanes != 0 {
-		ropeGo(x, cos, sin, dim, scale)
-		return
-	}
-	rope(&x[0], &cos[0], &sin[0], int64(len(x)/dim), int64(dim/2), scale)
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

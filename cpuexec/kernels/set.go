@@ -29,8 +29,8 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, the first of which is the first of a group, that
-	// Quantise packed in so many blocks with panels of that Format, one behind the other:
+	// GemmQ8 and GemmQ4 multiply rows, which
+	// Quantise packed in so many blocks, with panels of that Format, one behind the other:
 	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
 	// as out has 32 numbers.
 	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)

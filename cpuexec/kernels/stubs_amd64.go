@@ -9,10 +9,33 @@ package kernels
 //go:noescape
 func gemm1AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x1AVX2 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm2AVX2 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x2AVX2 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x2AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX2 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX2 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
@@ -97,25 +120,154 @@ func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int6
 //go:noescape
 func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
 
+// aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
+
+// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX2 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x1AVX512 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // gemm2AVX512 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x2AVX512 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x2AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX512 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX512 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm4AVX512 multiplies 4 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm4AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x4AVX512 multiplies 4 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x4AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm5AVX512 multiplies 5 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm5AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x5AVX512 multiplies 5 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x5AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm6AVX512 multiplies 6 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm6AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x6AVX512 multiplies 6 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x6AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm7AVX512 multiplies 7 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm7AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x7AVX512 multiplies 7 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x7AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm8AVX512 multiplies 8 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm8AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x8AVX512 multiplies 8 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x8AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm9AVX512 multiplies 9 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm9AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x9AVX512 multiplies 9 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x9AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm10AVX512 multiplies 10 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm10AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x10AVX512 multiplies 10 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x10AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm11AVX512 multiplies 11 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm11AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x11AVX512 multiplies 11 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x11AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm12AVX512 multiplies 12 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x12AVX512 multiplies 12 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
@@ -224,6 +376,23 @@ func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim in
 //go:noescape
 func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
 
+// aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
+
+// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX512 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
 // scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
 // fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
@@ -314,21 +483,10 @@ func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int6
 //go:noescape
 func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 
-// siluTile writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
-//
-//go:noescape
-func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
-
 // sumSquares adds the squares of n16*16 values: 16 lanes, folded in halves.
 //
 //go:noescape
 func sumSquares(x *float32, n16 int64) float32
-
-// scaleMul writes x*scale*w, n16*16 values.
-//
-//go:noescape
-func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
 // rope rotates the pairs (i, i+half) of each head of x in place and scales. half is
 // a multiple of 8.
@@ -341,6 +499,71 @@ func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale
 //
 //go:noescape
 func transpose(x *float32, w *float32, n8 int64, xStride int64)
+
+// gemmQ8AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ8AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ8AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ4AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ4AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ4AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmC8AVX512 multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead
+// bytes behind w on it fetches memory, step bytes for 4 k.
+//
+//go:noescape
+func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
+
+// rowC8AVX512 multiplies a packed row, the first of 8, with panels.
+//
+//go:noescape
+func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmC8AVX2 multiplies 1 to 8 rows with a panel. outStride is in bytes, from is 0.
+//
+//go:noescape
+func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+
+// quantise packs n blocks of a row.
+//
+//go:noescape
+func quantise(x *float32, dst *byte, n int64)
+
+// quantiseGroup packs so many blocks of a row with one scale.
+//
+//go:noescape
+func quantiseGroup(x *float32, dst *byte, blocks int64)
+
+// dotPeakAVX512 does n*6400 products of bytes, 100*n instructions VPDPBUSD.
+//
+//go:noescape
+func dotPeakAVX512(n int64)
 
 // pause tells the CPU n times that this thread spins.
 //

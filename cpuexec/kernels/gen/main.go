@@ -8,21 +8,25 @@ import . "github.com/mmcloughlin/avo/build"
 func main() {
 	ConstraintExpr("!noasm")
 	for _, s := range []isa{avx2, avx512} {
-		for _, rows := range gemmRows(s) {
-			gemm(s, rows)
+		for rows := range s.gemmRows() {
+			gemm(s, rows+1)
+			gemmBF16(s, rows+1)
 		}
 		attention(s)
+		above(s)
+		siluTile(s)
+		scaleMul(s)
 	}
 	attentionInt8()
 	quantiseQuery()
 	storeInt8()
 	storeBF16()
 	addTile()
-	siluTile()
 	sumSquares()
-	scaleMul()
 	rope()
 	transpose()
+	integerProducts()
+	dotPeak()
 	pause()
 	Generate()
 }
