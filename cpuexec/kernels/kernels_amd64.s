@@ -1905,6 +1905,54 @@ aboveAVX2_found:
 	VZEROUPPER
 	RET
 
+// func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX2, SSE
+TEXT ·firstAboveAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Y0
+	XORQ         DX, DX
+
+firstAboveAVX2_l:
+	VCMPPS $0x09, (AX), Y0, Y1
+	VCMPPS $0x09, 32(AX), Y0, Y2
+	VCMPPS $0x09, 64(AX), Y0, Y3
+	VCMPPS $0x09, 96(AX), Y0, Y4
+	VORPS  Y2, Y1, Y1
+	VORPS  Y4, Y3, Y3
+	VORPS  Y3, Y1, Y1
+	VPTEST Y1, Y1
+	JNZ    firstAboveAVX2_found
+	ADDQ   $+128, AX
+	ADDQ   $+32, DX
+	DECQ   CX
+	JNZ    firstAboveAVX2_l
+	MOVQ   DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX2_found:
+	VCMPPS    $0x09, (AX), Y0, Y1
+	VMOVMSKPS Y1, CX
+	VCMPPS    $0x09, 32(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x08, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 64(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x10, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 96(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x18, BX
+	ORL       BX, CX
+	BSFL      CX, CX
+	ADDQ      CX, DX
+	MOVQ      DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·siluTileAVX2(SB), NOSPLIT, $0-32
@@ -6567,6 +6615,41 @@ aboveAVX512_found:
 	VZEROUPPER
 	RET
 
+// func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX512F, SSE
+TEXT ·firstAboveAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Z0
+	XORQ         DX, DX
+
+firstAboveAVX512_l:
+	VCMPPS   $0x09, (AX), Z0, K1
+	VCMPPS   $0x09, 64(AX), Z0, K2
+	KORTESTW K1, K2
+	JNZ      firstAboveAVX512_found
+	ADDQ     $+128, AX
+	ADDQ     $+32, DX
+	DECQ     CX
+	JNZ      firstAboveAVX512_l
+	MOVQ     DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX512_found:
+	VCMPPS $0x09, (AX), Z0, K1
+	KMOVW  K1, CX
+	VCMPPS $0x09, 64(AX), Z0, K1
+	KMOVW  K1, AX
+	SHLL   $0x10, AX
+	ORL    AX, CX
+	BSFL   CX, CX
+	ADDQ   CX, DX
+	MOVQ   DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
 // Requires: AVX, AVX512F
 TEXT ·siluTileAVX512(SB), NOSPLIT, $0-32
@@ -9193,6 +9276,103 @@ rope_pair:
 	JNZ          rope_head
 	VZEROUPPER
 	RET
+
+// func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
+// Requires: AVX, AVX512F
+TEXT ·weighLogits(SB), NOSPLIT, $0-48
+	MOVQ         logits+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         n8+16(FP), DX
+	VBROADCASTSD best+24(FP), Z9
+	VBROADCASTSD factor+32(FP), Z10
+	VBROADCASTSD weighConstants<>+0(SB), Z11
+	VBROADCASTSD weighConstants<>+8(SB), Z12
+	VBROADCASTSD weighConstants<>+16(SB), Z13
+	VBROADCASTSD weighConstants<>+24(SB), Z14
+	VBROADCASTSD weighConstants<>+32(SB), Z15
+	VMOVUPD      weighConstants<>+40(SB), Z16
+	VMOVUPD      weighConstants<>+104(SB), Z17
+	VMOVUPD      weighConstants<>+168(SB), Z18
+	VMOVUPD      weighConstants<>+232(SB), Z19
+	VPXORD       Z8, Z8, Z8
+
+weighLogits_l:
+	VCVTPS2PD     (AX), Z0
+	VSUBPD        Z9, Z0, Z0
+	VMULPD        Z10, Z0, Z0
+	VADDPD        Z11, Z0, Z1
+	VMOVDQU64     Z1, Z3
+	VPERMI2PD     Z17, Z16, Z3
+	VPSRLQ        $0x04, Z1, Z2
+	VPERMI2PD     Z19, Z18, Z2
+	VMULPD        Z2, Z3, Z3
+	VPSRLQ        $0x08, Z1, Z4
+	VPSLLQ        $0x34, Z4, Z4
+	VPADDQ        Z4, Z3, Z3
+	VSUBPD        Z11, Z1, Z4
+	VSUBPD        Z4, Z0, Z0
+	VMULPD        Z15, Z0, Z4
+	VADDPD        Z14, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VADDPD        Z13, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VMULPD        Z3, Z4, Z4
+	VPCMPQ        $0x05, Z12, Z1, K1
+	VADDPD.Z      Z3, Z4, K1, Z4
+	VMOVUPD       Z4, (CX)
+	VADDPD        Z4, Z8, Z8
+	ADDQ          $+32, AX
+	ADDQ          $+64, CX
+	DECQ          DX
+	JNZ           weighLogits_l
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X0
+	VADDPD        X0, X8, X8
+	VUNPCKHPD     X8, X8, X0
+	VADDPD        X0, X8, X8
+	VMOVSD        X8, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA weighConstants<>+0(SB)/8, $0x4338000000000000
+DATA weighConstants<>+8(SB)/8, $0x4337ffffffffa970
+DATA weighConstants<>+16(SB)/8, $0x3f662e42fefa39ef
+DATA weighConstants<>+24(SB)/8, $0x3ecebfbdff82c58f
+DATA weighConstants<>+32(SB)/8, $0x3e2c6b08d704a0c0
+DATA weighConstants<>+40(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+48(SB)/8, $0x3ff00b1afa5abcbf
+DATA weighConstants<>+56(SB)/8, $0x3ff0163da9fb3335
+DATA weighConstants<>+64(SB)/8, $0x3ff02168143b0281
+DATA weighConstants<>+72(SB)/8, $0x3ff02c9a3e778061
+DATA weighConstants<>+80(SB)/8, $0x3ff037d42e11bbcc
+DATA weighConstants<>+88(SB)/8, $0x3ff04315e86e7f84
+DATA weighConstants<>+96(SB)/8, $0x3ff04e5f72f654b1
+DATA weighConstants<>+104(SB)/8, $0x3ff059b0d3158574
+DATA weighConstants<>+112(SB)/8, $0x3ff0650a0e3c1f89
+DATA weighConstants<>+120(SB)/8, $0x3ff0706b29ddf6dd
+DATA weighConstants<>+128(SB)/8, $0x3ff07bd42b72a836
+DATA weighConstants<>+136(SB)/8, $0x3ff0874518759bc8
+DATA weighConstants<>+144(SB)/8, $0x3ff092bdf66607e0
+DATA weighConstants<>+152(SB)/8, $0x3ff09e3ecac6f383
+DATA weighConstants<>+160(SB)/8, $0x3ff0a9c79b1f3919
+DATA weighConstants<>+168(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+176(SB)/8, $0x3ff0b5586cf9890f
+DATA weighConstants<>+184(SB)/8, $0x3ff172b83c7d517b
+DATA weighConstants<>+192(SB)/8, $0x3ff2387a6e756238
+DATA weighConstants<>+200(SB)/8, $0x3ff306fe0a31b715
+DATA weighConstants<>+208(SB)/8, $0x3ff3dea64c123422
+DATA weighConstants<>+216(SB)/8, $0x3ff4bfdad5362a27
+DATA weighConstants<>+224(SB)/8, $0x3ff5ab07dd485429
+DATA weighConstants<>+232(SB)/8, $0x3ff6a09e667f3bcd
+DATA weighConstants<>+240(SB)/8, $0x3ff7a11473eb0187
+DATA weighConstants<>+248(SB)/8, $0x3ff8ace5422aa0dc
+DATA weighConstants<>+256(SB)/8, $0x3ff9c49182a3f090
+DATA weighConstants<>+264(SB)/8, $0x3ffae89f995ad3ae
+DATA weighConstants<>+272(SB)/8, $0x3ffc199bdd85529c
+DATA weighConstants<>+280(SB)/8, $0x3ffd5818dcfba488
+DATA weighConstants<>+288(SB)/8, $0x3ffea4afa2a490da
+GLOBL weighConstants<>(SB), RODATA|NOPTR, $296
 
 // func transpose(x *float32, w *float32, n8 int64, xStride int64)
 // Requires: AVX

@@ -126,6 +126,12 @@ func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSiz
 //go:noescape
 func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 
+// firstAboveAVX2 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+
 // siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
 // row; dstStride is in bytes.
 //
@@ -382,6 +388,12 @@ func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateS
 //go:noescape
 func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 
+// firstAboveAVX512 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+
 // siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
 // row; dstStride is in bytes.
 //
@@ -493,6 +505,12 @@ func sumSquares(x *float32, n16 int64) float32
 //
 //go:noescape
 func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale float32)
+
+// weighLogits writes 2^((logit-best)*factor/256) of n8*8 logits, 0 where that is below e^-60,
+// and adds them up.
+//
+//go:noescape
+func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
 
 // transpose writes n8*8 values of 8 rows of x into 8 columns of a panel. xStride is
 // in bytes.

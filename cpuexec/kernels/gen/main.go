@@ -14,6 +14,7 @@ func main() {
 		}
 		attention(s)
 		above(s)
+		firstAbove(s)
 		siluTile(s)
 		scaleMul(s)
 	}
@@ -24,6 +25,7 @@ func main() {
 	addTile()
 	sumSquares()
 	rope()
+	weighLogits()
 	transpose()
 	integerProducts()
 	dotPeak()
