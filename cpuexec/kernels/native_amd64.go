@@ -53,12 +53,23 @@ var avx512 = &Set{
 	Transpose:     transposeAsm,
 }
 
+// avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
+var avx512Older = func(s Set) *Set {
+	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	return &s
+}(*avx512)
+
 // native lists the assembly Sets that this CPU and its system can run.
 func native() []*Set {
 	var l []*Set
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
-			l = append(l, avx512)
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			if x.HasAVX512VNNI {
+				l = append(l, avx512)
+			} else {
+				l = append(l, avx512Older)
+			}
 		}
 		l = append(l, avx2)
 	}
