@@ -22,7 +22,6 @@ func main() {
 	rope()
 	transpose()
 	integerProducts()
-	dotPeak()
 	pause()
 	Generate()
 }
