@@ -29,13 +29,13 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, which
-	// Quantise packed in so many blocks, with panels of that Format, one behind the other:
-	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
-	// as out has 32 numbers.
+	// GemmQ8 and GemmQ4 multiply rows, which Quantise packed in so many blocks, with a
+	// panel of that Format: out[r][0:32]. One row they multiply with as many panels, one
+	// behind the other, as out has 32 numbers.
 	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
-	// GemmC8 does the same for a panel of Format C8 and what QuantiseC8 packed.
+	// GemmC8 does the same with Format C8 and rows, the first of which is the first of 8,
+	// that QuantiseC8 packed.
 	GemmC8 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
 	// Quantise packs n blocks of 32 numbers of each of rows of x (xStride apart) as bytes

@@ -28,7 +28,6 @@ func main() {
 	weighLogits()
 	transpose()
 	integerProducts()
-	dotPeak()
 	pause()
 	Generate()
 }
