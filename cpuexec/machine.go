@@ -59,7 +59,7 @@ func MeasureMachine(c Config) (Machine, error) {
 	if err != nil {
 		return Machine{}, err
 	}
-	m := &measuring{set: set, rates: make([]float64, threads), parts: make([]part, threads)}
+	m := &measuring{set: set, rates: make([]float64, threads), parts: make([]reader, threads)}
 	for id := range m.parts {
 		lo, hi := share(len(a.mem)/readPiece, id, threads)
 		m.parts[id].mem = a.mem[lo*readPiece : hi*readPiece]
@@ -95,12 +95,12 @@ func bufferSizes(private, last, available int64) (small, large int64) {
 type measuring struct {
 	set   *kernels.Set
 	pool  *pool.Pool
-	parts []part // of threads
+	parts []reader // of threads
 	rates []float64
 }
 
-// part is what a thread reads: as much of its share of the memory as was touched.
-type part struct {
+// reader is what a thread reads: as much of its share of the memory as was touched.
+type reader struct {
 	mem []byte
 	at  int      // what it reads next
 	_   [96]byte // others write theirs
