@@ -61,6 +61,9 @@ func TestCharts(t *testing.T) {
 		if again := c.draw(); !bytes.Equal(svg, again) {
 			t.Errorf("%s: drawn twice it differs", c.name)
 		}
+		if !bytes.HasPrefix(svg, []byte(Mark)) {
+			t.Errorf("%s: begins with %.80s", c.name, svg)
+		}
 		count, texts := elements(t, svg)
 		for name, n := range c.count {
 			if count[name] != n {

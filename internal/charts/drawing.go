@@ -21,13 +21,16 @@ var palette = []string{"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#
 
 func color(i int) string { return palette[i%len(palette)] }
 
+// Mark begins every chart: it is how a file is known to be one.
+const Mark = `<svg xmlns="http://www.w3.org/2000/svg" data-of="cbactor charts"`
+
 // drawing is a chart that is being drawn.
 type drawing struct{ b strings.Builder }
 
 // begin is a chart of which the title is written.
 func begin(title string) *drawing {
 	d := &drawing{}
-	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	fmt.Fprintf(&d.b, Mark+` width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height)
 	fmt.Fprintf(&d.b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	d.text(left, 18, "start", "#000", title)
 	return d
