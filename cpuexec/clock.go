@@ -13,7 +13,6 @@ type clock struct {
 	laps    []lap // of threads
 	calls   [Operations]int64
 	began   time.Time
-	steps   Steps         // of one step
 	outputs [joints]int64 // of the model's matrices, without padding
 }
 

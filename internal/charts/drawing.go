@@ -12,7 +12,7 @@ const (
 	width, height = 860, 420
 	left, right   = 74, 20
 	above, below  = 40, 56
-	letter        = 6.6 // the width of one on average
+	letter        = 7.2 // the width of one on average
 	lineHeight    = 13
 )
 

@@ -56,7 +56,7 @@ func Roofline(c Roof) []byte {
 		from, to := max(x.low, y.low/l.Rate), min(x.top, top/l.Rate)
 		if from < to {
 			d.line(x.at(from), y.at(from*l.Rate), x.at(to), y.at(to*l.Rate), "#555")
-			labels.put(d, x.at(from)+8, y.at(from*l.Rate)+8, "start", "#555", l.Name+" "+number(l.Rate)+" GB/s")
+			labels.put(d, x.at(from)+14, y.at(from*l.Rate)+8, "start", "#555", l.Name+" "+number(l.Rate)+" GB/s")
 		}
 	}
 	for i, cloud := range c.Clouds {
