@@ -108,6 +108,12 @@ func TestProfileCounts(t *testing.T) {
 	if got, want := decode.Work[OpAttention].Bytes, layers*3*(5+1)*16*2*keys*4; got != want {
 		t.Errorf("decoding: %d bytes of the cache, want %d", got, want)
 	}
+	// All weights, and once for each sequence its pages.
+	weights := layers*4*(hidden*int64(padded(int(queries+2*keys)))+queries*int64(padded(m.Hidden))+hidden*2*int64(padded(m.Intermediate))+int64(m.Intermediate)*int64(padded(m.Hidden))) +
+		4*hidden*int64(padded(m.Vocab))
+	if got, want := prefill.Footprint, weights+layers*(5+1)*16*2*keys*4; got != want {
+		t.Errorf("the prompts have a footprint of %d bytes, want %d", got, want)
+	}
 	for op, calls := range map[Operation]int64{OpEmbed: 3, OpNorm: 3 * (2*layers + 1), OpAttention: 3 * layers, OpHead: 3, OpSample: 3} {
 		if got := decode.Work[op].Calls; got != calls {
 			t.Errorf("decoding: %d calls of %s, want %d", got, op, calls)

@@ -15,10 +15,10 @@ import (
 
 // report is of steps with two products: one that reads much, one of integers that does
 // not; and of norms, of which nothing is counted.
-func report(bytes int64) Report {
-	s := cpuexec.Steps{Steps: 10, Threads: 20, Rows: 320, Tokens: 320, Time: 20 * time.Millisecond, Between: time.Millisecond, Gaps: 5}
+func report(footprint int64) Report {
+	s := cpuexec.Steps{Steps: 10, Threads: 20, Rows: 320, Tokens: 320, Time: 20 * time.Millisecond, Between: time.Millisecond, Gaps: 5, Footprint: 10 * footprint}
 	s.Work[cpuexec.OpNorm] = cpuexec.Work{Calls: 610, Time: time.Millisecond}
-	s.Work[cpuexec.OpQKV] = cpuexec.Work{Calls: 300, Time: 14 * time.Millisecond, Ops: 1_400_000_000, Bytes: bytes}
+	s.Work[cpuexec.OpQKV] = cpuexec.Work{Calls: 300, Time: 14 * time.Millisecond, Ops: 1_400_000_000, Bytes: 280_000_000}
 	s.Work[cpuexec.OpHead] = cpuexec.Work{Calls: 10, Time: 5 * time.Millisecond, Ops: 5_000_000_000, Bytes: 5_000_000, Integer: true}
 	m := Machine{Kernels: "avx512", Threads: 2, F32: 400, Int8: 2000, Memory: 30, MemoryBuffer: 1 << 30, Cache: 60, CacheBuffer: 64 << 20, LastLevelCache: 480 << 20}
 	return Report{Machine: m, Steps: []Steps{m.steps(cpuexec.Decode, &s)}}
@@ -27,7 +27,7 @@ func report(bytes int64) Report {
 // Figures are of a step and of a second, and each operation is held against the limit that
 // binds it.
 func TestReport(t *testing.T) {
-	s := report(280_000_000).Steps[0]
+	s := report(28_000_000).Steps[0]
 	if s.Seconds != 2e-3 || s.Engine != 200e-6 || s.Threads != 2 || s.Rows != 32 || s.Bandwidth != "cache" {
 		t.Errorf("%+v", s)
 	}
@@ -44,7 +44,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	// What a cache does not keep until the next step comes from memory.
-	if s := report(10 * 250 << 20).Steps[0]; s.Bandwidth != "memory" || s.Operations[1].Limit != "memory" {
+	if s := report(250 << 20).Steps[0]; s.Bandwidth != "memory" || s.Operations[1].Limit != "memory" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -60,14 +60,14 @@ func TestText(t *testing.T) {
 The machine, measured with avx512 on 2 threads: f32 400 GOP/s, int8 2000 GOP/s,
   memory 30 GB/s, reading 1024 MiB; cache 60 GB/s, reading 64 MiB of a last level of 480 MiB
 `
-	if got := report(280_000_000).String(); got != want {
+	if got := report(28_000_000).String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
 // The roofline is XML with a point for each operation that is counted.
 func TestSVG(t *testing.T) {
-	d, points := xml.NewDecoder(strings.NewReader(string(report(280_000_000).SVG("a <model>")))), 0
+	d, points := xml.NewDecoder(strings.NewReader(string(report(28_000_000).SVG("a <model>")))), 0
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {

@@ -34,8 +34,9 @@ type Steps struct {
 	Tokens     float64     `json:"tokens"`
 	Threads    float64     `json:"threads"`
 	Seconds    float64     `json:"seconds"`
-	Engine     float64     `json:"engine_seconds"` // between steps, where there was one before
-	Bandwidth  string      `json:"bandwidth"`      // what is read is held against: cache or memory
+	Engine     float64     `json:"engine_seconds"`  // between steps, where there was one before
+	Footprint  float64     `json:"footprint_bytes"` // of the weights and the cache that a step reads
+	Bandwidth  string      `json:"bandwidth"`       // what is read is held against: cache or memory
 	Operations []Operation `json:"operations"`
 }
 
@@ -69,12 +70,9 @@ func New(p *cpuexec.Profile, m cpuexec.Machine) Report {
 func (m *Machine) steps(k cpuexec.StepKind, s *cpuexec.Steps) Steps {
 	n := float64(s.Steps)
 	out := Steps{Kind: k.String(), Steps: s.Steps, Rows: float64(s.Rows) / n, Tokens: float64(s.Tokens) / n, Threads: float64(s.Threads) / n,
-		Seconds: s.Time.Seconds() / n, Engine: s.Between.Seconds() / max(1, float64(s.Gaps)), Bandwidth: "memory"}
-	bytes := int64(0)
-	for i := range s.Work {
-		bytes += s.Work[i].Bytes
-	}
-	if m.Cache > 0 && float64(bytes)/n < float64(m.LastLevelCache)/2 {
+		Seconds: s.Time.Seconds() / n, Engine: s.Between.Seconds() / max(1, float64(s.Gaps)),
+		Footprint: float64(s.Footprint) / n, Bandwidth: "memory"}
+	if m.Cache > 0 && out.Footprint < float64(m.LastLevelCache)/2 {
 		out.Bandwidth = "cache"
 	}
 	for op := range cpuexec.Operations {
