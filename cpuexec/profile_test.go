@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -121,6 +122,35 @@ func TestProfileCounts(t *testing.T) {
 	}
 	if p.Reset(); p.Of(Decode).Steps != 0 {
 		t.Error("what was forgotten is still there")
+	}
+}
+
+// What is read of weights and of the cache is counted in the formats that they have.
+func TestProfileCountsFormats(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	for _, c := range []struct {
+		compute Compute
+		kv      KVType
+		format  kernels.Format
+		key     int // bytes of K and V of a position and key head
+	}{
+		{ComputeF32, KVF32, kernels.F32, 8 * m.HeadDim},
+		{ComputeBF16, KVBF16, kernels.BF16, 4 * m.HeadDim},
+		{ComputeInt8, KVInt8, kernels.Q8, 2*m.HeadDim + 8},
+	} {
+		p := new(Profile)
+		d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, PageSize: 32, MaxContext: 64, Compute: c.compute, KVType: c.kv, Profile: p}, 64, false)
+		d.run(&sequence{ids: make([]int32, 5), limit: 1})
+		work := p.Of(Prefill).Work
+		if got, want := work[OpQKV].Bytes, int64(m.Layers*c.format.PanelBytes(m.Hidden)*padded((m.Heads+2*m.KVHeads)*m.HeadDim)/kernels.Panel); got != want {
+			t.Errorf("%s: %d bytes of qkv, want %d", c.compute, got, want)
+		}
+		if got, want := work[OpAttention].Bytes, int64(m.Layers*m.KVHeads*32*c.key); got != want {
+			t.Errorf("%s: %d bytes of the cache, want %d", c.kv, got, want)
+		}
+		if work[OpHead].Integer != (c.compute == ComputeInt8) || work[OpAttention].Integer != (c.kv == KVInt8) {
+			t.Errorf("%s and %s: products are told to be of integers: %v, attention %v", c.compute, c.kv, work[OpHead].Integer, work[OpAttention].Integer)
+		}
 	}
 }
 
