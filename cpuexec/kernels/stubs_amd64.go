@@ -608,11 +608,6 @@ func quantise(x *float32, dst *byte, n int64)
 //go:noescape
 func quantiseGroup(x *float32, dst *byte, blocks int64)
 
-// dotPeakAVX512 does n*6400 products of bytes, 100*n instructions VPDPBUSD.
-//
-//go:noescape
-func dotPeakAVX512(n int64)
-
 // pause tells the CPU n times that this thread spins.
 //
 //go:noescape

@@ -31,7 +31,6 @@ func main() {
 	weighLogits()
 	transpose()
 	integerProducts()
-	dotPeak()
 	pause()
 	Generate()
 }
