@@ -20,7 +20,9 @@ type clock struct {
 type lap struct {
 	last  time.Duration // of the step, at the last mark
 	spent [Operations]time.Duration
-	_     [128]byte // others write theirs
+
+	longest time.Duration // at a barrier
+	_       [128]byte     // others write theirs
 }
 
 // newClock is nil where there is no Profile.
@@ -53,8 +55,12 @@ func (c *clock) mark(id int, op Operation) {
 		return
 	}
 	now, l := time.Since(c.began), &c.laps[id]
-	l.spent[op] += now - l.last
+	took := now - l.last
+	l.spent[op] += took
 	l.last = now
+	if op == OpWait {
+		l.longest = max(l.longest, took)
+	}
 	if id == 0 {
 		c.calls[op]++
 	}
@@ -116,6 +122,9 @@ func (s *step) note(b *executor.Batch) {
 		}
 		k.Work[op].Time += sum / time.Duration(s.threads)
 		k.Work[op].Calls += c.calls[op]
+	}
+	for i := range s.threads {
+		k.LongestWait = max(k.LongestWait, c.laps[i].longest)
 	}
 	s.countWork(k)
 	if gap > 0 {

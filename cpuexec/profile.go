@@ -78,6 +78,10 @@ type Steps struct {
 	// each step.
 	Footprint int64
 
+	// LongestWait is that of a thread at one barrier: a long one shows that another thread
+	// had to wait for its CPU.
+	LongestWait time.Duration
+
 	// Between is the time from the end of the step before, with sequences open then, to
 	// the beginning of a step: what others than the executor add. Gaps is how often.
 	Between time.Duration

@@ -56,6 +56,9 @@ func TestProfileHasAllTime(t *testing.T) {
 			if d := s.Time - sum; d < 0 || d > time.Microsecond*time.Duration(s.Steps) { // of rounding
 				t.Errorf("%d threads: %d steps of %s took %s, their operations %s", threads, s.Steps, k, s.Time, sum)
 			}
+			if w := s.Work[OpWait]; s.Steps > 0 && (s.LongestWait <= 0 || s.LongestWait > w.Time*time.Duration(threads)) {
+				t.Errorf("%d threads: one waited %s, all together %s each", threads, s.LongestWait, w.Time)
+			}
 			if s.Threads != s.Steps*int64(threads) {
 				t.Errorf("%d threads in %d steps, want %d each", s.Threads, s.Steps, threads)
 			}

@@ -20,6 +20,8 @@ func report(footprint int64) Report {
 	s.Work[cpuexec.OpNorm] = cpuexec.Work{Calls: 610, Time: time.Millisecond}
 	s.Work[cpuexec.OpQKV] = cpuexec.Work{Calls: 300, Time: 14 * time.Millisecond, Ops: 1_400_000_000, Bytes: 280_000_000}
 	s.Work[cpuexec.OpHead] = cpuexec.Work{Calls: 10, Time: 5 * time.Millisecond, Ops: 5_000_000_000, Bytes: 5_000_000, Integer: true}
+	s.Work[cpuexec.OpWait] = cpuexec.Work{Calls: 610, Time: 200 * time.Microsecond}
+	s.LongestWait = 70 * time.Microsecond
 	m := Machine{Kernels: "avx512", Threads: 2, F32: 400, Int8: 2000, Memory: 30, MemoryBuffer: 1 << 30, Cache: 60, CacheBuffer: 64 << 20, LastLevelCache: 480 << 20}
 	return Report{Machine: m, Steps: []Steps{m.steps(cpuexec.Decode, &s)}}
 }
@@ -56,6 +58,7 @@ func TestText(t *testing.T) {
   norm            61   100.0 µs   5.0 %
   qkv             30   1.400 ms  70.0 %      100       20   33 % of cache
   head             1   500.0 µs  25.0 %     1000        1   50 % of int8
+  waiting         61    20.0 µs   1.0 %, the longest time 70.0 µs
 
 The machine, measured with avx512 on 2 threads: f32 400 GOP/s, int8 2000 GOP/s,
   memory 30 GB/s, reading 1024 MiB; cache 60 GB/s, reading 64 MiB of a last level of 480 MiB

@@ -28,16 +28,17 @@ type Machine struct {
 // Steps are those of one kind. What they and their operations have is of a step, on
 // average.
 type Steps struct {
-	Kind       string      `json:"kind"`
-	Steps      int64       `json:"steps"`
-	Rows       float64     `json:"rows"`
-	Tokens     float64     `json:"tokens"`
-	Threads    float64     `json:"threads"`
-	Seconds    float64     `json:"seconds"`
-	Engine     float64     `json:"engine_seconds"`  // between steps, where there was one before
-	Footprint  float64     `json:"footprint_bytes"` // of the weights and the cache that a step reads
-	Bandwidth  string      `json:"bandwidth"`       // what is read is held against: cache or memory
-	Operations []Operation `json:"operations"`
+	Kind        string      `json:"kind"`
+	Steps       int64       `json:"steps"`
+	Rows        float64     `json:"rows"`
+	Tokens      float64     `json:"tokens"`
+	Threads     float64     `json:"threads"`
+	Seconds     float64     `json:"seconds"`
+	Engine      float64     `json:"engine_seconds"`       // between steps, where there was one before
+	LongestWait float64     `json:"longest_wait_seconds"` // of a thread at one barrier, of all steps
+	Footprint   float64     `json:"footprint_bytes"`      // of the weights and the cache that a step reads
+	Bandwidth   string      `json:"bandwidth"`            // what is read is held against: cache or memory
+	Operations  []Operation `json:"operations"`
 }
 
 // Operation is one of them.
@@ -71,7 +72,7 @@ func (m *Machine) steps(k cpuexec.StepKind, s *cpuexec.Steps) Steps {
 	n := float64(s.Steps)
 	out := Steps{Kind: k.String(), Steps: s.Steps, Rows: float64(s.Rows) / n, Tokens: float64(s.Tokens) / n, Threads: float64(s.Threads) / n,
 		Seconds: s.Time.Seconds() / n, Engine: s.Between.Seconds() / max(1, float64(s.Gaps)),
-		Footprint: float64(s.Footprint) / n, Bandwidth: "memory"}
+		LongestWait: s.LongestWait.Seconds(), Footprint: float64(s.Footprint) / n, Bandwidth: "memory"}
 	if m.Cache > 0 && out.Footprint < float64(m.LastLevelCache)/2 {
 		out.Bandwidth = "cache"
 	}

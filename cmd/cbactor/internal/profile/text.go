@@ -3,6 +3,8 @@ package profile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
 // String is the report as tables, one for each kind of steps, and what the machine can do.
@@ -28,6 +30,9 @@ func (s *Steps) write(b *strings.Builder) {
 		line := fmt.Sprintf("  %-11s %6.4g %10s %5.1f %%", o.Name, o.Calls, duration(o.Seconds), 100*o.Share)
 		if o.Limit != "" {
 			line += fmt.Sprintf(" %8.4g %8.3g  %3.0f %% of %s", o.GOps, o.GBytes, 100*o.ShareOfLimit, o.Limit)
+		}
+		if o.Name == cpuexec.OpWait.String() {
+			line += ", the longest time " + duration(s.LongestWait)
 		}
 		b.WriteString(line + "\n")
 	}
