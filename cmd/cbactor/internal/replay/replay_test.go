@@ -147,7 +147,11 @@ func TestWhatIsChangedInALogIsFound(t *testing.T) {
 // A log of what is computed otherwise than it is here is refused.
 func TestOtherTypesAreRefused(t *testing.T) {
 	log := &file{}
-	if err := spawn(t, engine.Config{Record: log}).Close(); err != nil {
+	e := spawn(t, engine.Config{Record: log})
+	if _, err := e.GenerateBatch(t.Context(), []engine.Request{{PromptIDs: prompt(1), MaxNewTokens: 1}}, engine.BatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	in, first := begin(t, log.String())
