@@ -4,10 +4,15 @@
 // Purpose: right first. Every logit is one chain of operations in one order,
 // whatever is computed beside it: products sum over ascending k, attention goes
 // over a sequence's positions in ascending tiles of up to 32 that never cross a
-// page, keys and values are read back from the cache, a chunk's own too. So batch,
-// chunks, block ids, number of threads and instruction set never change a bit; the
-// page size does where it cuts the tiles. Plain attention, by the definition and
-// slow, is there to be compared with: Config.Attention.
+// page, and after every 1,024 positions begins a sum of its own, which is merged with
+// those before; keys and values are read back from the cache, rounded to its type, a
+// chunk's own too. So batch, chunks, block ids, number of threads and instruction set
+// never change a bit; the page size does where it cuts the tiles. Plain attention, by the
+// definition and slow, is there to be compared with: Config.Attention.
+//
+// Attention: neighbouring positions of a sequence share what they read of the cache, up
+// to 16 of them and their query heads. Threads take such spans as they come; long contexts are
+// shared by segments.
 //
 // Numbers: a matrix is packed in one kernels.Format, which Config.Compute, Config.Quantize
 // and what is stored decide at New. Blocks of Q8_0 and Q4_1 are computed with as they are,

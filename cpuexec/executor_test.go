@@ -33,8 +33,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 			s.adapter = []string{"a", ""}[i%2]
 			s.sampling = sampling.Params{Temperature: float32(i) / 4, TopK: 20, TopP: 0.9}
 		}
-		if got := allocations(d, seqs, 20, 100); got > 10 {
-			t.Errorf("%s: %d allocations in 100 steps", kv, got)
+		if got := allocations(d, seqs, 20, 200); got > 20 {
+			t.Errorf("%s: %d allocations in 200 steps", kv, got)
 		}
 	}
 }

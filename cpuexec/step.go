@@ -128,6 +128,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	s.newSpans()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
+		s.workers[i].sampler.Use(passes(set))
 	}
 	return s
 }

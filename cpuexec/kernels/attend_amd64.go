@@ -8,8 +8,8 @@ import "slices"
 // stateSize are in bytes.
 type attendRows[T float32 | uint16] struct {
 	rows     int
-	scores   func(q *float32, k, v *T, states *float32, kPitch, stateSize, dim int64)
-	weighted func(p *float32, v, next *T, out *float32, n, kPitch, stateSize, dim int64)
+	scores   func(q *float32, k, next *T, states *float32, kPitch, stateSize, dim int64)
+	weighted func(p *float32, v, next *T, out *float32, n, stateSize, dim int64)
 }
 
 // tiled serves any number of queries by kernels for fixed ones, the largest first, the
@@ -35,25 +35,21 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 	_ = q[len(n)*dim-1] // the assembly trusts these
 	_ = states[len(n)*size-1]
 	_ = v[int(slices.Max(n))*dim-1]
-	for r := 0; r < len(n); {
-		f := &a.list[fitting(a.list, len(n)-r)]
-		f.scores(&q[r*dim], &k[0], &v[0], &states[r*size], pitch, stateSize, dim64)
-		r += f.rows
-	}
-	a.soften(&states[0], &n[0], int64(len(n)), stateSize, dim64)
 	one := &a.list[len(a.list)-1]
 	for r := 0; r < len(n); {
-		f := &a.list[fitting(a.list, len(n)-r)]
+		f, state := &a.list[fitting(a.list, len(n)-r)], states[r*size:]
+		f.scores(&q[r*dim], &k[0], &next[0], &state[0], pitch, stateSize, dim64)
+		a.soften(&state[0], &n[r], int64(f.rows), stateSize, dim64)
 		seen := n[r:][:f.rows]
 		all := slices.Min(seen)
-		state := states[r*size:]
-		f.weighted(&state[stateP], &v[0], &next[0], &state[stateOut], int64(all), pitch, stateSize, dim64)
+		f.weighted(&state[stateP], &v[0], ahead(next, dim*Tile), &state[stateOut], int64(all), stateSize, dim64)
 		for i, s := range seen {
 			if s > all { // what not all of them see
 				state := state[i*size:]
-				one.weighted(&state[stateP+all], &v[int(all)*dim], &k[0], &state[stateOut], int64(s-all), pitch, stateSize, dim64)
+				one.weighted(&state[stateP+all], &v[int(all)*dim], &k[0], &state[stateOut], int64(s-all), stateSize, dim64)
 			}
 		}
+		next = k
 		r += f.rows
 	}
 }

@@ -14,7 +14,8 @@
 //
 // Layouts: a panel is 32 columns of a weight matrix as [k][32], padded with zeros, or
 // as its Format says.
-// A cache page holds K as [dim][positions] and V as [position][dim].
+// A cache page holds K as [dim][positions] and V as [position][dim], in int8 by fours:
+// of dimensions, of positions.
 //
 // Ownership and concurrency: a Set has no state; everything is in the caller's
 // slices. Any number of goroutines may use one. Assembly cannot be preempted: a

@@ -21,8 +21,8 @@ func inBF16(panel []float32, k int) (w []uint16, widened []float32) {
 	return w, widened
 }
 
-// odd replaces some of x by what float32 has beside ordinary numbers.
-func odd(r *rand.Rand, x []float32) []float32 {
+// unusual replaces some of x by what float32 has beside ordinary numbers.
+func unusual(r *rand.Rand, x []float32) []float32 {
 	for i := range x {
 		switch r.IntN(40) {
 		case 0:
@@ -43,10 +43,10 @@ func TestGemm(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(2, 2))
 			for _, k := range []int{1, 2, 7, 64, 577} {
-				bf16, w := inBF16(odd(r, random(r, k*Panel)), k)
+				bf16, w := inBF16(unusual(r, random(r, k*Panel)), k)
 				for _, rows := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 23, 64} {
 					xStride, outStride := k+3, Panel+5
-					x := odd(r, random(r, (rows-1)*xStride+k))
+					x := unusual(r, random(r, (rows-1)*xStride+k))
 					got, want := make([]float32, rows*outStride), make([]float32, rows*outStride)
 					what := fmt.Sprintf("k=%d rows=%d", k, rows)
 					gemmGo(w, x, want, k, rows, xStride, outStride)

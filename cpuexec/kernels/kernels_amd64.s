@@ -471,26 +471,25 @@ gemmBF16x3AVX2_end:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 scores1F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y4
 	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -513,15 +512,15 @@ scores1F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -530,18 +529,17 @@ weighted1F32AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk4_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Y4
 	VMOVUPS      (DI), Y5
 	VFMADD231PS  Y5, Y4, Y0
 	VMOVUPS      32(DI), Y6
@@ -550,9 +548,9 @@ weighted1F32AVX2_chunk4_position:
 	VFMADD231PS  Y7, Y4, Y2
 	VMOVUPS      96(DI), Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -569,25 +567,23 @@ weighted1F32AVX2_chunk2:
 	JLT     weighted1F32AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX2_chunk2_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VMOVUPS      (DI), Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VMOVUPS      32(DI), Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -600,17 +596,16 @@ weighted1F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -621,9 +616,9 @@ TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y7, Y7, Y7
 
 scores2F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VMOVUPS      (AX), Y10
@@ -656,15 +651,15 @@ scores2F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -677,19 +672,18 @@ weighted2F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VMOVUPS      (R8), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y4
@@ -702,9 +696,9 @@ weighted2F32AVX2_chunk4_position:
 	VMOVUPS      96(R8), Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -727,28 +721,26 @@ weighted2F32AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VMOVUPS      (R8), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y2
 	VMOVUPS      32(R8), Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -763,17 +755,16 @@ weighted2F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX2(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -788,9 +779,9 @@ TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y11, Y11, Y11
 
 scores3F32AVX2_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -833,15 +824,15 @@ scores3F32AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -858,20 +849,19 @@ weighted3F32AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VMOVUPS      (R8), Y15
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y4
@@ -888,9 +878,9 @@ weighted3F32AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -919,20 +909,18 @@ weighted3F32AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VMOVUPS      (R8), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y2
@@ -941,9 +929,9 @@ weighted3F32AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -960,25 +948,24 @@ weighted3F32AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 scores1BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y4
 	VPMOVZXWD    (AX), Y5
 	VPSLLD       $0x10, Y5, Y5
@@ -1005,15 +992,15 @@ scores1BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX2_chunk4:
 	CMPQ    SI, $+32
@@ -1022,17 +1009,16 @@ weighted1BF16AVX2_chunk4:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
 	VMOVUPS 96(CX), Y3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk4_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y4
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y4
 	VPMOVZXWD    (DI), Y5
 	VPSLLD       $0x10, Y5, Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -1045,9 +1031,9 @@ weighted1BF16AVX2_chunk4_position:
 	VPMOVZXWD    48(DI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VFMADD231PS  Y8, Y4, Y3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1064,26 +1050,25 @@ weighted1BF16AVX2_chunk2:
 	JLT     weighted1BF16AVX2_chunk2_end
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX2_chunk2_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Y2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
 	VPMOVZXWD    (DI), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VFMADD231PS  Y3, Y2, Y0
 	VPMOVZXWD    16(DI), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1096,17 +1081,16 @@ weighted1BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1117,8 +1101,8 @@ TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y7, Y7, Y7
 
 scores2BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y8
 	VBROADCASTSS (SI)(DI*1), Y9
 	VPMOVZXWD    (AX), Y10
@@ -1155,15 +1139,15 @@ scores2BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -1176,18 +1160,17 @@ weighted2BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*1), Y5
 	VMOVUPS 64(CX)(DX*1), Y6
 	VMOVUPS 96(CX)(DX*1), Y7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R12)(DX*1), Y9
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
 	VPMOVZXWD    (R8), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y10, Y8, Y0
@@ -1204,9 +1187,9 @@ weighted2BF16AVX2_chunk4_position:
 	VPSLLD       $0x10, Y13, Y13
 	VFMADD231PS  Y13, Y8, Y3
 	VFMADD231PS  Y13, Y9, Y7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1229,18 +1212,17 @@ weighted2BF16AVX2_chunk2:
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(DX*1), Y2
 	VMOVUPS 32(CX)(DX*1), Y3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS (R12)(DX*1), Y5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
 	VPMOVZXWD    (R8), Y6
 	VPSLLD       $0x10, Y6, Y6
 	VFMADD231PS  Y6, Y4, Y0
@@ -1249,9 +1231,9 @@ weighted2BF16AVX2_chunk2_position:
 	VPSLLD       $0x10, Y7, Y7
 	VFMADD231PS  Y7, Y4, Y1
 	VFMADD231PS  Y7, Y5, Y3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1266,17 +1248,16 @@ weighted2BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX2(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1291,8 +1272,8 @@ TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y11, Y11, Y11
 
 scores3BF16AVX2_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Y12
 	VBROADCASTSS (SI)(DI*1), Y13
 	VBROADCASTSS (SI)(DI*2), Y14
@@ -1339,15 +1320,15 @@ scores3BF16AVX2_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX2_chunk4:
 	CMPQ    DI, $+32
@@ -1364,19 +1345,18 @@ weighted3BF16AVX2_chunk4:
 	VMOVUPS 32(CX)(DX*2), Y9
 	VMOVUPS 64(CX)(DX*2), Y10
 	VMOVUPS 96(CX)(DX*2), Y11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R12)(DX*1), Y13
-	VBROADCASTSS (R12)(DX*2), Y14
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
 	VPMOVZXWD    (R8), Y15
 	VPSLLD       $0x10, Y15, Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -1397,9 +1377,9 @@ weighted3BF16AVX2_chunk4_position:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk4_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1428,19 +1408,18 @@ weighted3BF16AVX2_chunk2:
 	VMOVUPS 32(CX)(DX*1), Y3
 	VMOVUPS (CX)(DX*2), Y4
 	VMOVUPS 32(CX)(DX*2), Y5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX2_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Y6
-	VBROADCASTSS (R12)(DX*1), Y7
-	VBROADCASTSS (R12)(DX*2), Y8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
 	VPMOVZXWD    (R8), Y9
 	VPSLLD       $0x10, Y9, Y9
 	VFMADD231PS  Y9, Y6, Y0
@@ -1451,9 +1430,9 @@ weighted3BF16AVX2_chunk2_position:
 	VFMADD231PS  Y10, Y6, Y1
 	VFMADD231PS  Y10, Y7, Y3
 	VFMADD231PS  Y10, Y8, Y5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX2_chunk2_position
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1647,7 +1626,19 @@ DATA constants<>+32(SB)/4, $0xc2fc0000
 DATA constants<>+36(SB)/4, $0x42fc0000
 DATA constants<>+40(SB)/4, $0xbfb8aa3b
 DATA constants<>+44(SB)/4, $0x3f800000
-GLOBL constants<>(SB), RODATA|NOPTR, $48
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -1715,6 +1706,175 @@ DATA tail<>+248(SB)/4, $0xff800000
 DATA tail<>+252(SB)/4, $0xff800000
 GLOBL tail<>(SB), RODATA|NOPTR, $256
 
+// func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·softenFetchAVX2(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Y13
+
+softenFetchAVX2_row:
+	VMOVUPS      128(CX), Y0
+	VMOVUPS      160(CX), Y1
+	VMOVUPS      192(CX), Y2
+	VMOVUPS      224(CX), Y3
+	LEAQ         tail<>+0(SB), DI
+	MOVLQSX      (DX), R8
+	NEGQ         R8
+	VMINPS       128(DI)(R8*4), Y0, Y0
+	VMINPS       160(DI)(R8*4), Y1, Y1
+	VMINPS       192(DI)(R8*4), Y2, Y2
+	VMINPS       224(DI)(R8*4), Y3, Y3
+	VMAXPS       Y1, Y0, Y8
+	VMAXPS       Y2, Y8, Y8
+	VMAXPS       Y3, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0x4e, X8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0xb1, X8, X11
+	VMAXPS       X11, X8, X8
+	VMOVSS       (CX), X9
+	VMAXPS       X9, X8, X8
+	VMOVSS       X8, (CX)
+	VBROADCASTSS X8, Y8
+	VBROADCASTSS X9, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMAXPS       Y9, Y13, Y9
+	VCVTPS2DQ    Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y9
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y9
+	VSUBPS       Y8, Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VCVTPS2DQ    Y0, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y0, Y0
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y0
+	VMOVUPS      Y0, 128(CX)
+	VSUBPS       Y8, Y1, Y1
+	VMAXPS       Y1, Y13, Y1
+	VCVTPS2DQ    Y1, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y1
+	VMOVUPS      Y1, 160(CX)
+	VSUBPS       Y8, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VCVTPS2DQ    Y2, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y2, Y2
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y2
+	VMOVUPS      Y2, 192(CX)
+	VSUBPS       Y8, Y3, Y3
+	VMAXPS       Y3, Y13, Y3
+	VCVTPS2DQ    Y3, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y3, Y3
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y3
+	VMOVUPS      Y3, 224(CX)
+	VMOVUPS      64(CX), Y11
+	VFMADD213PS  Y0, Y9, Y11
+	VADDPS       Y2, Y11, Y11
+	VMOVUPS      Y11, 64(CX)
+	VMOVUPS      96(CX), Y11
+	VFMADD213PS  Y1, Y9, Y11
+	VADDPS       Y3, Y11, Y11
+	VMOVUPS      Y11, 96(CX)
+	MOVQ         dim+40(FP), R8
+	MOVQ         CX, DI
+
+softenFetchAVX2_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Y9, Y11
+	VMOVUPS    Y11, 256(DI)
+	VMULPS     288(DI), Y9, Y11
+	VMOVUPS    Y11, 288(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX2_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX2_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
 TEXT ·aboveAVX2(SB), NOSPLIT, $0-40
@@ -1742,6 +1902,54 @@ aboveAVX2_row:
 
 aboveAVX2_found:
 	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX2, SSE
+TEXT ·firstAboveAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Y0
+	XORQ         DX, DX
+
+firstAboveAVX2_l:
+	VCMPPS $0x09, (AX), Y0, Y1
+	VCMPPS $0x09, 32(AX), Y0, Y2
+	VCMPPS $0x09, 64(AX), Y0, Y3
+	VCMPPS $0x09, 96(AX), Y0, Y4
+	VORPS  Y2, Y1, Y1
+	VORPS  Y4, Y3, Y3
+	VORPS  Y3, Y1, Y1
+	VPTEST Y1, Y1
+	JNZ    firstAboveAVX2_found
+	ADDQ   $+128, AX
+	ADDQ   $+32, DX
+	DECQ   CX
+	JNZ    firstAboveAVX2_l
+	MOVQ   DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX2_found:
+	VCMPPS    $0x09, (AX), Y0, Y1
+	VMOVMSKPS Y1, CX
+	VCMPPS    $0x09, 32(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x08, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 64(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x10, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 96(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x18, BX
+	ORL       BX, CX
+	BSFL      CX, CX
+	ADDQ      CX, DX
+	MOVQ      DX, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -4412,24 +4620,23 @@ gemmBF16x12AVX512_end:
 	VZEROUPPER
 	RET
 
-// func scores1F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z2
 	VMOVUPS      (AX), Z3
 	VFMADD231PS  Z3, Z2, Z0
@@ -4446,15 +4653,15 @@ scores1F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1F32AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -4463,21 +4670,19 @@ weighted1F32AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk4_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	PREFETCHT1   128(BX)
+	PREFETCHT1   192(BX)
+	ADDQ         $+256, BX
+	VBROADCASTSS (R10), Z4
 	VMOVUPS      (DI), Z5
 	VFMADD231PS  Z5, Z4, Z0
 	VMOVUPS      64(DI), Z6
@@ -4486,9 +4691,9 @@ weighted1F32AVX512_chunk4_position:
 	VFMADD231PS  Z7, Z4, Z2
 	VMOVUPS      192(DI), Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4505,25 +4710,24 @@ weighted1F32AVX512_chunk2:
 	JLT     weighted1F32AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk2_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z2
 	VMOVUPS      (DI), Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VMOVUPS      64(DI), Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4537,23 +4741,21 @@ weighted1F32AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x04, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1F32AVX512_chunk1_position:
-	PREFETCHT0   (BX)
-	PREFETCHT0   64(BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VMOVUPS      (DI), Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -4565,26 +4767,25 @@ weighted1F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 scores2F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VMOVUPS      (AX), Z6
@@ -4607,15 +4808,15 @@ scores2F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -4628,22 +4829,20 @@ weighted2F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VMOVUPS      (R8), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z4
@@ -4656,9 +4855,9 @@ weighted2F32AVX512_chunk4_position:
 	VMOVUPS      192(R8), Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4681,28 +4880,27 @@ weighted2F32AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z2
 	VMOVUPS      64(R8), Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4719,25 +4917,23 @@ weighted2F32AVX512_chunk1:
 	JLT     weighted2F32AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2F32AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VMOVUPS      (R8), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -4750,17 +4946,16 @@ weighted2F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -4769,9 +4964,9 @@ TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 scores3F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -4800,15 +4995,15 @@ scores3F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3F32AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -4825,23 +5020,21 @@ weighted3F32AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VMOVUPS      (R8), Z15
 	VFMADD231PS  Z15, Z12, Z0
 	VFMADD231PS  Z15, Z13, Z4
@@ -4858,9 +5051,9 @@ weighted3F32AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4889,20 +5082,19 @@ weighted3F32AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VMOVUPS      (R8), Z9
 	VFMADD231PS  Z9, Z6, Z0
 	VFMADD231PS  Z9, Z7, Z2
@@ -4911,9 +5103,9 @@ weighted3F32AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -4933,27 +5125,25 @@ weighted3F32AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x04, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3F32AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	PREFETCHT0   64(SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VMOVUPS      (R8), Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -4967,19 +5157,18 @@ weighted3F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6F32AVX512(q *float32, k *float32, v *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+128, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -4994,15 +5183,15 @@ TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 scores6F32AVX512_dim:
-	PREFETCHT0   (CX)
-	PREFETCHT0   64(CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VMOVUPS      (AX), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -5018,7 +5207,7 @@ scores6F32AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6F32AVX512_dim
@@ -5044,19 +5233,19 @@ scores6F32AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6F32AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -5085,27 +5274,25 @@ weighted6F32AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk4_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	PREFETCHT1   128(R8)
+	PREFETCHT1   192(R8)
+	ADDQ         $+256, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VMOVUPS      (R10), Z30
 	VFMADD231PS  Z30, Z24, Z0
 	VFMADD231PS  Z30, Z25, Z4
@@ -5134,10 +5321,10 @@ weighted6F32AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5185,24 +5372,23 @@ weighted6F32AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk2_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VMOVUPS      (R10), Z18
 	VFMADD231PS  Z18, Z12, Z0
 	VFMADD231PS  Z18, Z13, Z2
@@ -5217,10 +5403,10 @@ weighted6F32AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5250,24 +5436,22 @@ weighted6F32AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x04, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6F32AVX512_chunk1_position:
-	PREFETCHT0   (R8)
-	PREFETCHT0   64(R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VMOVUPS      (R10), Z12
 	VFMADD231PS  Z12, Z6, Z0
 	VFMADD231PS  Z12, Z7, Z1
@@ -5275,10 +5459,10 @@ weighted6F32AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6F32AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5296,23 +5480,22 @@ weighted6F32AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores1BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores1BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 scores1BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         DI, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z2
 	VPMOVZXWD    (AX), Z3
 	VPSLLD       $0x10, Z3, Z3
@@ -5331,15 +5514,15 @@ scores1BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), DX
 	MOVQ next+16(FP), BX
-	MOVQ dim+56(FP), SI
+	MOVQ dim+48(FP), SI
 
 weighted1BF16AVX512_chunk4:
 	CMPQ    SI, $+64
@@ -5348,19 +5531,17 @@ weighted1BF16AVX512_chunk4:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
 	VMOVUPS 192(CX), Z3
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk4_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z4
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z4
 	VPMOVZXWD    (DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z5, Z4, Z0
@@ -5373,9 +5554,9 @@ weighted1BF16AVX512_chunk4_position:
 	VPMOVZXWD    96(DI), Z8
 	VPSLLD       $0x10, Z8, Z8
 	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5392,26 +5573,25 @@ weighted1BF16AVX512_chunk2:
 	JLT     weighted1BF16AVX512_chunk2_end
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk2_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z2
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z2
 	VPMOVZXWD    (DI), Z3
 	VPSLLD       $0x10, Z3, Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VPMOVZXWD    32(DI), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z1
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5425,23 +5605,22 @@ weighted1BF16AVX512_chunk1:
 	CMPQ    SI, $+16
 	JLT     weighted1BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
-	MOVQ    dim+56(FP), R8
-	MOVQ    kPitch+40(FP), R9
+	MOVQ    dim+48(FP), R8
 	MOVQ    DX, DI
 	IMUL3Q  $0x02, R8, R8
-	MOVQ    n+32(FP), R10
-	MOVQ    AX, R11
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
 
 weighted1BF16AVX512_chunk1_position:
-	PREFETCHT0   (BX)
-	ADDQ         R9, BX
-	VBROADCASTSS (R11), Z1
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
 	VPMOVZXWD    (DI), Z2
 	VPSLLD       $0x10, Z2, Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, R11
+	ADDQ         $+4, R10
 	ADDQ         R8, DI
-	DECQ         R10
+	DECQ         R9
 	JNZ          weighted1BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	ADDQ         $+64, CX
@@ -5453,25 +5632,24 @@ weighted1BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores2BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores2BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 scores2BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z4
 	VBROADCASTSS (SI)(DI*1), Z5
 	VPMOVZXWD    (AX), Z6
@@ -5496,15 +5674,15 @@ scores2BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted2BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -5517,20 +5695,18 @@ weighted2BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*1), Z5
 	VMOVUPS 128(CX)(DX*1), Z6
 	VMOVUPS 192(CX)(DX*1), Z7
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z8
-	VBROADCASTSS (R12)(DX*1), Z9
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
 	VPMOVZXWD    (R8), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z10, Z8, Z0
@@ -5547,9 +5723,9 @@ weighted2BF16AVX512_chunk4_position:
 	VPSLLD       $0x10, Z13, Z13
 	VFMADD231PS  Z13, Z8, Z3
 	VFMADD231PS  Z13, Z9, Z7
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5572,18 +5748,17 @@ weighted2BF16AVX512_chunk2:
 	VMOVUPS 64(CX), Z1
 	VMOVUPS (CX)(DX*1), Z2
 	VMOVUPS 64(CX)(DX*1), Z3
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z4
-	VBROADCASTSS (R12)(DX*1), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z4, Z0
@@ -5592,9 +5767,9 @@ weighted2BF16AVX512_chunk2_position:
 	VPSLLD       $0x10, Z7, Z7
 	VFMADD231PS  Z7, Z4, Z1
 	VFMADD231PS  Z7, Z5, Z3
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5611,25 +5786,24 @@ weighted2BF16AVX512_chunk1:
 	JLT     weighted2BF16AVX512_chunk1_end
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted2BF16AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z2
-	VBROADCASTSS (R12)(DX*1), Z3
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
 	VPMOVZXWD    (R8), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted2BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5642,17 +5816,16 @@ weighted2BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores3BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores3BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -5661,8 +5834,8 @@ TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 scores3BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z6
 	VBROADCASTSS (SI)(DI*1), Z7
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -5693,15 +5866,15 @@ scores3BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	MOVQ v+8(FP), BX
 	MOVQ next+16(FP), SI
-	MOVQ dim+56(FP), DI
+	MOVQ dim+48(FP), DI
 
 weighted3BF16AVX512_chunk4:
 	CMPQ    DI, $+64
@@ -5718,21 +5891,19 @@ weighted3BF16AVX512_chunk4:
 	VMOVUPS 64(CX)(DX*2), Z9
 	VMOVUPS 128(CX)(DX*2), Z10
 	VMOVUPS 192(CX)(DX*2), Z11
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk4_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z12
-	VBROADCASTSS (R12)(DX*1), Z13
-	VBROADCASTSS (R12)(DX*2), Z14
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
 	VPMOVZXWD    (R8), Z15
 	VPSLLD       $0x10, Z15, Z15
 	VFMADD231PS  Z15, Z12, Z0
@@ -5753,9 +5924,9 @@ weighted3BF16AVX512_chunk4_position:
 	VFMADD231PS  Z18, Z12, Z3
 	VFMADD231PS  Z18, Z13, Z7
 	VFMADD231PS  Z18, Z14, Z11
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5784,19 +5955,18 @@ weighted3BF16AVX512_chunk2:
 	VMOVUPS 64(CX)(DX*1), Z3
 	VMOVUPS (CX)(DX*2), Z4
 	VMOVUPS 64(CX)(DX*2), Z5
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk2_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z6
-	VBROADCASTSS (R12)(DX*1), Z7
-	VBROADCASTSS (R12)(DX*2), Z8
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
 	VPMOVZXWD    (R8), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z9, Z6, Z0
@@ -5807,9 +5977,9 @@ weighted3BF16AVX512_chunk2_position:
 	VFMADD231PS  Z10, Z6, Z1
 	VFMADD231PS  Z10, Z7, Z3
 	VFMADD231PS  Z10, Z8, Z5
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -5829,27 +5999,26 @@ weighted3BF16AVX512_chunk1:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
-	MOVQ    dim+56(FP), R9
-	MOVQ    kPitch+40(FP), R10
+	MOVQ    dim+48(FP), R9
 	MOVQ    BX, R8
 	IMUL3Q  $0x02, R9, R9
-	MOVQ    n+32(FP), R11
-	MOVQ    AX, R12
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
 
 weighted3BF16AVX512_chunk1_position:
-	PREFETCHT0   (SI)
-	ADDQ         R10, SI
-	VBROADCASTSS (R12), Z3
-	VBROADCASTSS (R12)(DX*1), Z4
-	VBROADCASTSS (R12)(DX*2), Z5
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
 	VPMOVZXWD    (R8), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         $+4, R12
+	ADDQ         $+4, R11
 	ADDQ         R9, R8
-	DECQ         R11
+	DECQ         R10
 	JNZ          weighted3BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -5863,19 +6032,18 @@ weighted3BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func scores6BF16AVX512(q *float32, k *uint16, v *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+8(FP), AX
-	MOVQ   v+16(FP), CX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
 	MOVQ   q+0(FP), SI
 	LEAQ   (BX)(BX*1), DI
 	ADDQ   DI, DI
-	MOVQ   $+64, R8
-	LEAQ   (DI)(DI*2), R9
-	ADDQ   SI, R9
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -5890,14 +6058,14 @@ TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 scores6BF16AVX512_dim:
-	PREFETCHT0   (CX)
-	ADDQ         R8, CX
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
 	VBROADCASTSS (SI), Z12
 	VBROADCASTSS (SI)(DI*1), Z13
 	VBROADCASTSS (SI)(DI*2), Z14
-	VBROADCASTSS (R9), Z15
-	VBROADCASTSS (R9)(DI*1), Z16
-	VBROADCASTSS (R9)(DI*2), Z17
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
 	VPMOVZXWD    (AX), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -5915,7 +6083,7 @@ scores6BF16AVX512_dim:
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
 	ADDQ         $+4, SI
-	ADDQ         $+4, R9
+	ADDQ         $+4, R8
 	ADDQ         DX, AX
 	DECQ         BX
 	JNZ          scores6BF16AVX512_dim
@@ -5941,19 +6109,19 @@ scores6BF16AVX512_dim:
 	VZEROUPPER
 	RET
 
-// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, kPitch int64, stateSize int64, dim int64)
+// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-64
+TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-56
 	MOVQ p+0(FP), AX
 	MOVQ out+24(FP), CX
-	MOVQ stateSize+48(FP), DX
+	MOVQ stateSize+40(FP), DX
 	LEAQ (DX)(DX*2), BX
 	ADDQ AX, BX
 	LEAQ (DX)(DX*2), SI
 	ADDQ CX, SI
 	MOVQ v+8(FP), DI
 	MOVQ next+16(FP), R8
-	MOVQ dim+56(FP), R9
+	MOVQ dim+48(FP), R9
 
 weighted6BF16AVX512_chunk4:
 	CMPQ    R9, $+64
@@ -5982,25 +6150,23 @@ weighted6BF16AVX512_chunk4:
 	VMOVUPS 64(SI)(DX*2), Z21
 	VMOVUPS 128(SI)(DX*2), Z22
 	VMOVUPS 192(SI)(DX*2), Z23
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk4_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z24
-	VBROADCASTSS (R14)(DX*1), Z25
-	VBROADCASTSS (R14)(DX*2), Z26
-	VBROADCASTSS (R15), Z27
-	VBROADCASTSS (R15)(DX*1), Z28
-	VBROADCASTSS (R15)(DX*2), Z29
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
 	VPMOVZXWD    (R10), Z30
 	VPSLLD       $0x10, Z30, Z30
 	VFMADD231PS  Z30, Z24, Z0
@@ -6033,10 +6199,10 @@ weighted6BF16AVX512_chunk4_position:
 	VFMADD231PS  Z31, Z27, Z15
 	VFMADD231PS  Z31, Z28, Z19
 	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk4_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -6084,23 +6250,22 @@ weighted6BF16AVX512_chunk2:
 	VMOVUPS 64(SI)(DX*1), Z9
 	VMOVUPS (SI)(DX*2), Z10
 	VMOVUPS 64(SI)(DX*2), Z11
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk2_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z12
-	VBROADCASTSS (R14)(DX*1), Z13
-	VBROADCASTSS (R14)(DX*2), Z14
-	VBROADCASTSS (R15), Z15
-	VBROADCASTSS (R15)(DX*1), Z16
-	VBROADCASTSS (R15)(DX*2), Z17
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
 	VPMOVZXWD    (R10), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z18, Z12, Z0
@@ -6117,10 +6282,10 @@ weighted6BF16AVX512_chunk2_position:
 	VFMADD231PS  Z19, Z15, Z7
 	VFMADD231PS  Z19, Z16, Z9
 	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk2_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, 64(CX)
@@ -6150,23 +6315,22 @@ weighted6BF16AVX512_chunk1:
 	VMOVUPS (SI), Z3
 	VMOVUPS (SI)(DX*1), Z4
 	VMOVUPS (SI)(DX*2), Z5
-	MOVQ    dim+56(FP), R11
-	MOVQ    kPitch+40(FP), R12
+	MOVQ    dim+48(FP), R11
 	MOVQ    DI, R10
 	IMUL3Q  $0x02, R11, R11
-	MOVQ    n+32(FP), R13
-	MOVQ    AX, R14
-	MOVQ    BX, R15
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
 
 weighted6BF16AVX512_chunk1_position:
-	PREFETCHT0   (R8)
-	ADDQ         R12, R8
-	VBROADCASTSS (R14), Z6
-	VBROADCASTSS (R14)(DX*1), Z7
-	VBROADCASTSS (R14)(DX*2), Z8
-	VBROADCASTSS (R15), Z9
-	VBROADCASTSS (R15)(DX*1), Z10
-	VBROADCASTSS (R15)(DX*2), Z11
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
 	VPMOVZXWD    (R10), Z12
 	VPSLLD       $0x10, Z12, Z12
 	VFMADD231PS  Z12, Z6, Z0
@@ -6175,10 +6339,10 @@ weighted6BF16AVX512_chunk1_position:
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
 	ADDQ         $+4, R14
-	ADDQ         $+4, R15
 	ADDQ         R11, R10
-	DECQ         R13
+	DECQ         R12
 	JNZ          weighted6BF16AVX512_chunk1_position
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, (CX)(DX*1)
@@ -6309,6 +6473,123 @@ softenAVX512_out:
 	VZEROUPPER
 	RET
 
+// func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·softenFetchAVX512(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenFetchAVX512_row:
+	VMOVUPS       128(CX), Z0
+	VMOVUPS       192(CX), Z1
+	LEAQ          tail<>+0(SB), DI
+	MOVLQSX       (DX), R8
+	NEGQ          R8
+	VMINPS        128(DI)(R8*4), Z0, Z0
+	VMINPS        192(DI)(R8*4), Z1, Z1
+	VMAXPS        Z1, Z0, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y11
+	VMAXPS        Y11, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0x4e, X8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0xb1, X8, X11
+	VMAXPS        X11, X8, X8
+	VMOVSS        (CX), X9
+	VMAXPS        X9, X8, X8
+	VMOVSS        X8, (CX)
+	VBROADCASTSS  X8, Z8
+	VBROADCASTSS  X9, Z9
+	VSUBPS        Z8, Z9, Z9
+	VMAXPS        Z9, Z13, Z9
+	VCVTPS2DQ     Z9, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z9, Z9
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z9
+	VSUBPS        Z8, Z0, Z0
+	VMAXPS        Z0, Z13, Z0
+	VCVTPS2DQ     Z0, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z0, Z0
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z0
+	VMOVUPS       Z0, 128(CX)
+	VSUBPS        Z8, Z1, Z1
+	VMAXPS        Z1, Z13, Z1
+	VCVTPS2DQ     Z1, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z1, Z1
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z1
+	VMOVUPS       Z1, 192(CX)
+	VMOVUPS       64(CX), Z11
+	VFMADD213PS   Z0, Z9, Z11
+	VADDPS        Z1, Z11, Z11
+	VMOVUPS       Z11, 64(CX)
+	MOVQ          dim+40(FP), R8
+	MOVQ          CX, DI
+
+softenFetchAVX512_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Z9, Z11
+	VMOVUPS    Z11, 256(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX512_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX512_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX, AVX512F
 TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
@@ -6331,6 +6612,41 @@ aboveAVX512_row:
 
 aboveAVX512_found:
 	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX512F, SSE
+TEXT ·firstAboveAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Z0
+	XORQ         DX, DX
+
+firstAboveAVX512_l:
+	VCMPPS   $0x09, (AX), Z0, K1
+	VCMPPS   $0x09, 64(AX), Z0, K2
+	KORTESTW K1, K2
+	JNZ      firstAboveAVX512_found
+	ADDQ     $+128, AX
+	ADDQ     $+32, DX
+	DECQ     CX
+	JNZ      firstAboveAVX512_l
+	MOVQ     DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX512_found:
+	VCMPPS $0x09, (AX), Z0, K1
+	KMOVW  K1, CX
+	VCMPPS $0x09, 64(AX), Z0, K1
+	KMOVW  K1, AX
+	SHLL   $0x10, AX
+	ORL    AX, CX
+	BSFL   CX, CX
+	ADDQ   CX, DX
+	MOVQ   DX, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -6428,6 +6744,2445 @@ scaleMulAVX512_l:
 	VZEROUPPER
 	RET
 
+// func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*1), R8
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+
+scores1Int8AVX512_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VMOVUPS      (DX), Z4
+	VMOVUPS      64(DX), Z5
+	VPBROADCASTD (AX), Z6
+	VPBROADCASTD (R8), Z7
+	VPDPBUSD     Z6, Z4, Z0
+	VPDPBUSD     Z7, Z4, Z2
+	VPDPBUSD     Z6, Z5, Z1
+	VPDPBUSD     Z7, Z5, Z3
+	ADDQ         $+4, AX
+	ADDQ         $+4, R8
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	SHRQ         $0x10, DX
+	KMOVW        DX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z4
+	VMOVUPS.Z    64(AX), K2, Z5
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), DX
+	VBROADCASTSS (CX), Z6
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z4, Z6, Z7
+	VMULPS       Z7, Z0, Z7
+	VMOVUPS      Z7, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z5, Z6, Z7
+	VMULPS       Z7, Z1, Z7
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DX, AX
+	VZEROUPPER
+	RET
+
+// func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), CX
+	MOVQ          $-1, BX
+	BZHIQ         CX, BX, BX
+	KMOVW         BX, K1
+	SHRQ          $0x10, BX
+	KMOVW         BX, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 64(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), BX
+
+weighted1Int8AVX512_chunk4:
+	CMPQ   BX, $+64
+	JLT    weighted1Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	PREFETCHT1   256(DX)
+	ADDQ         $+320, DX
+	VMOVUPS      (SI), Z8
+	VMOVUPS      64(SI), Z9
+	VMOVUPS      128(SI), Z10
+	VMOVUPS      192(SI), Z11
+	VPBROADCASTD (R9), Z12
+	VPBROADCASTD 32(R9), Z13
+	VPDPBUSD     Z8, Z12, Z0
+	VPDPBUSD     Z8, Z13, Z4
+	VPDPBUSD     Z9, Z12, Z1
+	VPDPBUSD     Z9, Z13, Z5
+	VPDPBUSD     Z10, Z12, Z2
+	VPDPBUSD     Z10, Z13, Z6
+	VPDPBUSD     Z11, Z12, Z3
+	VPDPBUSD     Z11, Z13, Z7
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk4_group
+	VBROADCASTSS 64(SP), Z12
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z13
+	VFMADD231PS  Z0, Z12, Z13
+	VMOVUPS      Z13, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, 448(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, BX
+	JMP          weighted1Int8AVX512_chunk4
+
+weighted1Int8AVX512_chunk4_end:
+weighted1Int8AVX512_chunk2:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	VPBROADCASTD (R9), Z6
+	VPBROADCASTD 32(R9), Z7
+	VPDPBUSD     Z4, Z6, Z0
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z5, Z6, Z1
+	VPDPBUSD     Z5, Z7, Z3
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk2_group
+	VBROADCASTSS 64(SP), Z6
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z7
+	VFMADD231PS  Z0, Z6, Z7
+	VMOVUPS      Z7, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, 320(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX512_chunk2
+
+weighted1Int8AVX512_chunk2_end:
+weighted1Int8AVX512_chunk1:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (SI), Z2
+	VPBROADCASTD (R9), Z3
+	VPBROADCASTD 32(R9), Z4
+	VPDPBUSD     Z2, Z3, Z0
+	VPDPBUSD     Z2, Z4, Z1
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk1_group
+	VBROADCASTSS 64(SP), Z3
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z4
+	VFMADD231PS  Z0, Z3, Z4
+	VMOVUPS      Z4, 256(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX512_chunk1
+
+weighted1Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+
+scores2Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z8
+	VMOVUPS      64(BX), Z9
+	VPBROADCASTD (AX), Z10
+	VPBROADCASTD (R9), Z11
+	VPDPBUSD     Z10, Z8, Z0
+	VPDPBUSD     Z11, Z8, Z2
+	VPDPBUSD     Z10, Z9, Z1
+	VPDPBUSD     Z11, Z9, Z3
+	VPBROADCASTD (AX)(DX*1), Z12
+	VPBROADCASTD (R9)(DX*1), Z13
+	VPDPBUSD     Z12, Z8, Z4
+	VPDPBUSD     Z13, Z8, Z6
+	VPDPBUSD     Z12, Z9, Z5
+	VPDPBUSD     Z13, Z9, Z7
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VMOVUPS.Z    64(AX), K2, Z9
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z10
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z0, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z1, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z10
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z4, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z5, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 128(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 132(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted2Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted2Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
+	VMOVUPS      (DI), Z16
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      128(DI), Z18
+	VMOVUPS      192(DI), Z19
+	VPBROADCASTD (R10), Z20
+	VPBROADCASTD 32(R10), Z21
+	VPDPBUSD     Z16, Z20, Z0
+	VPDPBUSD     Z16, Z21, Z4
+	VPDPBUSD     Z17, Z20, Z1
+	VPDPBUSD     Z17, Z21, Z5
+	VPDPBUSD     Z18, Z20, Z2
+	VPDPBUSD     Z18, Z21, Z6
+	VPDPBUSD     Z19, Z20, Z3
+	VPDPBUSD     Z19, Z21, Z7
+	VPBROADCASTD 64(R10), Z22
+	VPBROADCASTD 96(R10), Z23
+	VPDPBUSD     Z16, Z22, Z8
+	VPDPBUSD     Z16, Z23, Z12
+	VPDPBUSD     Z17, Z22, Z9
+	VPDPBUSD     Z17, Z23, Z13
+	VPDPBUSD     Z18, Z22, Z10
+	VPDPBUSD     Z18, Z23, Z14
+	VPDPBUSD     Z19, Z22, Z11
+	VPDPBUSD     Z19, Z23, Z15
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk4_group
+	VBROADCASTSS 128(SP), Z20
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z21
+	VFMADD231PS  Z0, Z20, Z21
+	VMOVUPS      Z21, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z21
+	VFMADD231PS  Z1, Z20, Z21
+	VMOVUPS      Z21, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z21
+	VFMADD231PS  Z2, Z20, Z21
+	VMOVUPS      Z21, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z21
+	VFMADD231PS  Z3, Z20, Z21
+	VMOVUPS      Z21, 448(AX)
+	VBROADCASTSS 132(SP), Z20
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z21
+	VFMADD231PS  Z8, Z20, Z21
+	VMOVUPS      Z21, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z21
+	VFMADD231PS  Z9, Z20, Z21
+	VMOVUPS      Z21, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z21
+	VFMADD231PS  Z10, Z20, Z21
+	VMOVUPS      Z21, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z21
+	VFMADD231PS  Z11, Z20, Z21
+	VMOVUPS      Z21, 448(AX)(BX*1)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted2Int8AVX512_chunk4
+
+weighted2Int8AVX512_chunk4_end:
+weighted2Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 32(R10), Z11
+	VPDPBUSD     Z8, Z10, Z0
+	VPDPBUSD     Z8, Z11, Z2
+	VPDPBUSD     Z9, Z10, Z1
+	VPDPBUSD     Z9, Z11, Z3
+	VPBROADCASTD 64(R10), Z12
+	VPBROADCASTD 96(R10), Z13
+	VPDPBUSD     Z8, Z12, Z4
+	VPDPBUSD     Z8, Z13, Z6
+	VPDPBUSD     Z9, Z12, Z5
+	VPDPBUSD     Z9, Z13, Z7
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk2_group
+	VBROADCASTSS 128(SP), Z10
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z11
+	VFMADD231PS  Z0, Z10, Z11
+	VMOVUPS      Z11, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z11
+	VFMADD231PS  Z1, Z10, Z11
+	VMOVUPS      Z11, 320(AX)
+	VBROADCASTSS 132(SP), Z10
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z11
+	VFMADD231PS  Z4, Z10, Z11
+	VMOVUPS      Z11, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z11
+	VFMADD231PS  Z5, Z10, Z11
+	VMOVUPS      Z11, 320(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX512_chunk2
+
+weighted2Int8AVX512_chunk2_end:
+weighted2Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z4
+	VPBROADCASTD (R10), Z5
+	VPBROADCASTD 32(R10), Z6
+	VPDPBUSD     Z4, Z5, Z0
+	VPDPBUSD     Z4, Z6, Z1
+	VPBROADCASTD 64(R10), Z7
+	VPBROADCASTD 96(R10), Z8
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z4, Z8, Z3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk1_group
+	VBROADCASTSS 128(SP), Z5
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z6
+	VFMADD231PS  Z0, Z5, Z6
+	VMOVUPS      Z6, 256(AX)
+	VBROADCASTSS 132(SP), Z5
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z6
+	VFMADD231PS  Z2, Z5, Z6
+	VMOVUPS      Z6, 256(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX512_chunk1
+
+weighted2Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+	VPBROADCASTD 4(CX)(DX*2), Z8
+	VPBROADCASTD 8(CX)(DX*2), Z10
+	VPBROADCASTD 4(CX)(DX*2), Z9
+	VPBROADCASTD 8(CX)(DX*2), Z11
+
+scores3Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z12
+	VMOVUPS      64(BX), Z13
+	VPBROADCASTD (AX), Z14
+	VPBROADCASTD (R9), Z15
+	VPDPBUSD     Z14, Z12, Z0
+	VPDPBUSD     Z15, Z12, Z2
+	VPDPBUSD     Z14, Z13, Z1
+	VPDPBUSD     Z15, Z13, Z3
+	VPBROADCASTD (AX)(DX*1), Z16
+	VPBROADCASTD (R9)(DX*1), Z17
+	VPDPBUSD     Z16, Z12, Z4
+	VPDPBUSD     Z17, Z12, Z6
+	VPDPBUSD     Z16, Z13, Z5
+	VPDPBUSD     Z17, Z13, Z7
+	VPBROADCASTD (AX)(DX*2), Z18
+	VPBROADCASTD (R9)(DX*2), Z19
+	VPDPBUSD     Z18, Z12, Z8
+	VPDPBUSD     Z19, Z12, Z10
+	VPDPBUSD     Z18, Z13, Z9
+	VPDPBUSD     Z19, Z13, Z11
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores3Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z12
+	VMOVUPS.Z    64(AX), K2, Z13
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z14
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z0, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z1, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z14
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z4, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z5, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*2), Z14
+	VPSLLD       $0x07, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z8, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z9, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 192(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 196(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVLQSX       8(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*2), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*2), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 200(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 160(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 128(SP)
+	VPMOVDB       Z1, 176(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 144(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted3Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted3Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (DI), Z24
+	VMOVUPS      64(DI), Z25
+	VMOVUPS      128(DI), Z26
+	VMOVUPS      192(DI), Z27
+	VPBROADCASTD (R10), Z28
+	VPBROADCASTD 32(R10), Z29
+	VPDPBUSD     Z24, Z28, Z0
+	VPDPBUSD     Z24, Z29, Z4
+	VPDPBUSD     Z25, Z28, Z1
+	VPDPBUSD     Z25, Z29, Z5
+	VPDPBUSD     Z26, Z28, Z2
+	VPDPBUSD     Z26, Z29, Z6
+	VPDPBUSD     Z27, Z28, Z3
+	VPDPBUSD     Z27, Z29, Z7
+	VPBROADCASTD 64(R10), Z30
+	VPBROADCASTD 96(R10), Z31
+	VPDPBUSD     Z24, Z30, Z8
+	VPDPBUSD     Z24, Z31, Z12
+	VPDPBUSD     Z25, Z30, Z9
+	VPDPBUSD     Z25, Z31, Z13
+	VPDPBUSD     Z26, Z30, Z10
+	VPDPBUSD     Z26, Z31, Z14
+	VPDPBUSD     Z27, Z30, Z11
+	VPDPBUSD     Z27, Z31, Z15
+	VPBROADCASTD 128(R10), Z28
+	VPBROADCASTD 160(R10), Z29
+	VPDPBUSD     Z24, Z28, Z16
+	VPDPBUSD     Z24, Z29, Z20
+	VPDPBUSD     Z25, Z28, Z17
+	VPDPBUSD     Z25, Z29, Z21
+	VPDPBUSD     Z26, Z28, Z18
+	VPDPBUSD     Z26, Z29, Z22
+	VPDPBUSD     Z27, Z28, Z19
+	VPDPBUSD     Z27, Z29, Z23
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk4_group
+	VBROADCASTSS 192(SP), Z28
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z29
+	VFMADD231PS  Z0, Z28, Z29
+	VMOVUPS      Z29, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z29
+	VFMADD231PS  Z1, Z28, Z29
+	VMOVUPS      Z29, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z29
+	VFMADD231PS  Z2, Z28, Z29
+	VMOVUPS      Z29, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z29
+	VFMADD231PS  Z3, Z28, Z29
+	VMOVUPS      Z29, 448(AX)
+	VBROADCASTSS 196(SP), Z28
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z29
+	VFMADD231PS  Z8, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z29
+	VFMADD231PS  Z9, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z29
+	VFMADD231PS  Z10, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z29
+	VFMADD231PS  Z11, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z28
+	VPSLLD       $0x08, Z16, Z16
+	VPADDD       Z20, Z16, Z16
+	VCVTDQ2PS    Z16, Z16
+	VMOVUPS      256(AX)(BX*2), Z29
+	VFMADD231PS  Z16, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z17, Z17
+	VPADDD       Z21, Z17, Z17
+	VCVTDQ2PS    Z17, Z17
+	VMOVUPS      320(AX)(BX*2), Z29
+	VFMADD231PS  Z17, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*2)
+	VPSLLD       $0x08, Z18, Z18
+	VPADDD       Z22, Z18, Z18
+	VCVTDQ2PS    Z18, Z18
+	VMOVUPS      384(AX)(BX*2), Z29
+	VFMADD231PS  Z18, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*2)
+	VPSLLD       $0x08, Z19, Z19
+	VPADDD       Z23, Z19, Z19
+	VCVTDQ2PS    Z19, Z19
+	VMOVUPS      448(AX)(BX*2), Z29
+	VFMADD231PS  Z19, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*2)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted3Int8AVX512_chunk4
+
+weighted3Int8AVX512_chunk4_end:
+weighted3Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted3Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VPBROADCASTD (R10), Z14
+	VPBROADCASTD 32(R10), Z15
+	VPDPBUSD     Z12, Z14, Z0
+	VPDPBUSD     Z12, Z15, Z2
+	VPDPBUSD     Z13, Z14, Z1
+	VPDPBUSD     Z13, Z15, Z3
+	VPBROADCASTD 64(R10), Z16
+	VPBROADCASTD 96(R10), Z17
+	VPDPBUSD     Z12, Z16, Z4
+	VPDPBUSD     Z12, Z17, Z6
+	VPDPBUSD     Z13, Z16, Z5
+	VPDPBUSD     Z13, Z17, Z7
+	VPBROADCASTD 128(R10), Z14
+	VPBROADCASTD 160(R10), Z15
+	VPDPBUSD     Z12, Z14, Z8
+	VPDPBUSD     Z12, Z15, Z10
+	VPDPBUSD     Z13, Z14, Z9
+	VPDPBUSD     Z13, Z15, Z11
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk2_group
+	VBROADCASTSS 192(SP), Z14
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z15
+	VFMADD231PS  Z0, Z14, Z15
+	VMOVUPS      Z15, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z15
+	VFMADD231PS  Z1, Z14, Z15
+	VMOVUPS      Z15, 320(AX)
+	VBROADCASTSS 196(SP), Z14
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z15
+	VFMADD231PS  Z4, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z15
+	VFMADD231PS  Z5, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z14
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*2), Z15
+	VFMADD231PS  Z8, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*2), Z15
+	VFMADD231PS  Z9, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*2)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted3Int8AVX512_chunk2
+
+weighted3Int8AVX512_chunk2_end:
+weighted3Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted3Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z6
+	VPBROADCASTD (R10), Z7
+	VPBROADCASTD 32(R10), Z8
+	VPDPBUSD     Z6, Z7, Z0
+	VPDPBUSD     Z6, Z8, Z1
+	VPBROADCASTD 64(R10), Z9
+	VPBROADCASTD 96(R10), Z10
+	VPDPBUSD     Z6, Z9, Z2
+	VPDPBUSD     Z6, Z10, Z3
+	VPBROADCASTD 128(R10), Z7
+	VPBROADCASTD 160(R10), Z8
+	VPDPBUSD     Z6, Z7, Z4
+	VPDPBUSD     Z6, Z8, Z5
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk1_group
+	VBROADCASTSS 192(SP), Z7
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z8
+	VFMADD231PS  Z0, Z7, Z8
+	VMOVUPS      Z8, 256(AX)
+	VBROADCASTSS 196(SP), Z7
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z7
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z5, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*2), Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*2)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted3Int8AVX512_chunk1
+
+weighted3Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+
+scores1Int8AVX2_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VMOVUPS      (DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), DX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), BX
+	MOVQ         states+32(FP), SI
+	MOVQ         stateSize+56(FP), DI
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(DX)(AX*4), Y10
+	VMASKMOVPS   (BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(SI)
+	VMOVUPS      160(DX)(AX*4), Y10
+	VMASKMOVPS   32(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(SI)
+	VMOVUPS      192(DX)(AX*4), Y10
+	VMASKMOVPS   64(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(SI)
+	VMOVUPS      224(DX)(AX*4), Y10
+	VMASKMOVPS   96(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+DATA lowBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
+GLOBL lowBytes<>(SB), RODATA|NOPTR, $32
+
+DATA seen<>+0(SB)/4, $0xffffffff
+DATA seen<>+4(SB)/4, $0xffffffff
+DATA seen<>+8(SB)/4, $0xffffffff
+DATA seen<>+12(SB)/4, $0xffffffff
+DATA seen<>+16(SB)/4, $0xffffffff
+DATA seen<>+20(SB)/4, $0xffffffff
+DATA seen<>+24(SB)/4, $0xffffffff
+DATA seen<>+28(SB)/4, $0xffffffff
+DATA seen<>+32(SB)/4, $0xffffffff
+DATA seen<>+36(SB)/4, $0xffffffff
+DATA seen<>+40(SB)/4, $0xffffffff
+DATA seen<>+44(SB)/4, $0xffffffff
+DATA seen<>+48(SB)/4, $0xffffffff
+DATA seen<>+52(SB)/4, $0xffffffff
+DATA seen<>+56(SB)/4, $0xffffffff
+DATA seen<>+60(SB)/4, $0xffffffff
+DATA seen<>+64(SB)/4, $0xffffffff
+DATA seen<>+68(SB)/4, $0xffffffff
+DATA seen<>+72(SB)/4, $0xffffffff
+DATA seen<>+76(SB)/4, $0xffffffff
+DATA seen<>+80(SB)/4, $0xffffffff
+DATA seen<>+84(SB)/4, $0xffffffff
+DATA seen<>+88(SB)/4, $0xffffffff
+DATA seen<>+92(SB)/4, $0xffffffff
+DATA seen<>+96(SB)/4, $0xffffffff
+DATA seen<>+100(SB)/4, $0xffffffff
+DATA seen<>+104(SB)/4, $0xffffffff
+DATA seen<>+108(SB)/4, $0xffffffff
+DATA seen<>+112(SB)/4, $0xffffffff
+DATA seen<>+116(SB)/4, $0xffffffff
+DATA seen<>+120(SB)/4, $0xffffffff
+DATA seen<>+124(SB)/4, $0xffffffff
+DATA seen<>+128(SB)/4, $0x00000000
+DATA seen<>+132(SB)/4, $0x00000000
+DATA seen<>+136(SB)/4, $0x00000000
+DATA seen<>+140(SB)/4, $0x00000000
+DATA seen<>+144(SB)/4, $0x00000000
+DATA seen<>+148(SB)/4, $0x00000000
+DATA seen<>+152(SB)/4, $0x00000000
+DATA seen<>+156(SB)/4, $0x00000000
+DATA seen<>+160(SB)/4, $0x00000000
+DATA seen<>+164(SB)/4, $0x00000000
+DATA seen<>+168(SB)/4, $0x00000000
+DATA seen<>+172(SB)/4, $0x00000000
+DATA seen<>+176(SB)/4, $0x00000000
+DATA seen<>+180(SB)/4, $0x00000000
+DATA seen<>+184(SB)/4, $0x00000000
+DATA seen<>+188(SB)/4, $0x00000000
+DATA seen<>+192(SB)/4, $0x00000000
+DATA seen<>+196(SB)/4, $0x00000000
+DATA seen<>+200(SB)/4, $0x00000000
+DATA seen<>+204(SB)/4, $0x00000000
+DATA seen<>+208(SB)/4, $0x00000000
+DATA seen<>+212(SB)/4, $0x00000000
+DATA seen<>+216(SB)/4, $0x00000000
+DATA seen<>+220(SB)/4, $0x00000000
+DATA seen<>+224(SB)/4, $0x00000000
+DATA seen<>+228(SB)/4, $0x00000000
+DATA seen<>+232(SB)/4, $0x00000000
+DATA seen<>+236(SB)/4, $0x00000000
+DATA seen<>+240(SB)/4, $0x00000000
+DATA seen<>+244(SB)/4, $0x00000000
+DATA seen<>+248(SB)/4, $0x00000000
+DATA seen<>+252(SB)/4, $0x00000000
+GLOBL seen<>(SB), RODATA|NOPTR, $256
+
+// func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), CX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         CX
+	VMOVUPS      128(BX)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(BX)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(BX)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(BX)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 64(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), BX
+
+weighted1Int8AVX2_chunk4:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk4_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX2_chunk4
+
+weighted1Int8AVX2_chunk4_end:
+weighted1Int8AVX2_chunk2:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk2_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX2_chunk2
+
+weighted1Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+DATA evenOddWords<>+0(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+8(SB)/8, $0x0f0e0b0a0d0c0908
+DATA evenOddWords<>+16(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+24(SB)/8, $0x0f0e0b0a0d0c0908
+GLOBL evenOddWords<>(SB), RODATA|NOPTR, $32
+
+// func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+	VPBROADCASTD 12(CX)(DX*1), Y4
+	VPBROADCASTD 12(CX)(DX*1), Y5
+	VPBROADCASTD 12(CX)(DX*1), Y6
+	VPBROADCASTD 12(CX)(DX*1), Y7
+
+scores2Int8AVX2_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VPBROADCASTD (AX)(DX*1), Y13
+	VPBROADCASTD 4(AX)(DX*1), Y14
+	VMOVUPS      (BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, AX
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), SI
+	MOVQ         states+32(FP), DI
+	MOVQ         stateSize+56(FP), R8
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VBROADCASTSS (CX)(DX*1), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y10, Y4, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y10, Y5, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y10, Y6, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y10, Y7, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), SI
+	LEAQ         seen<>+0(SB), DI
+	NEGQ         SI
+	VMOVUPS      128(DI)(SI*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(DI)(SI*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(DI)(SI*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(DI)(SI*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 128(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVLQSX      4(CX), CX
+	LEAQ         seen<>+0(SB), SI
+	NEGQ         CX
+	VMOVUPS      128(SI)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX)(BX*1), Y0, Y0
+	VMOVUPS      160(SI)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX)(BX*1), Y1, Y1
+	VMOVUPS      192(SI)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX)(BX*1), Y2, Y2
+	VMOVUPS      224(SI)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX)(BX*1), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 132(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 64(SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 96(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), SI
+
+weighted2Int8AVX2_chunk4:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk4_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y4, Y4
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y4, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y5, Y5
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y5, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	VCVTDQ2PS    Y6, Y6
+	VMOVUPS      320(AX)(BX*1), Y10
+	VFMADD231PS  Y6, Y8, Y10
+	VMOVUPS      Y10, 320(AX)(BX*1)
+	VCVTDQ2PS    Y7, Y7
+	VMOVUPS      352(AX)(BX*1), Y10
+	VFMADD231PS  Y7, Y8, Y10
+	VMOVUPS      Y10, 352(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX2_chunk4
+
+weighted2Int8AVX2_chunk4_end:
+weighted2Int8AVX2_chunk2:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk2_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX2_chunk2
+
+weighted2Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func quantiseQuery(q *float32, dst *byte, dim int64)
+// Requires: AVX, AVX2
+TEXT ·quantiseQuery(SB), NOSPLIT, $0-24
+	MOVQ         q+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         dim+16(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+16(FP), SI
+	MOVQ         AX, BX
+
+quantiseQuery_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          quantiseQuery_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+64(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+68(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	LEAQ         (CX)(DX*1), BX
+	LEAQ         (CX)(DX*2), SI
+	LEAQ         (CX)(DX*4), DI
+	VMOVSS       X5, (DI)
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VPBROADCASTD constants<>+80(SB), Y8
+
+quantiseQuery_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y8, Y0, Y9
+	VPSRAD       $0x07, Y9, Y9
+	VPSLLD       $0x07, Y9, Y11
+	VPSUBD       Y11, Y0, Y11
+	VPADDD       Y9, Y6, Y6
+	VPADDD       Y11, Y7, Y7
+	VPADDD       Y8, Y1, Y10
+	VPSRAD       $0x07, Y10, Y10
+	VPSLLD       $0x07, Y10, Y12
+	VPSUBD       Y12, Y1, Y12
+	VPADDD       Y10, Y6, Y6
+	VPADDD       Y12, Y7, Y7
+	VPACKSSDW    Y10, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X13
+	VPACKSSWB    X13, X9, X9
+	VMOVUPS      X9, (CX)
+	VPACKSSDW    Y12, Y11, Y11
+	VPERMQ       $0xd8, Y11, Y11
+	VEXTRACTI128 $0x01, Y11, X13
+	VPACKSSWB    X13, X11, X11
+	VMOVUPS      X11, (BX)
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         $+64, AX
+	ADDQ         $+16, CX
+	ADDQ         $+16, BX
+	ADDQ         $+32, SI
+	SUBQ         $0x10, DX
+	JNZ          quantiseQuery_next
+	VXORPS       Y8, Y8, Y8
+	VEXTRACTF128 $0x01, Y6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0x4e, X6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0xb1, X6, X13
+	VPADDD       X13, X6, X6
+	VPSLLD       $0x07, X6, X6
+	VPSUBD       X6, X8, X6
+	VMOVD        X6, 4(DI)
+	VEXTRACTF128 $0x01, Y7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0x4e, X7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0xb1, X7, X13
+	VPADDD       X13, X7, X7
+	VPSLLD       $0x07, X7, X7
+	VPSUBD       X7, X8, X7
+	VMOVD        X7, 8(DI)
+	VPSLLD       $0x07, X6, X6
+	VPADDD       X7, X6, X6
+	VMOVD        X6, 12(DI)
+	VZEROUPPER
+	RET
+
+// func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeKeyInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeKeyInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeKeyInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeKeyInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPXOR        signs<>+0(SB), X0, X0
+	VPEXTRD      $0x00, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x01, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x02, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x03, X0, (CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeKeyInt8_next
+	VZEROUPPER
+	RET
+
+DATA signs<>+0(SB)/8, $0x8080808080808080
+DATA signs<>+8(SB)/8, $0x8080808080808080
+DATA signs<>+16(SB)/8, $0x8080808080808080
+DATA signs<>+24(SB)/8, $0x8080808080808080
+GLOBL signs<>(SB), RODATA|NOPTR, $32
+
+// func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeValueInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeValueInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeValueInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeValueInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPEXTRB      $0x00, X0, (CX)
+	VPEXTRB      $0x01, X0, 4(CX)
+	VPEXTRB      $0x02, X0, 8(CX)
+	VPEXTRB      $0x03, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x04, X0, (CX)
+	VPEXTRB      $0x05, X0, 4(CX)
+	VPEXTRB      $0x06, X0, 8(CX)
+	VPEXTRB      $0x07, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x08, X0, (CX)
+	VPEXTRB      $0x09, X0, 4(CX)
+	VPEXTRB      $0x0a, X0, 8(CX)
+	VPEXTRB      $0x0b, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x0c, X0, (CX)
+	VPEXTRB      $0x0d, X0, 4(CX)
+	VPEXTRB      $0x0e, X0, 8(CX)
+	VPEXTRB      $0x0f, X0, 12(CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeValueInt8_next
+	VZEROUPPER
+	RET
+
+// func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int64, dim int64)
+// Requires: AVX, AVX2
+TEXT ·storeBF16(SB), NOSPLIT, $0-48
+	MOVQ         k+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         kPage+16(FP), DX
+	MOVQ         vPage+24(FP), BX
+	MOVQ         kPitch+32(FP), SI
+	MOVQ         dim+40(FP), DI
+	VPBROADCASTD constants<>+84(SB), Y8
+	VPBROADCASTD constants<>+88(SB), Y9
+	VPBROADCASTD constants<>+92(SB), Y10
+
+storeBF16_next:
+	VMOVUPS      (CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JNZ          storeBF16_next
+	VZEROUPPER
+	RET
+
 // func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 // Requires: AVX
 TEXT ·addTile(SB), NOSPLIT, $0-40
@@ -6521,6 +9276,103 @@ rope_pair:
 	JNZ          rope_head
 	VZEROUPPER
 	RET
+
+// func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
+// Requires: AVX, AVX512F
+TEXT ·weighLogits(SB), NOSPLIT, $0-48
+	MOVQ         logits+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         n8+16(FP), DX
+	VBROADCASTSD best+24(FP), Z9
+	VBROADCASTSD factor+32(FP), Z10
+	VBROADCASTSD weighConstants<>+0(SB), Z11
+	VBROADCASTSD weighConstants<>+8(SB), Z12
+	VBROADCASTSD weighConstants<>+16(SB), Z13
+	VBROADCASTSD weighConstants<>+24(SB), Z14
+	VBROADCASTSD weighConstants<>+32(SB), Z15
+	VMOVUPD      weighConstants<>+40(SB), Z16
+	VMOVUPD      weighConstants<>+104(SB), Z17
+	VMOVUPD      weighConstants<>+168(SB), Z18
+	VMOVUPD      weighConstants<>+232(SB), Z19
+	VPXORD       Z8, Z8, Z8
+
+weighLogits_l:
+	VCVTPS2PD     (AX), Z0
+	VSUBPD        Z9, Z0, Z0
+	VMULPD        Z10, Z0, Z0
+	VADDPD        Z11, Z0, Z1
+	VMOVDQU64     Z1, Z3
+	VPERMI2PD     Z17, Z16, Z3
+	VPSRLQ        $0x04, Z1, Z2
+	VPERMI2PD     Z19, Z18, Z2
+	VMULPD        Z2, Z3, Z3
+	VPSRLQ        $0x08, Z1, Z4
+	VPSLLQ        $0x34, Z4, Z4
+	VPADDQ        Z4, Z3, Z3
+	VSUBPD        Z11, Z1, Z4
+	VSUBPD        Z4, Z0, Z0
+	VMULPD        Z15, Z0, Z4
+	VADDPD        Z14, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VADDPD        Z13, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VMULPD        Z3, Z4, Z4
+	VPCMPQ        $0x05, Z12, Z1, K1
+	VADDPD.Z      Z3, Z4, K1, Z4
+	VMOVUPD       Z4, (CX)
+	VADDPD        Z4, Z8, Z8
+	ADDQ          $+32, AX
+	ADDQ          $+64, CX
+	DECQ          DX
+	JNZ           weighLogits_l
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X0
+	VADDPD        X0, X8, X8
+	VUNPCKHPD     X8, X8, X0
+	VADDPD        X0, X8, X8
+	VMOVSD        X8, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA weighConstants<>+0(SB)/8, $0x4338000000000000
+DATA weighConstants<>+8(SB)/8, $0x4337ffffffffa970
+DATA weighConstants<>+16(SB)/8, $0x3f662e42fefa39ef
+DATA weighConstants<>+24(SB)/8, $0x3ecebfbdff82c58f
+DATA weighConstants<>+32(SB)/8, $0x3e2c6b08d704a0c0
+DATA weighConstants<>+40(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+48(SB)/8, $0x3ff00b1afa5abcbf
+DATA weighConstants<>+56(SB)/8, $0x3ff0163da9fb3335
+DATA weighConstants<>+64(SB)/8, $0x3ff02168143b0281
+DATA weighConstants<>+72(SB)/8, $0x3ff02c9a3e778061
+DATA weighConstants<>+80(SB)/8, $0x3ff037d42e11bbcc
+DATA weighConstants<>+88(SB)/8, $0x3ff04315e86e7f84
+DATA weighConstants<>+96(SB)/8, $0x3ff04e5f72f654b1
+DATA weighConstants<>+104(SB)/8, $0x3ff059b0d3158574
+DATA weighConstants<>+112(SB)/8, $0x3ff0650a0e3c1f89
+DATA weighConstants<>+120(SB)/8, $0x3ff0706b29ddf6dd
+DATA weighConstants<>+128(SB)/8, $0x3ff07bd42b72a836
+DATA weighConstants<>+136(SB)/8, $0x3ff0874518759bc8
+DATA weighConstants<>+144(SB)/8, $0x3ff092bdf66607e0
+DATA weighConstants<>+152(SB)/8, $0x3ff09e3ecac6f383
+DATA weighConstants<>+160(SB)/8, $0x3ff0a9c79b1f3919
+DATA weighConstants<>+168(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+176(SB)/8, $0x3ff0b5586cf9890f
+DATA weighConstants<>+184(SB)/8, $0x3ff172b83c7d517b
+DATA weighConstants<>+192(SB)/8, $0x3ff2387a6e756238
+DATA weighConstants<>+200(SB)/8, $0x3ff306fe0a31b715
+DATA weighConstants<>+208(SB)/8, $0x3ff3dea64c123422
+DATA weighConstants<>+216(SB)/8, $0x3ff4bfdad5362a27
+DATA weighConstants<>+224(SB)/8, $0x3ff5ab07dd485429
+DATA weighConstants<>+232(SB)/8, $0x3ff6a09e667f3bcd
+DATA weighConstants<>+240(SB)/8, $0x3ff7a11473eb0187
+DATA weighConstants<>+248(SB)/8, $0x3ff8ace5422aa0dc
+DATA weighConstants<>+256(SB)/8, $0x3ff9c49182a3f090
+DATA weighConstants<>+264(SB)/8, $0x3ffae89f995ad3ae
+DATA weighConstants<>+272(SB)/8, $0x3ffc199bdd85529c
+DATA weighConstants<>+280(SB)/8, $0x3ffd5818dcfba488
+DATA weighConstants<>+288(SB)/8, $0x3ffea4afa2a490da
+GLOBL weighConstants<>(SB), RODATA|NOPTR, $296
 
 // func transpose(x *float32, w *float32, n8 int64, xStride int64)
 // Requires: AVX

@@ -15,11 +15,12 @@ var avx2 = &Set{
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX2.attend,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
+	AttendInt8:    attendInt8AVX2.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX2),
+	Above:         aboveBy(firstAboveAVX2),
 	AddTile:       addTileAsm,
 	SiluTile:      siluTileBy(siluTileAVX2),
 	Norm:          normBy(scaleMulAVX2),
@@ -32,17 +33,19 @@ var avx512 = &Set{
 	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        withVNNI(q8AVX512, q8AVX2).product,
-	GemmQ4:        withVNNI(q4AVX512, q4AVX2).product,
-	GemmC8:        withVNNI(c8AVX512, c8AVX2),
+	GemmQ8:        q8AVX512.product,
+	GemmQ4:        q4AVX512.product,
+	GemmC8:        c8AVX512,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
+	AttendInt8:    attendInt8AVX512.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX512),
+	Above:         aboveBy(firstAboveAVX512),
+	Weigh:         weighAsm,
 	AddTile:       addTileAsm,
 	SiluTile:      siluTileBy(siluTileAVX512),
 	Norm:          normBy(scaleMulAVX512),
@@ -50,13 +53,24 @@ var avx512 = &Set{
 	Transpose:     transposeAsm,
 }
 
+// avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
+var avx512Older = func(s Set) *Set {
+	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	return &s
+}(*avx512)
+
 // native lists the assembly Sets that this CPU and its system can run. Halves are widened
 // by F16C, which has no flag in package cpu: whatever has AVX2 has it.
 func native() []*Set {
 	var l []*Set
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
-			l = append(l, avx512)
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			if x.HasAVX512VNNI {
+				l = append(l, avx512)
+			} else {
+				l = append(l, avx512Older)
+			}
 		}
 		l = append(l, avx2)
 	}

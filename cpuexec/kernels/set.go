@@ -76,6 +76,12 @@ type Set struct {
 	// is kept when columns ascend. A NaN or +Inf leaves NaN in most[r], for ever.
 	Best func(x []float32, most []float32, which []int32, first, rows, xStride int)
 
+	// Above is the number of the first of x that is not at most bound, or len(x). Weigh
+	// writes 2^((logit-best)*factor/256), 0 where that is below e^-60, and adds them up.
+	// Package sampling has their plain forms: nil where there is none that is faster.
+	Above func(x []float32, bound float32) int
+	Weigh func(logits *[64]float32, best, factor float64, out *[64]float64) float64
+
 	// AddTile adds 32 columns of src to dst, row by row. A srcStride of 0 adds one
 	// row to all.
 	AddTile func(dst, src []float32, rows, dstStride, srcStride int)

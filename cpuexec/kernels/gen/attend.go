@@ -27,7 +27,8 @@ func attention(s isa) {
 			weighted(s, e, rows)
 		}
 	}
-	soften(s)
+	soften(s, false)
+	soften(s, true)
 }
 
 // attentionRows are the numbers of queries that there are kernels for. The sums of 6 in
@@ -107,10 +108,11 @@ func (r rows) advance(n int) {
 	}
 }
 
-// prefetch fetches n lines, and moves p on by stride.
-func prefetch(p, stride reg.Register, n int) {
+// prefetch fetches n lines into the second level, and moves p behind them. Pages lie
+// anywhere in memory, where no hardware sees them coming.
+func prefetch(p reg.Register, n int) {
 	for i := range n {
-		PREFETCHT0(mem(p, 64*i))
+		PREFETCHT1(mem(p, 64*i))
 	}
-	ADDQ(stride, p)
+	addq(64*n, p)
 }

@@ -7,20 +7,18 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// scores multiplies n queries with K of a tile. Pages lie anywhere in memory, where no
-// hardware sees them coming, so that V, which is read next, is fetched beside.
+// scores multiplies n queries with K of a tile.
 func scores(s isa, e element, n int) {
 	name := fmt.Sprintf("scores%d%s%s", n, e.name, s.name)
-	fn(name, fmt.Sprintf("func(q *float32, k, v *%s, states *float32, kPitch, stateSize, dim int64)", e.typ),
+	fn(name, fmt.Sprintf("func(q *float32, k, next *%s, states *float32, kPitch, stateSize, dim int64)", e.typ),
 		fmt.Sprintf("%s writes the scores of %d queries with 32 positions to their states, and", name, n),
-		"fetches V. kPitch and stateSize are in bytes.")
-	k, v := Load(Param("k"), GP64()), Load(Param("v"), GP64())
+		"fetches as much of next as it reads of K. kPitch and stateSize are in bytes.")
+	k, next := Load(Param("k"), GP64()), Load(Param("next"), GP64())
 	pitch, d := Load(Param("kPitch"), GP64()), Load(Param("dim"), GP64())
-	first, stride, line := GP64(), GP64(), GP64()
+	first, stride := GP64(), GP64()
 	Load(Param("q"), first)
 	LEAQ(Mem{Base: d, Index: d, Scale: 1}, stride)
 	ADDQ(stride, stride)
-	MOVQ(I32(tile*int32(e.size)), line)
 	q := rowsFrom(first, stride, n)
 	vecs := tile / s.lanes
 	value, key := n*vecs, n*vecs+n
@@ -28,7 +26,7 @@ func scores(s isa, e element, n int) {
 		s.zero(i)
 	}
 	Label(name + "_dim")
-	prefetch(v, line, tile*e.size/64)
+	prefetch(next, tile*e.size/64)
 	for r := range n {
 		VBROADCASTSS(q.at(r, 0), s.v(value+r))
 	}

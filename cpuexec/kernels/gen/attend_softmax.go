@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -18,13 +19,24 @@ const (
 	rLow  = 13
 )
 
+// fetchDims is for how many dimensions of a query softenFetch fetches a line.
+const fetchDims = 8
+
 // soften turns the scores of a tile into weights relative to the new maximum, and scales
 // what the states have summed before, query by query.
-func soften(s isa) {
-	name := "soften" + s.name
-	fn(name, "func(states *float32, n *int32, rows, stateSize, dim int64)",
-		name+" makes weights of the scores of queries, of which each sees its n (1 to 32)",
-		"positions, and scales its state. stateSize is in bytes, dim a multiple of 16.")
+func soften(s isa, fetch bool) {
+	name, typ := "soften"+s.name, "func(states *float32, n *int32, rows, stateSize, dim int64)"
+	doc := []string{name + " makes weights of the scores of queries, of which each sees its n (1 to 32)",
+		"positions, and scales its state. stateSize is in bytes, dim a multiple of 16."}
+	var next reg.Register
+	if fetch {
+		name, typ = "softenFetch"+s.name, strings.Replace(typ, "rows", "next *byte, rows", 1)
+		doc = []string{name + " is soften" + s.name + ", and fetches a line of next for 8 dimensions of a query."}
+	}
+	fn(name, typ, doc...)
+	if fetch {
+		next = Load(Param("next"), GP64())
+	}
 	state, n := Load(Param("states"), GP64()), Load(Param("n"), GP64())
 	left, size := Load(Param("rows"), GP64()), Load(Param("stateSize"), GP64())
 	VBROADCASTSS(constant(cSoftLow), s.v(rLow))
@@ -34,7 +46,7 @@ func soften(s isa) {
 	}
 	maskTail(s, n)
 	softmax(s, state)
-	scaleOut(s, state, name)
+	scaleOut(s, state, next, name)
 	addq(4, n)
 	ADDQ(size, state)
 	DECQ(left)
@@ -105,10 +117,13 @@ func softmax(s isa, state reg.Register) {
 }
 
 // scaleOut scales the weighted sum of V for the new maximum.
-func scaleOut(s isa, state reg.Register, name string) {
+func scaleOut(s isa, state, next reg.Register, name string) {
 	out, d := GP64(), Load(Param("dim"), GP64())
 	MOVQ(state, out)
 	Label(name + "_out")
+	if next != nil {
+		prefetch(next, 16/fetchDims)
+	}
 	for c := range 16 / s.lanes {
 		m := mem(out, stateOut+c*s.bytes())
 		VMULPS(m, s.v(rCorr), s.v(rT))

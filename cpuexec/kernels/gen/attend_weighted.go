@@ -9,12 +9,12 @@ import (
 )
 
 // weighted adds V of a tile, weighted for each of rows queries, to their states, in chunks
-// of dimensions whose sums stay in registers. K of the tile to come is fetched beside.
+// of dimensions whose sums stay in registers.
 func weighted(s isa, e element, n int) {
 	name := fmt.Sprintf("weighted%d%s%s", n, e.name, s.name)
-	fn(name, fmt.Sprintf("func(p *float32, v, next *%s, out *float32, n, kPitch, stateSize, dim int64)", e.typ),
+	fn(name, fmt.Sprintf("func(p *float32, v, next *%s, out *float32, n, stateSize, dim int64)", e.typ),
 		fmt.Sprintf("%s adds n positions of V to the sums of %d queries, p being their weights, and", name, n),
-		"fetches K of the next tile. kPitch and stateSize are in bytes.")
+		"fetches as much of next as it reads of V. stateSize is in bytes.")
 	firstP, firstOut := GP64(), GP64()
 	Load(Param("p"), firstP)
 	Load(Param("out"), firstOut)
@@ -44,14 +44,12 @@ func weightedChunk(s isa, e element, n, vecs int, chunk string, p, out rows, v, 
 		}
 	}
 	weight, value := n*vecs, n*vecs+n
-	row, pitch, kPitch := GP64(), Load(Param("dim"), GP64()), Load(Param("kPitch"), GP64())
+	row, pitch := GP64(), Load(Param("dim"), GP64())
 	MOVQ(v, row)
 	IMUL3Q(Imm(uint64(e.size)), pitch, pitch)
 	count, weights := Load(Param("n"), GP64()), p.copied()
 	Label(chunk + "_position")
-	for range max(1, vecs*s.lanes/tile) {
-		prefetch(next, kPitch, tile*e.size/64)
-	}
+	prefetch(next, max(1, vecs*s.lanes*e.size/64))
 	for r := range n {
 		VBROADCASTSS(weights.at(r, 0), s.v(weight+r))
 	}

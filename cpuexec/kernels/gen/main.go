@@ -14,12 +14,18 @@ func main() {
 		}
 		attention(s)
 		above(s)
+		firstAbove(s)
 		siluTile(s)
 		scaleMul(s)
 	}
+	attentionInt8()
+	quantiseQuery()
+	storeInt8()
+	storeBF16()
 	addTile()
 	sumSquares()
 	rope()
+	weighLogits()
 	transpose()
 	integerProducts()
 	pause()
