@@ -26,6 +26,9 @@ var avx2 = &Set{
 	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX2, 256),
+	MulAddF32:     mulAddF32By(mulAddF32AVX2),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX2),
 }
 
 var avx512 = &Set{
@@ -51,6 +54,9 @@ var avx512 = &Set{
 	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX512, 512),
+	MulAddF32:     mulAddF32By(mulAddF32AVX512),
+	MulAddInt8:    mulAddInt8Wide(),
 }
 
 // avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.

@@ -101,6 +101,14 @@ type Set struct {
 	// Transpose writes 32 rows of x (xStride apart) into the columns of a panel:
 	// w[i*32+c] = x[c*xStride+i] for i < k.
 	Transpose func(x, w []float32, k, xStride int)
+
+	// Read answers the exclusive or of the words of 8 bytes of b, of which there are a
+	// multiple of 64: what memory gives at most.
+	Read func(b []byte) uint64
+
+	// MulAddF32 and MulAddInt8 multiply and add as fast as this Set can, and answer how
+	// often: rounds, up to a million, times a number that is the Set's own.
+	MulAddF32, MulAddInt8 func(rounds int) float64
 }
 
 // All lists the Sets of this CPU, the fastest first, plain Go last.
