@@ -20,6 +20,6 @@
 //
 // Ownership and concurrency: a Set has no state; everything is in the caller's
 // slices. Any number of goroutines may use one. Assembly cannot be preempted: a
-// call takes up to 6 ns per k for 12 rows, so 10 microseconds for k = 1536, and products
-// of bytes are cut into calls of 40 microseconds at most.
+// call takes up to 6 ns per k for 12 rows, so 10 microseconds for k = 1536; products of
+// bytes are cut into calls of 40 microseconds at most, and one of attention takes less.
 package kernels
