@@ -56,12 +56,13 @@ var avx512 = &Set{
 	Transpose:     transposeAsm,
 	Read:          readBy(readAVX512, 512),
 	MulAddF32:     mulAddF32By(mulAddF32AVX512),
-	MulAddInt8:    mulAddInt8Wide(),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX512),
 }
 
 // avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
 var avx512Older = func(s Set) *Set {
 	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	s.MulAddInt8 = avx2.MulAddInt8
 	return &s
 }(*avx512)
 
