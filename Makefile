@@ -40,7 +40,7 @@ proto: ## the generated code of messages/
 	cd messages/gen && $(GO) run .
 
 kernels: ## the generated code of cpuexec/kernels/
-	cd cpuexec/kernels && $(GO) generate
+	cd cpuexec/kernels/gen && $(GO) generate
 
 assets: build ## fetches SmolLM2-135M-Instruct into the user's cache and checks it
 	./test/assets.sh

@@ -85,11 +85,12 @@ func (p *adapter) joint(j *joint, parts []*model.AdapterPart) lowRank {
 	if ranks == 0 {
 		return lowRank{}
 	}
-	r := lowRank{down: matrix{panels: p.cut(j.in * padded(ranks)), k: j.in}, up: make([]upPanel, j.width/kernels.Panel)}
+	r := lowRank{down: newMatrix(&p.area, kernels.F32, j.in, padded(ranks)), up: make([]upPanel, j.width/kernels.Panel)}
+	clear(r.down.panels) // an earlier adapter's
 	for m, part := range parts {
 		for c := range starts[m+1] - starts[m] {
 			at := starts[m] + c
-			panel := r.down.panel(at / kernels.Panel)
+			panel := r.down.floats(at / kernels.Panel)
 			for k, v := range part.A[c*j.in:][:j.in] {
 				panel[k*kernels.Panel+at%kernels.Panel] = v
 			}
@@ -99,7 +100,8 @@ func (p *adapter) joint(j *joint, parts []*model.AdapterPart) lowRank {
 		first, end := j.reach(i)
 		up := &r.up[i]
 		up.from, up.k = starts[first], starts[end]-starts[first]
-		up.panel = p.cut(up.k * kernels.Panel)
+		up.panel = cut[float32](&p.area, up.k*kernels.Panel)
+		clear(up.panel)
 		up.fill(j, i, starts, parts)
 	}
 	return r
@@ -118,11 +120,4 @@ func (r *upPanel) fill(j *joint, i int, starts []int, parts []*model.AdapterPart
 			r.panel[(starts[m]-r.from+k)*kernels.Panel+c] = float32(part.Scale * float64(v))
 		}
 	}
-}
-
-// cut takes memory of the place and clears what an earlier adapter left.
-func (p *adapter) cut(n int) []float32 {
-	part := cut[float32](&p.area, n)
-	clear(part)
-	return part
 }

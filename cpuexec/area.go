@@ -36,15 +36,26 @@ func (a *area) take() error {
 	return nil
 }
 
-// cut takes the next n elements of 4 bytes, rounded up to cache lines. Asking for
-// more than was planned is a bug and panics.
-func cut[T float32 | int32](a *area, n int) []T {
-	part := a.mem[a.used : a.used+int(lines(n))]
+// number is what memory is cut into.
+type number interface {
+	byte | uint16 | float32 | int32
+}
+
+// cut takes the next n elements, rounded up to cache lines. Asking for more than was
+// planned is a bug and panics.
+func cut[T number](a *area, n int) []T {
+	size := n * int(unsafe.Sizeof(*new(T)))
+	part := a.mem[a.used:][:lineBytes(int64(size))]
 	a.used += len(part)
-	if n == 0 {
+	return view[T](part[:size])
+}
+
+// view is memory as numbers of a type; nil for none.
+func view[T number](mem []byte) []T {
+	if len(mem) == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), n)
+	return unsafe.Slice((*T)(unsafe.Pointer(&mem[0])), len(mem)/int(unsafe.Sizeof(*new(T))))
 }
 
 // part takes the next size bytes as an area of its own, which is not to be freed.

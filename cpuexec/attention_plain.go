@@ -2,39 +2,34 @@ package cpuexec
 
 import "math"
 
-// attendPlain is attendHead by the definition, in Go alone: all scores of a query
-// head, their maximum, the weights and their sum, the weighted sum of V, each over
+// attendPlain is attendSpan by the definition, in Go alone and for one token: all scores of
+// a query head, their maximum, the weights and their sum, the weighted sum of V, each over
 // ascending positions and in float32, every operation rounded by itself. What it
 // answers depends on nothing but the sequence, not on the page size either. It is
-// there to be compared with, several times slower than attendHead.
-func (s *step) attendPlain(i, head, layer int, scores []float32) {
+// there to be compared with, several times slower than attendSpan.
+func (s *step) attendPlain(i, head, layer int, w *attention) {
 	t := &s.tokens[i]
 	first := head * s.group * s.headDim
 	for g := range s.group {
 		at := first + g*s.headDim
-		q, out := s.qkv[i*s.qkvWidth+at:][:s.headDim], s.attn[i*s.attnWidth+at:][:s.headDim]
-		some := scores[:t.pos+1]
-		s.scorePlain(t, q, head, layer, some)
+		q, out := s.qkv[i*s.qkvWidth+at:][:s.headDim], s.attn.x[i*s.attnWidth+at:][:s.headDim]
+		some := w.scores[:t.pos+1]
+		s.scorePlain(t, q, head, layer, some, w.vector)
 		sum := softmaxPlain(some)
-		s.sumPlain(t, some, head, layer, out)
+		s.sumPlain(t, some, head, layer, out, w.vector)
 		for d := range out {
 			out[d] /= sum
 		}
 	}
 }
 
-// scorePlain writes the products of q with K of the positions up to t's.
-func (s *step) scorePlain(t *token, q []float32, head, layer int, scores []float32) {
+// scorePlain writes the products of q with K of the positions up to t's; k is scratch.
+func (s *step) scorePlain(t *token, q []float32, head, layer int, scores, k []float32) {
 	clear(scores)
-	for page := 0; page*s.cache.pageSize < len(scores); page++ {
-		k, _ := s.cache.head(t.slot.table[page], layer, head)
-		some := scores[page*s.cache.pageSize:]
-		some = some[:min(s.cache.pageSize, len(some))]
+	for j := range scores {
+		s.cache.key(t.slot.table[j/s.cache.pageSize], layer, head, j%s.cache.pageSize, k)
 		for d, x := range q {
-			row := k[d*s.cache.pageSize:][:len(some)]
-			for j, y := range row {
-				some[j] += float32(x * y)
-			}
+			scores[j] += float32(x * k[d])
 		}
 	}
 }
@@ -53,12 +48,13 @@ func softmaxPlain(scores []float32) (sum float32) {
 	return sum
 }
 
-// sumPlain writes V of the positions up to t's, each times its weight, summed.
-func (s *step) sumPlain(t *token, weights []float32, head, layer int, out []float32) {
+// sumPlain writes V of the positions up to t's, each times its weight, summed; v is
+// scratch.
+func (s *step) sumPlain(t *token, weights []float32, head, layer int, out, v []float32) {
 	clear(out)
 	for j, w := range weights {
-		_, v := s.cache.head(t.slot.table[j/s.cache.pageSize], layer, head)
-		for d, x := range v[j%s.cache.pageSize*s.headDim:][:s.headDim] {
+		s.cache.value(t.slot.table[j/s.cache.pageSize], layer, head, j%s.cache.pageSize, v)
+		for d, x := range v {
 			out[d] += float32(w * x)
 		}
 	}

@@ -2,8 +2,6 @@ package cpuexec
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,15 +11,7 @@ import (
 // BenchmarkDecode decodes SmolLM2-135M, if it is in the user's cache, with so many
 // sequences at a time, behind a prompt of 64 tokens.
 func BenchmarkDecode(b *testing.B) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		b.Skip(err)
-	}
-	path := filepath.Join(cache, "cbactor", "SmolLM2-135M-Instruct.Q4_1.gguf")
-	if _, err := os.Stat(path); err != nil {
-		b.Skip(err)
-	}
-	m, set := loadModel(b, path)
+	m, set := loadModel(b, smollm2(b))
 	for _, kernels := range kernelNames()[:max(1, len(kernelNames())-1)] {
 		for _, n := range []int{1, 16, 32} {
 			b.Run(fmt.Sprintf("%s/%d", kernels, n), func(b *testing.B) {

@@ -64,6 +64,11 @@ type Config struct {
 	// QuantizeQ8. QuantizeColumn is for all matrices, however they are stored.
 	Quantize Quantize
 
+	// Stored says what tensors are stored as, which Compute and Quantize make formats of;
+	// one that is not in it counts as floats. nil: New takes what Weights has. The
+	// formats stay, also for sets that are loaded later and stored otherwise.
+	Stored []model.Tensor
+
 	// KVType is what keys and values are stored as; "": KVF32.
 	KVType KVType
 
@@ -77,6 +82,9 @@ type Config struct {
 	// Pin binds every thread to a CPU, on Linux. The goroutine that calls Finish
 	// must be locked to its thread (runtime.LockOSThread) and is bound too.
 	Pin bool
+
+	// Profile, if set, is told where the time of steps goes.
+	Profile *Profile
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after
 	// position pos of a slot's sequence. It is called by Finish's goroutine; the
@@ -157,14 +165,18 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Attention = cmp.Or(c.Attention, Tiled); c.Attention != Tiled && c.Attention != Plain {
 		return c, fmt.Errorf("%w: Attention is %q, must be %s or %s", ErrConfig, c.Attention, Tiled, Plain)
 	}
-	if c.Compute = cmp.Or(c.Compute, ComputeF32); c.Compute != ComputeF32 {
-		return c, fmt.Errorf("%w: Compute is %q, must be %s", ErrConfig, c.Compute, ComputeF32)
+	if c.Compute = cmp.Or(c.Compute, ComputeF32); c.Compute != ComputeF32 && c.Compute != ComputeBF16 && c.Compute != ComputeInt8 {
+		return c, fmt.Errorf("%w: Compute is %q, must be %s, %s or %s", ErrConfig, c.Compute, ComputeF32, ComputeBF16, ComputeInt8)
 	}
-	if c.Quantize = cmp.Or(c.Quantize, QuantizeQ8); c.Quantize != QuantizeQ8 {
-		return c, fmt.Errorf("%w: Quantize is %q, must be %s", ErrConfig, c.Quantize, QuantizeQ8)
+	if c.Quantize = cmp.Or(c.Quantize, QuantizeQ8); c.Quantize != QuantizeQ8 && c.Quantize != QuantizeQ4 && c.Quantize != QuantizeColumn {
+		return c, fmt.Errorf("%w: Quantize is %q, must be %s, %s or %s", ErrConfig, c.Quantize, QuantizeQ8, QuantizeQ4, QuantizeColumn)
 	}
-	if c.KVType = cmp.Or(c.KVType, KVF32); c.KVType != KVF32 {
-		return c, fmt.Errorf("%w: KVType is %q, must be %s", ErrConfig, c.KVType, KVF32)
+	switch c.KVType = cmp.Or(c.KVType, KVF32); {
+	case c.KVType != KVF32 && c.KVType != KVBF16 && c.KVType != KVInt8:
+		return c, fmt.Errorf("%w: KVType is %q, must be %s, %s or %s", ErrConfig, c.KVType, KVF32, KVBF16, KVInt8)
+	case c.KVType == KVInt8 && c.Model.HeadDim%4 != 0:
+		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, the model has %d; use %s",
+			ErrConfig, c.KVType, c.Model.HeadDim, KVBF16)
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)

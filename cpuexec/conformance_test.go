@@ -1,7 +1,6 @@
 package cpuexec
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -31,6 +30,9 @@ func TestConformance(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, threads := range []int{1, 2} {
 		suite.Run(t, makeWith(m, set, Config{Threads: threads}))
+	}
+	for _, kv := range kvTypes[1:] {
+		suite.Run(t, makeWith(m, set, Config{Threads: 2, KVType: kv}))
 	}
 }
 
@@ -100,14 +102,16 @@ func TestBadRow(t *testing.T) {
 func TestBlockAfterNaN(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, name := range kernelNames() {
-		cfg := Config{Model: m, Weights: set, Threads: 1, Kernels: name, MaxContext: 64, MaxSlots: 1}
-		clean, used := newDriver(t, cfg, 64, true), newDriver(t, cfg, 64, true)
-		for i := range used.e.step.cache.mem {
-			used.e.step.cache.mem[i] = float32(math.NaN())
+		for _, kv := range kvTypes {
+			cfg := Config{Model: m, Weights: set, Threads: 1, Kernels: name, MaxContext: 64, MaxSlots: 1, KVType: kv}
+			clean, used := newDriver(t, cfg, 64, true), newDriver(t, cfg, 64, true)
+			for i := range used.e.step.cache.mem {
+				used.e.step.cache.mem[i] = 0xff // of any type a NaN
+			}
+			a, b := &sequence{ids: []int32{9, 8, 7}, limit: 4}, &sequence{ids: []int32{9, 8, 7}, limit: 4}
+			clean.run(a)
+			used.run(b)
+			sameLogits(t, name+", "+string(kv), b.logits, a.logits)
 		}
-		a, b := &sequence{ids: []int32{9, 8, 7}, limit: 4}, &sequence{ids: []int32{9, 8, 7}, limit: 4}
-		clean.run(a)
-		used.run(b)
-		sameLogits(t, name, b.logits, a.logits)
 	}
 }

@@ -31,7 +31,7 @@ func randomCopies(n, blocks, host int) []executor.Copy {
 }
 
 // TestCopiesKeepTheirOrder runs copies of one Batch and does them again one after
-// another on the side: every float of both pools is the same, on any number of
+// another on the side: every byte of both pools is the same, on any number of
 // threads. Blocks of 5 tokens do not divide evenly among 3 threads.
 func TestCopiesKeepTheirOrder(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
@@ -40,15 +40,15 @@ func TestCopiesKeepTheirOrder(t *testing.T) {
 	for _, threads := range []int{1, 2, 3} {
 		e := start(t, Config{Model: m, Weights: set, Threads: threads, PageSize: 5, MaxSlots: 1, MaxContext: 5 * blocks, HostBlocks: host})
 		e.step.alone = 0
-		c := &e.step.cache
+		c, r := &e.step.cache, rand.New(rand.NewPCG(7, 8))
 		for i := range c.mem {
-			c.mem[i] = float32(i)
+			c.mem[i] = byte(r.Uint32())
 		}
 		for i := range c.host {
-			c.host[i] = -1 - float32(i)
+			c.host[i] = byte(r.Uint32())
 		}
 		mem, pool := slices.Clone(c.mem), slices.Clone(c.host)
-		twin := cache{mem: mem, host: pool, blockLen: c.blockLen}
+		twin := cache{mem: mem, host: pool, layout: c.layout}
 		for i := range copies {
 			from, to := twin.ends(&copies[i])
 			copy(to, from)

@@ -11,6 +11,7 @@ type dims struct {
 	vocab, hidden, inter, layers int
 	heads, kvHeads, headDim      int
 	group                        int // query heads of a key head
+	stateLen                     int // floats of an attention state
 
 	hiddenWidth, qkvWidth, attnWidth, interWidth, vocabWidth int
 }
@@ -20,6 +21,7 @@ func dimsOf(m *model.Config) dims {
 		vocab: m.Vocab, hidden: m.Hidden, inter: m.Intermediate, layers: m.Layers,
 		heads: m.Heads, kvHeads: m.KVHeads, headDim: m.HeadDim,
 		group:       m.Heads / m.KVHeads,
+		stateLen:    kernels.StateLen(m.HeadDim),
 		hiddenWidth: padded(m.Hidden),
 		qkvWidth:    padded((m.Heads + 2*m.KVHeads) * m.HeadDim),
 		attnWidth:   padded(m.Heads * m.HeadDim),
@@ -31,11 +33,8 @@ func dimsOf(m *model.Config) dims {
 // padded rounds up to whole panels.
 func padded(n int) int { return (n + kernels.Panel - 1) / kernels.Panel * kernels.Panel }
 
+// widest is the width of the widest row that a matrix of a layer takes.
+func (d *dims) widest() int { return max(d.hiddenWidth, d.attnWidth, d.interWidth) }
+
 // attnDim is the length of all query heads side by side.
 func (d *dims) attnDim() int { return d.heads * d.headDim }
-
-// pageFloats is the size of one page: K and V of all key heads of a layer.
-func (d *dims) pageFloats(pageSize int) int { return 2 * d.kvHeads * d.headDim * pageSize }
-
-// blockFloats is the size of a block: a page of every layer.
-func (d *dims) blockFloats(pageSize int) int { return d.layers * d.pageFloats(pageSize) }

@@ -1,19 +1,33 @@
 // Package cpuexec is the executor for CPUs: the forward pass of the Llama family
-// in float32 over a paged cache.
+// over a paged cache, with weights in float32, bf16, 8 or 4 bits.
 //
 // Purpose: right first. Every logit is one chain of operations in one order,
 // whatever is computed beside it: products sum over ascending k, attention goes
 // over a sequence's positions in ascending tiles of up to 32 that never cross a
-// page, keys and values are read back from the cache, a chunk's own too. So batch,
-// chunks, block ids, number of threads and instruction set never change a bit; the
-// page size does where it cuts the tiles. Plain attention, by the definition and
-// slow, is there to be compared with: Config.Attention.
+// page, and after every 1,024 positions begins a sum of its own, which is merged with
+// those before; keys and values are read back from the cache, rounded to its type, a
+// chunk's own too. So batch, chunks, block ids, number of threads and instruction set
+// never change a bit; the page size does where it cuts the tiles. Plain attention, by the
+// definition and slow, is there to be compared with: Config.Attention.
+//
+// Attention: neighbouring positions of a sequence share what they read of the cache, up
+// to 16 of them and their query heads. Threads take such spans as they come; long contexts are
+// shared by segments.
+//
+// Numbers: a matrix is packed in one kernels.Format, which Config.Compute, Config.Quantize
+// and what is stored decide at New. Blocks of Q8_0 and Q4_1 are computed with as they are,
+// and bf16 likewise, so their logits are those of float32; what has to be quantised is at
+// load, as ggml does, and where tensors of one matrix (q, k and v; gate and up) are stored
+// in several types, all get the finest of their formats. With ComputeInt8 rows are packed
+// in 8 bits, with a scale for each 32 numbers of a row, or 256 where weights have one for
+// a column: a row's bits stay its own. Norms, rotation, attention, SiLU, adapters and the
+// residual stream are in float32.
 //
 // Sampling: rows are drawn, and prompts scored, by the threads, each with a Sampler
 // of its own, up to 64 rows of logits at a time. A Processor of a request runs there,
 // and what it does wrong fails its row alone.
 //
-// Adapters: each has a place, with its matrices packed as the model's are, in panels. A
+// Adapters: each has a place, with its matrices in panels of float32. A
 // step lays the rows of an adapter side by side and adds two products to those of the
 // weights, each one sum over ascending k, so nothing said above changes. Rows without
 // one are computed as where there are none.
@@ -28,6 +42,10 @@
 //
 // Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
 // Adapters stay, since nobody else has them.
+//
+// Profile: where Config.Profile is set, each thread notes the time at every barrier, and
+// the step's work is counted behind it, without allocation; else there is a branch for
+// each barrier. MeasureMachine says what the threads could reach.
 //
 // Concurrency: Load has a set packed between steps, by the threads that compute them, for
 // an eighth of their time; while there is no step, its caller's goroutine packs. A step runs on all threads from end to end, on the goroutine that

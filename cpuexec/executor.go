@@ -17,10 +17,11 @@ const MaxOutstanding = 2
 
 // Executor computes a model on CPUs. It is an executor.Loader.
 type Executor struct {
-	config Config
-	memory Memory
-	info   executor.Info
-	check  *executor.Checker
+	config  Config
+	memory  Memory
+	formats formats // of packed weights
+	info    executor.Info
+	check   *executor.Checker
 
 	kernels  *kernels.Set
 	pool     *pool.Pool
@@ -80,6 +81,7 @@ func (e *Executor) Finish(r *executor.Result) error {
 	began := time.Now()
 	r.Step = b.Step
 	if e.failed == nil {
+		e.step.clock.begin(began)
 		if err := e.run(b, r); err != nil {
 			e.failed = fmt.Errorf("step %d: %w", b.Step, err)
 		}
@@ -106,6 +108,7 @@ func (e *Executor) run(b *executor.Batch, r *executor.Result) (err error) {
 		if err := e.step.pack(p, e.took/besideShare); err != nil {
 			return err
 		}
+		e.step.clock.settle(OpPack)
 	}
 	e.step.weights = e.weightsOf(b.Epoch)
 	return e.step.run(b, r)

@@ -18,44 +18,52 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestStepsAllocateNothing decodes on all threads, greedy and not, through Start
-// and Finish. It counts by itself: testing.AllocsPerRun leaves one P, for which
-// spinning threads then queue.
+// and Finish, with a Profile, over every type of cache and over more than one segment. It
+// counts by itself: testing.AllocsPerRun leaves one P, for which spinning threads then queue.
 func TestStepsAllocateNothing(t *testing.T) {
-	m, set := loadModel(t, family("llama"))
-	d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxContext: 512, MaxSlots: 4, MaxAdapters: 1}, 64, false)
-	if err := d.e.LoadAdapter("a", randomAdapter(m, 1, 8, func(string) bool { return true })); err != nil {
-		t.Fatal(err)
+	m, set := longModel(t, 2048)
+	for _, kv := range kvTypes {
+		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 4, MaxAdapters: 1, KVType: kv, Profile: new(Profile)}, 256, false)
+		if err := d.e.LoadAdapter("a", randomAdapter(m, 1, 8, func(string) bool { return true })); err != nil {
+			t.Fatal(err)
+		}
+		d.e.step.alone = 0
+		seqs := append(randomSequences(m, 3, 20, 300), longSequence(m, 1000, 300))
+		for i, s := range seqs {
+			s.adapter = []string{"a", ""}[i%2]
+			s.sampling = sampling.Params{Temperature: float32(i) / 4, TopK: 20, TopP: 0.9}
+		}
+		if got := allocations(d, seqs, 20, 200); got > 20 {
+			t.Errorf("%s: %d allocations in 200 steps", kv, got)
+		}
 	}
-	d.e.step.alone = 0
+}
+
+// allocations is how many n steps make behind some others.
+func allocations(d *driver, seqs []*sequence, first, n int) uint64 {
 	var b executor.Batch
 	var r executor.Result
-	seqs := randomSequences(m, 4, 20, 300)
 	for i, s := range seqs {
-		s.adapter = []string{"a", ""}[i%2]
-		s.sampling = sampling.Params{Temperature: float32(i) / 4, TopK: 20, TopP: 0.9}
 		d.admit(&b, s, executor.Slot(i))
-		s.ids = slices.Grow(s.ids, 300)
+		s.ids = slices.Grow(s.ids, s.limit)
 	}
 	steps := func(n int) {
 		for range n {
 			d.step++
 			b.Step, b.Epoch = d.step, 1
 			for _, s := range seqs {
-				d.row(&b, s, 64)
+				d.row(&b, s, d.chunk)
 			}
 			d.do(&b, &r)
 			b.Reset()
 		}
 	}
-	steps(20)
+	steps(first)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	const n = 200
 	steps(n)
 	runtime.ReadMemStats(&after)
-	if got := after.Mallocs - before.Mallocs; got > n/10 {
-		t.Errorf("%d allocations in %d steps", got, n)
-	}
+	return after.Mallocs - before.Mallocs
 }
 
 // TestPanic lets the hook panic on a thread while the others compute: the step
@@ -115,7 +123,7 @@ func TestDraws(t *testing.T) {
 func TestEnvironmentChoosesKernels(t *testing.T) {
 	t.Setenv("CBACTOR_CPU", "generic")
 	m, set := loadModel(t, family("llama"))
-	if name := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}).Info().Name; name != "cpu generic f32" {
+	if name := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64}).Info().Name; name != "cpu generic f32 kv f32" {
 		t.Errorf("the executor is %q", name)
 	}
 }

@@ -6,33 +6,26 @@ import (
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 )
 
-// rowBlock is how many rows pass a panel before the next panel's turn: enough to
-// pay for reading it, few enough that the rows stay in the second level cache.
-const rowBlock = 64
-
 // work is a thread's part of a step. Between two syncs every thread writes only
 // what no other one touches.
 func (s *step) work(id int) {
+	s.clock.mark(id, OpRest)
 	s.embed(id)
-	s.pool.Sync()
+	s.sync(id, OpEmbed)
 	for l := range s.weights.layers {
 		w := &s.weights.layers[l]
-		s.norms(id, w.attnNorm)
-		s.pool.Sync()
-		s.project(id, l, &w.qkv)
-		s.pool.Sync()
+		s.project(id, l, s.norms(id, w.attnNorm))
+		s.sync(id, OpQKV)
 		s.store(id, l)
-		s.pool.Sync()
+		s.sync(id, OpStore)
 		s.attend(id, l)
-		s.pool.Sync()
-		s.addProduct(id, l, jointOut, &w.out, s.attn, s.attnWidth)
-		s.pool.Sync()
-		s.norms(id, w.mlpNorm)
-		s.pool.Sync()
-		s.gate(id, l, &w.gateUp)
-		s.pool.Sync()
-		s.addProduct(id, l, jointDown, &w.down, s.act, s.interWidth)
-		s.pool.Sync()
+		s.sync(id, OpAttention)
+		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))
+		s.sync(id, OpOut)
+		s.gate(id, l, s.norms(id, w.mlpNorm))
+		s.sync(id, OpGateUp)
+		s.addProduct(id, l, jointDown, s.finish(id, &s.act))
+		s.sync(id, OpDown)
 	}
 	s.head(id)
 }
@@ -46,6 +39,7 @@ func (s *step) embed(id int) {
 	for t := lo; t < hi; t++ {
 		row := s.x[t*s.hiddenWidth:][:s.hiddenWidth]
 		s.weights.embedding.Row(row[:s.hidden], int(s.tokens[t].id))
+		clear(row[s.hidden:]) // where a row that failed may have left a NaN
 		for i, f := range s.invFreq {
 			angle := float32(s.tokens[t].pos) * float32(f)
 			sin, cos := math.Sincos(float64(angle))
@@ -55,69 +49,65 @@ func (s *step) embed(id int) {
 	}
 }
 
-// norms writes this thread's rows of x, normalised, to norm.
-func (s *step) norms(id int, w []float32) {
+// norms gives the rows of x, normalised. Each thread does its share, and a single row each
+// for itself, which is faster than to wait.
+func (s *step) norms(id int, w []float32) *input {
+	if len(s.tokens) == 1 {
+		own := &s.workers[id].own
+		own.x, own.width = s.workers[id].norm, s.hiddenWidth
+		s.normalise(own, 0, 0, w)
+		s.clock.mark(id, OpNorm)
+		return own
+	}
 	lo, hi := share(len(s.tokens), id, s.threads)
 	for t := lo; t < hi; t++ {
-		at, end := t*s.hiddenWidth, (t+1)*s.hiddenWidth
-		s.kernels.Norm(s.x[at:end], w, s.norm[at:end], s.hidden, s.config.Model.NormEps)
+		s.normalise(&s.norm, t, t, w)
 	}
+	s.sync(id, OpNorm)
+	return &s.norm
+}
+
+// normalise makes the residual stream of a token row number row of what a matrix takes.
+func (s *step) normalise(in *input, row, token int, w []float32) {
+	x := s.x[token*s.hiddenWidth:][:s.hiddenWidth]
+	s.kernels.Norm(x, w, in.x[row*in.width:][:in.width], s.hidden, s.config.Model.NormEps)
+	s.quantise(in, row, 1)
 }
 
 // project writes this thread's columns of q, k and v.
-func (s *step) project(id, layer int, m *matrix) {
-	s.lower(id, layer, jointQKV, s.norm, s.hiddenWidth)
-	lo, hi := share(m.count(), id, s.threads)
-	for r := 0; r < len(s.tokens); r += rowBlock {
-		rows := min(rowBlock, len(s.tokens)-r)
-		for p := lo; p < hi; p++ {
-			out := s.qkv[r*s.qkvWidth+p*kernels.Panel:]
-			s.kernels.Gemm(m.panel(p), s.norm[r*s.hiddenWidth:], out, m.k, rows, s.hiddenWidth, s.qkvWidth)
-			if m.bias != nil {
-				s.kernels.AddTile(out, m.bias[p*kernels.Panel:], rows, s.qkvWidth, 0)
-			}
-			s.raise(id, layer, jointQKV, p, r, rows, out, s.qkvWidth)
-		}
+func (s *step) project(id, layer int, in *input) {
+	l := s.linear(id, layer, jointQKV, in)
+	lo, hi := share(l.count(), id, s.threads)
+	for t := range parts(len(s.tokens), lo, hi, l.most(1)) {
+		s.apply(&l, t, s.qkv[t.r*s.qkvWidth+t.p*kernels.Panel:], s.qkvWidth)
 	}
 }
 
 // gate writes this thread's columns of silu(gate)*up.
-func (s *step) gate(id, layer int, m *matrix) {
-	s.lower(id, layer, jointGateUp, s.norm, s.hiddenWidth)
-	lo, hi := share(m.count()/2, id, s.threads)
+func (s *step) gate(id, layer int, in *input) {
+	l := s.linear(id, layer, jointGateUp, in)
+	lo, hi := share(l.count()/2, id, s.threads)
 	tile := s.workers[id].tile
-	const width = 2 * kernels.Panel
-	for r := 0; r < len(s.tokens); r += rowBlock {
-		rows := min(rowBlock, len(s.tokens)-r)
-		in := s.norm[r*s.hiddenWidth:]
-		for p := lo; p < hi; p++ {
-			for i := range 2 {
-				out := tile[i*kernels.Panel:]
-				s.kernels.Gemm(m.panel(2*p+i), in, out, m.k, rows, s.hiddenWidth, width)
-				if m.bias != nil {
-					s.kernels.AddTile(out, m.bias[(2*p+i)*kernels.Panel:], rows, width, 0)
-				}
-				s.raise(id, layer, jointGateUp, 2*p+i, r, rows, out, width)
-			}
-			s.kernels.SiluTile(tile, s.act[r*s.interWidth+p*kernels.Panel:], rows, s.interWidth)
+	for t := range parts(len(s.tokens), lo, hi, l.most(2)) {
+		if t.rows == 1 {
+			s.apply(&l, part{t.r, 1, 2 * t.p, 2 * t.panels}, tile, kernels.Panel)
+		} else {
+			s.apply(&l, part{t.r, t.rows, 2 * t.p, 1}, tile, 2*kernels.Panel)
+			s.apply(&l, part{t.r, t.rows, 2*t.p + 1, 1}, tile[kernels.Panel:], 2*kernels.Panel)
 		}
+		first := t.p * kernels.Panel
+		s.kernels.SiluTile(tile, s.act.x[t.r*s.interWidth+first:], t.tiles(), t.stride(s.interWidth))
+		s.quantisePart(&s.act, t.r, t.rows, first, t.panels*kernels.Panel)
 	}
 }
 
-// addProduct adds this thread's columns of in times m to x.
-func (s *step) addProduct(id, layer, joint int, m *matrix, in []float32, width int) {
-	s.lower(id, layer, joint, in, width)
-	lo, hi := share(m.count(), id, s.threads)
+// addProduct adds this thread's columns of in times a matrix to x.
+func (s *step) addProduct(id, layer, joint int, in *input) {
+	l := s.linear(id, layer, joint, in)
+	lo, hi := share(l.count(), id, s.threads)
 	tile := s.workers[id].tile
-	for r := 0; r < len(s.tokens); r += rowBlock {
-		rows := min(rowBlock, len(s.tokens)-r)
-		for p := lo; p < hi; p++ {
-			s.kernels.Gemm(m.panel(p), in[r*width:], tile, m.k, rows, width, kernels.Panel)
-			if m.bias != nil {
-				s.kernels.AddTile(tile, m.bias[p*kernels.Panel:], rows, kernels.Panel, 0)
-			}
-			s.raise(id, layer, joint, p, r, rows, tile, kernels.Panel)
-			s.kernels.AddTile(s.x[r*s.hiddenWidth+p*kernels.Panel:], tile, rows, s.hiddenWidth, kernels.Panel)
-		}
+	for t := range parts(len(s.tokens), lo, hi, l.most(1)) {
+		s.apply(&l, t, tile, kernels.Panel)
+		s.kernels.AddTile(s.x[t.r*s.hiddenWidth+t.p*kernels.Panel:], tile, t.tiles(), t.stride(s.hiddenWidth), kernels.Panel)
 	}
 }

@@ -5,20 +5,33 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// head computes the logits that are wanted, and what is drawn from or told of them.
+// head computes the logits that are wanted, and what is drawn from or told of them. Of
+// greedy rows, which come last, logits are compared as they are computed and not kept,
+// unless one is not usable: then the sampler says what is wrong.
 func (s *step) head(id int) {
 	most := s.config.headRows()
 	for at := 0; at < len(s.samples); at += most {
 		some := s.samples[at:min(at+most, len(s.samples))]
+		full := min(max(s.firstGreedy-at, 0), len(some)) // rows of logits
 		s.headNorms(id, some)
-		s.pool.Sync()
-		s.headProduct(id, len(some))
-		s.pool.Sync()
+		s.sync(id, OpNorm)
+		if full < len(some) {
+			s.headBest(id, full, len(some))
+			s.sync(id, OpHead)
+			if !s.usable(len(some) - full) {
+				full = len(some)
+			}
+		}
+		if full == len(some) {
+			s.headProduct(id, full)
+			s.sync(id, OpHead)
+		}
 		if id == 0 && s.config.KeepLogits != nil {
 			s.keepLogits(some)
 		}
-		s.draw(id, some)
-		s.pool.Sync()
+		s.draw(id, some[:full])
+		s.take(id, some[full:])
+		s.sync(id, OpSample)
 	}
 }
 
@@ -26,8 +39,7 @@ func (s *step) head(id int) {
 func (s *step) headNorms(id int, some []sample) {
 	lo, hi := share(len(some), id, s.threads)
 	for i := lo; i < hi; i++ {
-		x := s.x[some[i].from*s.hiddenWidth:][:s.hiddenWidth]
-		s.kernels.Norm(x, s.weights.norm, s.headIn[i*s.hiddenWidth:][:s.hiddenWidth], s.hidden, s.config.Model.NormEps)
+		s.normalise(&s.headIn, i, some[i].from, s.weights.norm)
 	}
 }
 
@@ -35,8 +47,8 @@ func (s *step) headNorms(id int, some []sample) {
 func (s *step) headProduct(id, rows int) {
 	m := &s.weights.head
 	lo, hi := share(m.count(), id, s.threads)
-	for p := lo; p < hi; p++ {
-		s.kernels.Gemm(m.panel(p), s.headIn, s.logits[p*kernels.Panel:], m.k, rows, s.hiddenWidth, s.vocabWidth)
+	for t := range parts(rows, lo, hi, m.most(1)) {
+		s.multiply(m, &s.headIn, t, s.logits[t.p*kernels.Panel:], s.vocabWidth)
 	}
 }
 
@@ -51,6 +63,14 @@ func (s *step) draw(id int, some []sample) {
 	}
 }
 
+// take gives this thread's greedy rows the ids that were found.
+func (s *step) take(id int, greedy []sample) {
+	lo, hi := share(len(greedy), id, s.threads)
+	for i := lo; i < hi; i++ {
+		greedy[i].drawn.ID = s.largest(i)
+	}
+}
+
 // draw uses the logits of m.
 func (m *sample) draw(sampler *sampling.Sampler, logits []float32) {
 	q, out := m.slot, &m.drawn
@@ -61,9 +81,13 @@ func (m *sample) draw(sampler *sampling.Sampler, logits []float32) {
 		m.err = sampler.Score(logits, q.ids[m.pos], q.sampling.Tell.Top, out)
 		return
 	}
-	history := sampling.History{IDs: q.ids, Prompt: q.prompt}
-	m.err = sampler.Sample(logits, &q.sampling, history, sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}, out)
+	m.err = sampler.Sample(logits, &q.sampling, m.history(), sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}, out)
 	m.drawn.ID = out.ID
+}
+
+// history is what m's sequence has.
+func (m *sample) history() sampling.History {
+	return sampling.History{IDs: m.slot.ids, Prompt: m.slot.prompt}
 }
 
 // keepLogits shows the logits of rows that sample to the configuration's hook.

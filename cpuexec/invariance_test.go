@@ -115,21 +115,24 @@ func TestBatchSizes(t *testing.T) {
 func TestPageSizes(t *testing.T) {
 	m, set := loadModel(t, "tiny")
 	prompt := []int32{0, 327, 329, 259, 323}
-	var want *sequence
-	for _, size := range []int{32, 1, 2, 5, 16, 31, 33, 64, 100} {
-		cfg := base(m, set)
-		cfg.PageSize = size
-		s := &sequence{ids: slices.Clone(prompt), limit: 100}
-		newDriver(t, cfg, 64, true).run(s)
-		if want == nil {
-			want = s
-		}
-		for i := range want.out() {
-			if lead(want.logits[i]) < 1e-3 {
-				break
+	for _, kv := range kvTypes {
+		var want *sequence
+		bound := map[KVType]float32{KVF32: 1e-3, KVBF16: 1e-2, KVInt8: 1e-2}[kv]
+		for _, size := range []int{32, 1, 2, 5, 16, 31, 33, 64, 100} {
+			cfg := base(m, set)
+			cfg.PageSize, cfg.KVType = size, kv
+			s := &sequence{ids: slices.Clone(prompt), limit: 100}
+			newDriver(t, cfg, 64, true).run(s)
+			if want == nil {
+				want = s
 			}
-			if s.out()[i] != want.out()[i] {
-				t.Fatalf("page size %d: token %d is %d, with 32 it is %d", size, i, s.out()[i], want.out()[i])
+			for i := range want.out() {
+				if lead(want.logits[i]) < bound {
+					break
+				}
+				if s.out()[i] != want.out()[i] {
+					t.Fatalf("%s, page size %d: token %d is %d, with 32 it is %d", kv, size, i, s.out()[i], want.out()[i])
+				}
 			}
 		}
 	}

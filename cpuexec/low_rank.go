@@ -54,7 +54,7 @@ func (s *step) extend(a *adapter) {
 
 // lower computes the ranks of all adapted tokens for one matrix from its input, this
 // thread's share, and waits for the others. Without adapters it does nothing.
-func (s *step) lower(id, layer, joint int, in []float32, width int) {
+func (s *step) lower(id, layer, joint int, in *input) {
 	panels := 0
 	for i := range s.runs {
 		u := &s.runs[i]
@@ -66,14 +66,14 @@ func (s *step) lower(id, layer, joint int, in []float32, width int) {
 			rows := min(rowBlock, u.to-r)
 			for p := range m.down.count() {
 				if panels%s.threads == id {
-					s.kernels.Gemm(m.down.panel(p), in[r*width:], s.low[r*s.lowWidth+p*kernels.Panel:], m.down.k, rows, width, s.lowWidth)
+					s.kernels.Gemm(m.down.floats(p), in.x[r*in.width:], s.low[r*s.lowWidth+p*kernels.Panel:], m.down.k, rows, in.width, s.lowWidth)
 				}
 				panels++
 			}
 		}
 	}
 	if panels > 0 {
-		s.pool.Sync()
+		s.sync(id, operationOf[joint])
 	}
 }
 

@@ -3,6 +3,7 @@ package cpuexec
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 
@@ -30,14 +31,18 @@ func New(cfg Config) (*Executor, error) {
 	if err := checkSet(cfg.Model, cfg.Weights); err != nil {
 		return nil, err
 	}
+	if cfg.Stored == nil {
+		cfg.Stored = storedTypes(cfg.Weights)
+	}
 	memory, err := cfg.plan()
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, memory: memory, kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
+	d := dimsOf(cfg.Model)
+	e := &Executor{config: cfg, memory: memory, formats: cfg.formats(&d), kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
-		Name:           name(set),
+		Name:           cfg.name(set),
 		PageSize:       cfg.PageSize,
 		Groups:         []executor.Group{{Blocks: memory.Blocks, Host: cfg.HostBlocks}},
 		MaxSlots:       cfg.MaxSlots,
@@ -49,23 +54,34 @@ func New(cfg Config) (*Executor, error) {
 		MaxAdapterRank: cfg.MaxAdapterRank,
 	}
 	e.check = executor.NewChecker(e.info, cfg.Weights.Epoch)
-	e.config.Weights = nil // kept as long as it is loaded, and no longer
+	e.config.Weights, e.config.Stored = nil, nil // kept as long as it is loaded, and no longer
 	if err := e.allocate(cfg.Weights); err != nil {
 		return nil, errors.Join(err, e.freeAreas())
 	}
 	return e, nil
 }
 
-// Name is what an executor of c has as its name, or kernels.ErrUnavailable.
+// Name is what an executor of c has as its name. Errors are Plan's that need no sizes, and
+// kernels.ErrUnavailable.
 func (c Config) Name() (string, error) {
 	set, err := c.kernels()
 	if err != nil {
 		return "", err
 	}
-	return name(set), nil
+	if c, err = c.withDefaults(); err != nil {
+		return "", err
+	}
+	return c.name(set), nil
 }
 
-func name(set *kernels.Set) string { return "cpu " + set.Name + " f32" }
+// name says what computes, with which numbers, and what they are stored as.
+func (c *Config) name(set *kernels.Set) string {
+	compute := string(c.Compute)
+	if c.Compute == ComputeInt8 && c.Quantize != QuantizeQ8 {
+		compute += " " + string(c.Quantize)
+	}
+	return fmt.Sprintf("cpu %s %s kv %s", set.Name, compute, c.KVType)
+}
 
 // kernels are those of the configuration, else of the environment.
 func (c Config) kernels() (*kernels.Set, error) {
@@ -106,7 +122,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.step.cutWork(parts[2])
 	e.adapters = newAdapters(parts[4], c, &d)
 	e.step.adapters = e.adapters
-	e.info.CopyCost = copyCost(&d, w.count())
+	e.info.CopyCost = copyCost(float64(e.memory.BlockBytes)/float64(c.PageSize), w.products())
 	return nil
 }
 

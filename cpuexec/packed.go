@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -17,23 +18,30 @@ type packed struct {
 	head      matrix
 }
 
-// count is the number of weights, padding included.
-func (w *packed) count() int { return len(w.area.mem) / 4 }
+// products is how many products a token takes, padding included.
+func (w *packed) products() int {
+	n := w.head.products()
+	for l := range w.layers {
+		for j := range w.layers[l].matrices {
+			n += w.layers[l].matrices[j].products()
+		}
+	}
+	return n
+}
 
 // layer is what one layer computes with.
 type layer struct {
 	attnNorm, mlpNorm []float32
-	qkv, out          matrix
-	gateUp            matrix // panels of gate and up in turn
-	down              matrix
+	matrices          [joints]matrix
 }
 
 // packer lays out a packed of a set.
 type packer struct {
-	set    *weights.Set
-	area   *area
-	dims   *dims
-	panels *packing // what then is to be done
+	set     *weights.Set
+	area    *area
+	dims    *dims
+	formats *formats
+	panels  *packing // what then is to be done
 }
 
 // layOut takes the memory of a place, unless it has it, and lays a set out in it that
@@ -45,7 +53,7 @@ func (e *Executor) layOut(a *area, set *weights.Set) (*packed, *packing, error) 
 	}
 	a.used = 0
 	d := dimsOf(e.config.Model)
-	p := &packer{set: set, area: a, dims: &d, panels: &packing{kernels: e.kernels}}
+	p := &packer{set: set, area: a, dims: &d, formats: &e.formats, panels: &packing{kernels: e.kernels}}
 	return p.lay(e.config.Model), p.panels, nil
 }
 
@@ -63,13 +71,10 @@ func (e *Executor) packNow(a *area, set *weights.Set) (*packed, error) {
 func (p *packer) lay(m *model.Config) *packed {
 	w := &packed{area: p.area, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.vector("model.norm.weight", p.dims.hiddenWidth)
-	head := "lm_head.weight"
-	if m.TiedHead {
-		head = "model.embed_tokens.weight"
-	}
-	w.head = p.matrix(stacked(p.tensor(head)), p.dims.hidden, p.dims.vocabWidth)
+	head := p.tensor(headName(m))
+	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < p.dims.vocab }, p.dims.hidden, p.dims.vocabWidth)
 	for l := range p.dims.layers {
-		w.layers = append(w.layers, p.layer(model.LayerPrefix(l), m))
+		w.layers = append(w.layers, p.layer(l, m))
 	}
 	return w
 }
@@ -91,27 +96,33 @@ func checkSet(m *model.Config, set *weights.Set) error {
 	return nil
 }
 
-func (p *packer) layer(prefix string, m *model.Config) layer {
-	d := p.dims
-	name := func(s string) weights.Tensor { return p.tensor(prefix + s) }
-	q, k, v := "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"
+func (p *packer) layer(number int, m *model.Config) layer {
+	prefix, d := model.LayerPrefix(number), p.dims
 	l := layer{
 		attnNorm: p.vector(prefix+"input_layernorm.weight", d.hiddenWidth),
 		mlpNorm:  p.vector(prefix+"post_attention_layernorm.weight", d.hiddenWidth),
-		qkv:      p.matrix(stacked(name(q+".weight"), name(k+".weight"), name(v+".weight")), d.hidden, d.qkvWidth),
-		out:      p.matrix(stacked(name("self_attn.o_proj.weight")), d.attnDim(), d.hiddenWidth),
-		gateUp:   p.matrix(alternating(name("mlp.gate_proj.weight"), name("mlp.up_proj.weight")), d.hidden, 2*d.interWidth),
-		down:     p.matrix(stacked(name("mlp.down_proj.weight")), d.inter, d.hiddenWidth),
 	}
-	if m.AttnBias {
-		l.qkv.bias = p.bias(stacked(name(q+".bias"), name(k+".bias"), name(v+".bias")), d.qkvWidth)
-		l.out.bias = p.bias(stacked(name("self_attn.o_proj.bias")), d.hiddenWidth)
-	}
-	if m.MLPBias {
-		l.gateUp.bias = p.bias(alternating(name("mlp.gate_proj.bias"), name("mlp.up_proj.bias")), 2*d.interWidth)
-		l.down.bias = p.bias(stacked(name("mlp.down_proj.bias")), d.hiddenWidth)
+	all := d.joints()
+	for i := range all {
+		j := &all[i]
+		l.matrices[i] = p.matrix(p.formats.layers[number][i], p.columns(j, prefix, ".weight"), j.in, j.width)
+		if hasBias(m, i) {
+			l.matrices[i].bias = p.bias(p.columns(j, prefix, ".bias"), j.width)
+		}
 	}
 	return l
+}
+
+// columns are those of a joint: of weights or biases.
+func (p *packer) columns(j *joint, prefix, kind string) columns {
+	tensors := make([]weights.Tensor, len(j.modules))
+	for i := range tensors {
+		tensors[i] = p.tensor(prefix + j.modules[i].name + kind)
+	}
+	return func(c int) (weights.Tensor, int, bool) {
+		m, row, ok := j.column(c)
+		return tensors[m], row, ok
+	}
 }
 
 // tensor is a tensor that checkSet has seen.
@@ -120,8 +131,8 @@ func (p *packer) tensor(name string) weights.Tensor {
 	return t
 }
 
-func (p *packer) matrix(from columns, k, width int) matrix {
-	m := matrix{panels: cut[float32](p.area, k*width), k: k}
+func (p *packer) matrix(f kernels.Format, from columns, k, width int) matrix {
+	m := newMatrix(p.area, f, k, width)
 	p.panels.add(m, from)
 	return m
 }

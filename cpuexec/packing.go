@@ -52,7 +52,7 @@ func (p *packing) one(tile []float32) bool {
 	i := sort.Search(len(p.parts), func(i int) bool { return n < p.parts[i].end })
 	part := &p.parts[i]
 	at := n - part.end + part.count()
-	packPanel(p.kernels, part.panel(at), at*kernels.Panel, part.from, tile)
+	packPanel(p.kernels, &part.matrix, at, part.from, tile)
 	return true
 }
 

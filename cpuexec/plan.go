@@ -14,7 +14,7 @@ type Memory struct {
 	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
-	Weights  int64 // packed as float32
+	Weights  int64 // packed
 	NextSet  int64 // the same for another set: with two sets, and taken while they are there
 	KV       int64 // the pool
 	Host     int64 // the host pool
@@ -50,20 +50,27 @@ const maxHeadRows = 64
 // every token, and once more for every fork.
 func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots) }
 
-// Plan computes what New will take for cfg, whose weights are not looked at. The
-// pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
+// Plan computes what New will take for cfg, whose weights are not looked at, but for
+// what they are Stored as where Compute is ComputeInt8. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
 // tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
 // weights, slots, work and sampling. The host pool is HostBlocks and no
 // less, or refused. Then
 //
+//	BlockBytes = layers * key heads * (K + V + scales of both), K and V of PageSize times
+//	           the head's dimension, in int8 with V of positions rounded up to 4, and a scale
+//	           in float32 for each position
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
-//	Weights  = 4 * padded matrices, norms and biases, each padded to 32 columns
+//	Weights  = matrices, as kernels.Format says of their panels of 32 columns
+//	           + 4 * norms and biases, padded to 32
 //	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
 //	           + with adapters: the padded ranks of the modules of a matrix)
-//	           + 4 * Threads * (a tile, with adapters one more, and attention states or MaxContext scores)
+//	           + contexts beyond 1,024: attention states of all heads of up to 16 tokens, for each 1,024 of MaxContext)
+//	           + 4 * Threads * (a tile, with adapters one more; a row; up to 64 queries and their attention states,
+//	           twice with contexts beyond 1,024, or MaxContext scores and a vector)
+//	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and one more a thread
 //	Adapters = 4 * MaxAdapters * (per matrix: inputs * padded ranks of its modules
 //	           + 32 * ranks of the modules that each panel of 32 columns reaches)
 //	Sampling = sampling.Bytes(vocabulary) * threads
@@ -82,7 +89,7 @@ func Plan(cfg Config) (Memory, error) {
 func (c *Config) plan() (Memory, error) {
 	d := dimsOf(c.Model)
 	m := Memory{
-		BlockBytes: 4 * int64(d.blockFloats(c.PageSize)),
+		BlockBytes: int64(layoutOf(c, &d).block),
 		Weights:    weightBytes(c, &d),
 		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
 		Work:       workBytes(c, &d),
@@ -135,9 +142,12 @@ func (c *Config) noBlock(m Memory) error {
 		ErrMemory, m.Total(), c.PageSize, m.BlockBytes, c.MaxMemory)
 }
 
-// poolBytes is the size of a pool. Attention reads whole tiles of K, so a little
-// behind the last page.
-func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + 4*kernels.Tile) }
+// readBehind is how far behind a page attention may read, since it reads whole tiles: of
+// rows of K in float32, of 4 rows at a time in int8, of scales.
+const readBehind = 4 * kernels.Tile
+
+// poolBytes is the size of a pool, which something follows that may be read.
+func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + readBehind) }
 
 // hostBytes is the size of the host pool, which shares the limit with all that m has
 // and with what others use.
@@ -152,42 +162,35 @@ func (c *Config) hostBytes(m *Memory) (int64, error) {
 
 // weightBytes is the size of all packed weights.
 func weightBytes(c *Config, d *dims) int64 {
-	matrix := func(k, width int) int64 { return lines(k * width) }
-	n := matrix(d.hidden, d.qkvWidth) + matrix(d.attnDim(), d.hiddenWidth) +
-		matrix(d.hidden, 2*d.interWidth) + matrix(d.inter, d.hiddenWidth) +
-		2*lines(d.hiddenWidth)
-	if c.Model.AttnBias {
-		n += lines(d.qkvWidth) + lines(d.hiddenWidth)
+	formats := c.formats(d)
+	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
+	for _, layer := range formats.layers {
+		n += 2 * lines(d.hiddenWidth)
+		for i, j := range d.joints() {
+			n += matrixBytes(layer[i], j.in, j.width)
+			if hasBias(c.Model, i) {
+				n += lines(j.width)
+			}
+		}
 	}
-	if c.Model.MLPBias {
-		n += lines(2*d.interWidth) + lines(d.hiddenWidth)
-	}
-	return int64(d.layers)*n + lines(d.hiddenWidth) + matrix(d.hidden, d.vocabWidth)
+	return n
 }
 
 // workBytes is the size of a step's activations.
 func workBytes(c *Config, d *dims) int64 {
 	rows := func(n, width int) int64 { return lines(n * width) }
-	t := c.MaxTokens
-	n := 2*rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rows(t, d.attnWidth) + rows(t, d.interWidth) +
-		2*rows(t, d.headDim/2)
+	t, p := c.MaxTokens, c.packs()
+	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) + lines(c.splitFloats(d)) +
+		inputBytes(p, t, d.hiddenWidth) + inputBytes(p, t, d.attnWidth) + inputBytes(p, t, d.interWidth)
 	head := c.headRows()
-	n += rows(head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(rowBlock, 2*kernels.Panel) + rows(1, c.attentionFloats(d))
+	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
+	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
+		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))
 		thread += rows(rowBlock, kernels.Panel)
 	}
 	return n + int64(c.Threads)*thread
-}
-
-// attentionFloats is the scratch of attention of a thread: states of the query heads
-// of a key head, or the scores of a query head.
-func (c *Config) attentionFloats(d *dims) int {
-	if c.Attention == Plain {
-		return c.MaxContext
-	}
-	return d.group * kernels.StateLen(d.headDim)
 }
 
 // lines is the size in bytes of n float32 or int32, rounded up to cache lines.

@@ -13,15 +13,19 @@ import (
 // samplers have, over models with and without biases and a tied head.
 func TestPlanIsWhatIsTaken(t *testing.T) {
 	for _, path := range append([]string{"tiny"}, family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")) {
-		m, set := loadModel(t, path)
+		c, set := loadModel(t, path)
+		m := *c
+		m.MaxPosition = 4096 // for more than one segment
 		for _, cfg := range []Config{
 			{Threads: 1, PageSize: 5, MaxSlots: 3, MaxTokens: 7, MaxContext: 33},
 			{Threads: 2, MaxSlots: 70, MaxTokens: 100, NumBlocks: 9, HostBlocks: 5, WeightSets: 2},
 			{Threads: 1, PageSize: 3, MaxContext: 33, HostBlocks: 1},
 			{Threads: 2, MaxSlots: 2, MaxTokens: 70, MaxContext: 33, MaxAdapters: 3, MaxAdapterRank: 11},
 			{Threads: 3, MaxSlots: 2, MaxContext: 501, Attention: Plain},
+			{Threads: 2, MaxSlots: 2, PageSize: 7, MaxContext: 1500, KVType: KVBF16},
+			{Threads: 1, MaxSlots: 2, PageSize: 9, MaxContext: 3000, KVType: KVInt8, HostBlocks: 3},
 		} {
-			cfg.Model, cfg.Weights, cfg.MemoryLimit = m, set, 1<<30
+			cfg.Model, cfg.Weights, cfg.MemoryLimit = &m, set, 1<<30
 			plan, err := Plan(cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -158,8 +158,9 @@ var odd = model.Config{
 	MaxPosition: 128, NormEps: 1e-5, Rope: model.Rope{Kind: model.RopeDefault, Theta: 10000}, AttnBias: true, MLPBias: true,
 }
 
-// TestShapes computes models like odd, with every option of the family and both
-// implementations of attention, and compares with the textbook.
+// TestShapes computes models like odd, with every option of the family, both
+// implementations of attention and all types of cache, and compares with the textbook. Over
+// caches of fewer bits logits are off by a third of the bound.
 func TestShapes(t *testing.T) {
 	for _, change := range []func(c *model.Config){
 		func(c *model.Config) {},
@@ -182,11 +183,18 @@ func TestShapes(t *testing.T) {
 		}
 		want := m.logits(ids)
 		for _, name := range kernelNames() {
-			for _, attention := range []Attention{Tiled, Plain} {
-				s := &sequence{ids: slices.Clone(ids), limit: 1}
-				newDriver(t, Config{Model: &m.Config, Weights: set, Threads: 2, Kernels: name, PageSize: 9, MaxContext: 64, Attention: attention}, 11, true).run(s)
-				if d := furthest(s.logits[0], want); !(d < 2e-4) {
-					t.Errorf("%s, %s: logits differ by %g: %s", name, attention, d, fmt.Sprintf("%+v", c))
+			for _, kv := range kvTypes {
+				if kv == KVInt8 && c.HeadDim%4 != 0 {
+					continue
+				}
+				bound := map[KVType]float64{KVF32: 2e-4, KVBF16: 0.02, KVInt8: 0.05}[kv]
+				for _, attention := range []Attention{Tiled, Plain} {
+					s := &sequence{ids: slices.Clone(ids), limit: 1}
+					newDriver(t, Config{Model: &m.Config, Weights: set, Threads: 2, Kernels: name, PageSize: 9, MaxContext: 64, Attention: attention, KVType: kv}, 11, true).run(s)
+					d := furthest(s.logits[0], want)
+					if !(d < bound) {
+						t.Errorf("%s, %s, cache in %s: logits differ by %g: %s", name, attention, kv, d, fmt.Sprintf("%+v", c))
+					}
 				}
 			}
 		}

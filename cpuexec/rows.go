@@ -8,7 +8,7 @@ import (
 // lay turns rows into tokens and samples, and makes room for their outcomes in r. A
 // row of a sequence that has failed is left out; a fork of one fails with it.
 func (s *step) lay(b *executor.Batch, r *executor.Result) {
-	s.tokens, s.samples, s.runs = s.tokens[:0], s.samples[:0], s.runs[:0]
+	s.tokens, s.samples, s.greedy, s.runs = s.tokens[:0], s.samples[:0], s.greedy[:0], s.runs[:0]
 	for i := range s.nextHead {
 		s.nextHead[i].Store(0)
 	}
@@ -19,11 +19,14 @@ func (s *step) lay(b *executor.Batch, r *executor.Result) {
 	for _, i := range s.inOrder(b.Rows) {
 		s.layRow(int(i), &b.Rows[i], &r.Rows[i])
 	}
+	s.laySpans()
 	for i := range b.Rows {
 		if b.Rows[i].Count == 0 {
 			s.layFork(i, &b.Rows[i], &r.Rows[i])
 		}
 	}
+	s.firstGreedy = len(s.samples)
+	s.samples = append(s.samples, s.greedy...)
 }
 
 // layRow lays out row i, unless it is a fork's.
@@ -73,7 +76,12 @@ func (s *step) laySample(i int, row *executor.Row, from int, out *executor.RowRe
 		out.Drawn = executor.Records(out.Drawn, 1)
 		told = &out.Drawn[0]
 	}
-	s.samples = append(s.samples, sample{row: i, slot: q, number: row.Slot, from: from, pos: int(row.Start + row.Count), told: told})
+	m := sample{row: i, slot: q, number: row.Slot, from: from, pos: int(row.Start + row.Count), told: told}
+	if s.onlyLargest(&m) {
+		s.greedy = append(s.greedy, m)
+	} else {
+		s.samples = append(s.samples, m)
+	}
 }
 
 // answer fills in the rows of the result and gives the sequences their tokens. The

@@ -24,6 +24,7 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 		return err
 	}
 	s.answer(r)
+	s.note(b)
 	return nil
 }
 
@@ -32,7 +33,7 @@ func (s *step) computeAll() error {
 	if len(s.tokens) == 0 {
 		return nil
 	}
-	return s.runOn(len(s.tokens)*s.weights.count(), s.compute)
+	return s.runOn(len(s.tokens)*s.weights.products(), s.compute)
 }
 
 // runOn calls fn on all threads, or on one if the work, counted in products, is

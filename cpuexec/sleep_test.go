@@ -30,8 +30,8 @@ func TestSleepGivesMemoryBack(t *testing.T) {
 		{false, true, memory.Weights},
 		{true, true, memory.KV + memory.Host + memory.Weights},
 	} {
-		for _, part := range [][]float32{d.e.step.cache.mem, d.e.step.cache.host} {
-			for i := 0; i < len(part); i += 256 {
+		for _, part := range [][]byte{d.e.step.cache.mem, d.e.step.cache.host} {
+			for i := 0; i < len(part); i += 1024 {
 				part[i] = 1
 			}
 		}

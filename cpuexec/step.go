@@ -1,7 +1,6 @@
 package cpuexec
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,7 @@ type step struct {
 	kernels *kernels.Set
 	weights *packed // of the batch's epoch
 	pool    *pool.Pool
+	clock   *clock       // nil: nobody reads it
 	compute func(id int) // s.work, made once
 	copy    func(id int) // s.copyParts, likewise
 
@@ -45,24 +45,34 @@ type step struct {
 
 	copies  []executor.Copy
 	tokens  []token  // what is computed
-	samples []sample // rows of logits that are wanted
+	samples []sample // rows of logits that are wanted, greedy ones last
+	greedy  []sample // those while they are laid out
+	spans   []span   // of the tokens
+	items   []item   // of the spans
+
+	firstGreedy int // of samples
 
 	invFreq   []float64
 	ropeScale float64
-	seen      [kernels.Tile + 1][]int32 // [n]: each query head of a key head sees n positions of a tile
+	seen      [kernels.Tile + 1][]int32 // [n]: each query of a span sees n positions of a tile
 	qScale    float32                   // log2(e)/sqrt(headDim), folded into the rotation of q
 	cos, sin  []float32                 // [token][headDim/2]
 
-	x    []float32 // [token][hiddenWidth], the residual stream
-	norm []float32 // [token][hiddenWidth]
-	qkv  []float32 // [token][qkvWidth]
-	attn []float32 // [token][attnWidth]
-	act  []float32 // [token][interWidth]
+	packs rowPacking // of inputs
 
-	headIn   []float32 // [headRows][hiddenWidth]
+	x    []float32 // [token][hiddenWidth], the residual stream
+	norm input     // [token][hiddenWidth]
+	qkv  []float32 // [token][qkvWidth]
+	attn input     // [token][attnWidth]
+	act  input     // [token][interWidth]
+
+	headIn   input     // [headRows][hiddenWidth]
 	logits   []float32 // [headRows][vocabWidth]
 	workers  []worker
-	nextHead []atomic.Int32 // per layer: of tokens times key heads, the next to attend
+	nextHead []atomic.Int32 // per layer: of items times key heads, the next to attend
+
+	split     []float32      // attention states of spans that are split: [span][key head][segment][row]
+	splitDone []atomic.Int32 // of them, by span and key head: segments that are done
 }
 
 // token is one position of a sequence.
@@ -88,22 +98,27 @@ type sample struct {
 
 // worker is what a thread has for itself.
 type worker struct {
-	tile    []float32 // [rowBlock][2*Panel]
-	low     []float32 // [rowBlock][Panel], with adapters
-	scratch []float32 // of attention: states of the query heads of a key head, or scores
-	sampler *sampling.Sampler
+	tile      []float32 // [tilePanels][Panel]
+	low       []float32 // [rowBlock][Panel], with adapters
+	norm      []float32 // [hiddenWidth], of a single token
+	own       input     // a single row: norm, or another one that it packs for itself
+	attention attention
+	best      best
+	sampler   *sampling.Sampler
 }
 
 func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	s := &step{
-		dims: d, config: c, kernels: set, pool: p,
+		dims: d, config: c, kernels: set, pool: p, clock: newClock(c, &d),
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
+		greedy:   make([]sample, 0, c.MaxSlots),
 		order:    make([]int32, 0, c.MaxSlots),
 		lowWidth: c.lowWidth(&d),
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
 		qScale:   queryScale(d.headDim),
+		packs:    c.packs(),
 		alone:    aloneProducts,
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
@@ -111,11 +126,10 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}
 	s.invFreq, s.ropeScale = c.Model.InvFreq()
-	for n := range s.seen {
-		s.seen[n] = slices.Repeat([]int32{int32(n)}, d.group)
-	}
+	s.newSpans()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
+		s.workers[i].sampler.Use(passes(set))
 	}
 	return s
 }
@@ -123,19 +137,26 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 // cutWork cuts the activations out of a, in the sizes that workBytes sums.
 func (s *step) cutWork(a *area) {
 	n := s.config.MaxTokens
-	s.x, s.norm = cut[float32](a, n*s.hiddenWidth), cut[float32](a, n*s.hiddenWidth)
+	s.x = cut[float32](a, n*s.hiddenWidth)
+	s.norm = cutInput(a, s.packs, n, s.hiddenWidth)
 	s.qkv = cut[float32](a, n*s.qkvWidth)
-	s.attn = cut[float32](a, n*s.attnWidth)
-	s.act = cut[float32](a, n*s.interWidth)
+	s.attn = cutInput(a, s.packs, n, s.attnWidth)
+	s.act = cutInput(a, s.packs, n, s.interWidth)
+	s.act.late = s.packs == packGroups
+	s.attn.late = s.act.late || s.packs == packBlocks && s.group*s.headDim%kernels.Block != 0
 	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
 	s.low = cut[float32](a, n*s.lowWidth)
+	s.split = cut[float32](a, s.config.splitFloats(&s.dims))
 	head := s.config.headRows()
-	s.headIn, s.logits = cut[float32](a, head*s.hiddenWidth), cut[float32](a, head*s.vocabWidth)
+	s.headIn = cutInput(a, s.packs, head, s.hiddenWidth)
+	s.logits = cut[float32](a, head*s.vocabWidth)
 	for i := range s.workers {
-		s.workers[i].tile = cut[float32](a, rowBlock*2*kernels.Panel)
+		s.workers[i].tile = cut[float32](a, tilePanels*kernels.Panel)
+		s.workers[i].norm = cut[float32](a, s.hiddenWidth)
+		s.workers[i].own.packed = cut[byte](a, s.packs.bytes(1, s.widest()))
 		if s.lowWidth > 0 {
 			s.workers[i].low = cut[float32](a, rowBlock*kernels.Panel)
 		}
-		s.workers[i].scratch = cut[float32](a, s.config.attentionFloats(&s.dims))
+		s.workers[i].attention = s.cutAttention(a)
 	}
 }

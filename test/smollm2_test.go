@@ -10,7 +10,6 @@ import (
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine"
-	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/text"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -129,103 +128,41 @@ func TestSmolLM2LogitsAreTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const slots = 64
-	logits := make([][]float32, slots)
-	ex, err := cpuexec.New(cpuexec.Config{Model: c.Config, Weights: set, MaxSlots: slots, MaxTokens: 512, NumBlocks: 256, MaxContext: 1024,
-		KeepLogits: func(slot, _ int, row []float32) { logits[slot] = slices.Clone(row) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := ex.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	r := &forced{t: t, ex: ex, table: make([]int32, 16)}
-	for i := range r.table {
-		r.table[i] = int32(i)
-	}
 	worst := 0.0
+	f := newForced(t, cpuexec.Config{Model: c.Config, Weights: set})
 	for _, k := range g.Cases {
-		r.run(k.PromptIDs, 0, len(k.PromptIDs))
+		logits := f.prompt(k.PromptIDs)
 		for _, top := range k.Top20 {
-			worst = max(worst, math.Abs(float64(logits[0][int(top[0])])-top[1]))
+			worst = max(worst, math.Abs(float64(logits[int(top[0])])-top[1]))
 		}
 	}
 	t.Logf("golden: smollm2, the largest difference of the top 20 logits is %.2g", worst)
 	if worst > 2e-3 {
 		t.Errorf("logits differ by %g, at most 2e-3 is right", worst)
 	}
-	// The text is written to the cache once; then sequences that are its beginnings
-	// share that cache, and each computes its last position.
-	r.run(g.NLLIDs, 0, len(g.NLLIDs))
-	sum := 0.0
-	for from := 0; from < len(g.NLLIDs)-1; from += slots {
-		to := min(from+slots, len(g.NLLIDs)-1)
-		r.beginnings(g.NLLIDs, from, to)
-		for i := from; i < to; i++ {
-			sum -= logProb(logits[i-from], g.NLLIDs[i+1])
-		}
-	}
-	nll := sum / float64(len(g.NLLIDs)-1)
+	nll := f.likelihood(g.NLLIDs)
 	t.Logf("golden: smollm2, mean negative log-likelihood %.6f, reference %.6f", nll, g.NLL)
 	if math.Abs(nll-g.NLL) > 1e-3 {
 		t.Errorf("mean negative log-likelihood %g, want %g", nll, g.NLL)
 	}
 }
 
-func logProb(logits []float32, id int32) float64 {
-	top := float64(slices.Max(logits))
-	sum := 0.0
-	for _, l := range logits {
-		sum += math.Exp(float64(l) - top)
+// Keys and values of fewer bits change the mean negative log-likelihood by no more than
+// that of weights of as many.
+func TestSmolLM2CacheTypesAreClose(t *testing.T) {
+	g, c := smol(t)
+	set, err := weights.Load(c.Config, c, 1, "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return float64(logits[id]) - top - math.Log(sum)
-}
-
-// forced runs batches of an executor by hand.
-type forced struct {
-	t     *testing.T
-	ex    executor.Executor
-	table []int32
-	step  uint64
-}
-
-// run computes positions from..to-1 of one sequence, in one step, and samples.
-func (f *forced) run(ids []int32, from, to int) {
-	f.do(&executor.Batch{
-		Admit:  []executor.Admit{{Slot: 0, IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot}},
-		Tables: []executor.Table{{Slot: 0, Blocks: f.table}},
-		Rows:   []executor.Row{{Slot: 0, Start: int32(from), Count: int32(to - from), Sample: true, Mask: -1}},
-		Retire: []executor.Slot{0},
-	})
-}
-
-// beginnings computes the last position of ids[:i+1] for i in from..to-1, each in a slot of its own.
-func (f *forced) beginnings(ids []int32, from, to int) {
-	b := new(executor.Batch)
-	for i := from; i < to; i++ {
-		s := executor.Slot(i - from)
-		b.Admit = append(b.Admit, executor.Admit{Slot: s, IDs: ids[:i+1], PromptLen: int32(i + 1), Parent: executor.NoSlot})
-		b.Tables = append(b.Tables, executor.Table{Slot: s, Blocks: f.table})
-		b.Rows = append(b.Rows, executor.Row{Slot: s, Start: int32(i), Count: 1, Sample: true, Mask: -1})
-		b.Retire = append(b.Retire, s)
-	}
-	f.do(b)
-}
-
-func (f *forced) do(b *executor.Batch) {
-	f.t.Helper()
-	f.step++
-	b.Step, b.Epoch = f.step, 1
-	if err := f.ex.Start(b); err != nil {
-		f.t.Fatal(err)
-	}
-	var r executor.Result
-	if err := f.ex.Finish(&r); err != nil {
-		f.t.Fatal(err)
-	}
-	if r.Err != nil {
-		f.t.Fatal(r.Err)
+	for _, k := range []struct {
+		kv    cpuexec.KVType
+		bound float64
+	}{{cpuexec.KVBF16, 0.01}, {cpuexec.KVInt8, 0.02}} {
+		nll := newForced(t, cpuexec.Config{Model: c.Config, Weights: set, KVType: k.kv}).likelihood(g.NLLIDs)
+		t.Logf("golden: smollm2, cache in %s: mean negative log-likelihood %.6f, reference %.6f", k.kv, nll, g.NLL)
+		if !(math.Abs(nll-g.NLL) <= k.bound) {
+			t.Errorf("cache in %s: mean negative log-likelihood %g, want %g within %g", k.kv, nll, g.NLL, k.bound)
+		}
 	}
 }

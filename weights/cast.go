@@ -72,23 +72,7 @@ func narrow(dst []byte, src []float32, to model.DType) {
 		}
 	case model.F16:
 		for i, x := range src {
-			binary.LittleEndian.PutUint16(dst[2*i:], toF16(x))
+			binary.LittleEndian.PutUint16(dst[2*i:], model.ToF16(x))
 		}
 	}
-}
-
-// toF16 rounds a number that is not NaN to the nearest IEEE 754 half, ties to even.
-func toF16(x float32) uint16 {
-	bits := math.Float32bits(x)
-	sign := uint16(bits >> 16 & 0x8000)
-	bits &= 0x7fffffff
-	switch {
-	case bits >= 0x477ff000: // from 65520 on, which is a tie, the nearest half is infinite
-		return sign | 0x7c00
-	case bits < 0x38800000: // below 2^-14 halves are multiples of 2^-24
-		// 0.5 has an ulp of 2^-24, so that the addition rounds, ties to even.
-		return sign | uint16(math.Float32bits(math.Float32frombits(bits)+0.5)-0x3f000000)
-	}
-	const rebias = (127 - 15) << 23
-	return sign | uint16((bits-rebias+0xfff+bits>>13&1)>>13)
 }

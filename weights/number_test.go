@@ -45,7 +45,7 @@ func nearest(x float32, t model.DType) uint16 {
 
 func TestCastRoundsToNearest(t *testing.T) {
 	check := func(t interface{ Errorf(string, ...any) }, x float32) {
-		if got, want := toF16(x), nearest(x, model.F16); got != want {
+		if got, want := model.ToF16(x), nearest(x, model.F16); got != want {
 			t.Errorf("%g as F16: %#04x, want %#04x", x, got, want)
 		}
 		four, out := binary.LittleEndian.AppendUint32(nil, math.Float32bits(x)), make([]byte, 10)

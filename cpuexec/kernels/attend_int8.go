@@ -5,16 +5,18 @@ import (
 	"math"
 )
 
-// A query is packed as integers of 15 bits, each high*128 + low, with one scale: dim high
-// bytes, dim low bytes, the scale in float32, -128 times the sum of the high and of the low
-// bytes in int32, and 4 bytes of nothing. Products with K are exact.
+// A query is packed as integers of 15 bits with one scale, in the two forms that there
+// are instructions for: each is high*128 + low, dim high bytes, then dim low ones; and
+// dim words of 16 bits, of each 4 the first, the third, the second and the fourth. Then
+// the scale in float32, and -128 times the sums of the high bytes, of the low ones and of
+// the words in int32. Products with K are exact.
 const (
 	queryTop  = 127*128 + 63
 	queryTail = 16
 )
 
 // QueryLen is the size of a packed query of dim elements, in bytes.
-func QueryLen(dim int) int { return 2*dim + queryTail }
+func QueryLen(dim int) int { return 4*dim + queryTail }
 
 // quantiseQueryGo packs a query. One with a NaN or an infinity has such a scale.
 func quantiseQueryGo(q []float32, dst []byte) {
@@ -40,13 +42,18 @@ func quantiseQueryGo(q []float32, dst []byte) {
 		high := (n + 64) >> 7
 		low := n - high<<7
 		dst[d], dst[len(q)+d] = byte(high), byte(low)
+		binary.LittleEndian.PutUint16(dst[2*len(q)+2*wordAt(d):], uint16(n))
 		highs, lows = highs+high, lows+low
 	}
-	tail := dst[2*len(q):][:queryTail]
+	tail := dst[4*len(q):][:queryTail]
 	binary.LittleEndian.PutUint32(tail, math.Float32bits(scale))
 	binary.LittleEndian.PutUint32(tail[4:], uint32(-128*highs))
 	binary.LittleEndian.PutUint32(tail[8:], uint32(-128*lows))
+	binary.LittleEndian.PutUint32(tail[12:], uint32(-128*(128*highs+lows)))
 }
+
+// wordAt is the place of number d among the words of a query.
+func wordAt(d int) int { return d&^3 + [4]int{0, 2, 1, 3}[d%4] }
 
 // weightTop is the largest integer that a position's weight times its scale becomes in a
 // tile: the largest of them.
@@ -55,19 +62,22 @@ const weightTop = 32767
 // attendInt8Go is AttendInt8. Scores are exact products of integers, times both scales.
 // The weights times V's scales become integers relative to their largest, so that the
 // weighted sum of a tile is exact too, and is added as one.
-func attendInt8Go(q, k, v []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int) {
+func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*QueryLen(dim):][:QueryLen(dim)]
-		scale := float32At(q, 2*dim)
-		score := func(j int) float32 {
-			var sum int32
-			for d := range dim {
-				sum += (128*int32(int8(q[d])) + int32(int8(q[dim+d]))) * int32(int8(k[d/4*4*kPitch+4*j+d%4]^0x80))
+		var sums [Tile]int32
+		for d := range dim {
+			x, row := int32(int16(binary.LittleEndian.Uint16(q[2*dim+2*wordAt(d):]))), k[d/4*4*kPitch+d%4:]
+			for j := range n {
+				sums[j] += x * int32(int8(row[4*j]^0x80))
 			}
-			return float32(sum) * float32(scale*kScales[j])
 		}
-		attendRow(state, int(n), score)
+		scale := float32At(q, 4*dim)
+		for j := range n {
+			state[stateP+j] = float32(sums[j]) * float32(scale*kScales[j])
+		}
+		soften(state, int(n))
 		var weights [Tile]int32
 		unit := integerWeights(state[stateP:][:n], vScales, &weights)
 		for d := range dim {

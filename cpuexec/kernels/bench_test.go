@@ -1,47 +1,10 @@
 package kernels
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
-
-// BenchmarkGemm reports the share of a step that matters: GB/s of weights at one
-// row, GFLOP/s at many.
-func BenchmarkGemm(b *testing.B) {
-	const k, panels = 576, 400 // 29 MB, beyond the second level cache
-	r := rand.New(rand.NewPCG(1, 1))
-	w := random(r, k*Panel*panels)
-	for _, s := range native() {
-		for _, rows := range []int{1, 4, 16, 64} {
-			b.Run(fmt.Sprintf("%s/%d", s.Name, rows), func(b *testing.B) {
-				x, out := random(r, rows*k), make([]float32, rows*Panel)
-				for range b.N {
-					for p := range panels {
-						s.Gemm(w[p*k*Panel:], x, out, k, rows, k, Panel)
-					}
-				}
-				perSecond := float64(b.N) * k * Panel * panels / b.Elapsed().Seconds() / 1e9
-				b.ReportMetric(4*perSecond, "GB/s")
-				b.ReportMetric(2*perSecond*float64(rows), "GFLOP/s")
-			})
-		}
-	}
-}
-
-func BenchmarkAttend(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	q, k, v := random(r, 64), random(r, 64*32), random(r, 64*32)
-	state := make([]float32, StateLen(64))
-	for _, s := range native() {
-		b.Run(s.Name, func(b *testing.B) {
-			ResetState(state)
-			for range b.N {
-				s.Attend(q, k, v, state, 32, []int32{32}, 64)
-			}
-		})
-	}
-}
 
 // BenchmarkTranspose reports GB/s of panels written, beyond the second level cache.
 func BenchmarkTranspose(b *testing.B) {
@@ -54,6 +17,45 @@ func BenchmarkTranspose(b *testing.B) {
 			for range b.N {
 				for p := range panels {
 					s.Transpose(x, w[p*k*Panel:], k, k)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRows has what is done row by row, for 32 rows of the size of SmolLM2's.
+func BenchmarkRows(b *testing.B) {
+	const rows, hidden, inter, dim, heads = 32, 576, 1536, 64, 12
+	r := rand.New(rand.NewPCG(1, 1))
+	x, w, out := random(r, rows*hidden), random(r, hidden), random(r, rows*inter)
+	tile, qk := random(r, rows*2*Panel), random(r, rows*heads*dim)
+	cos, sin := slices.Repeat([]float32{0.6}, dim/2), slices.Repeat([]float32{0.8}, dim/2)
+	for _, s := range native() {
+		b.Run(s.Name+"/silu", func(b *testing.B) {
+			for range b.N {
+				for p := range inter / Panel {
+					s.SiluTile(tile, out[p*Panel:], rows, inter)
+				}
+			}
+		})
+		b.Run(s.Name+"/add", func(b *testing.B) {
+			for range b.N {
+				for p := range hidden / Panel {
+					s.AddTile(x[p*Panel:], tile, rows, hidden, Panel)
+				}
+			}
+		})
+		b.Run(s.Name+"/norm", func(b *testing.B) {
+			for range b.N {
+				for row := range rows {
+					s.Norm(x[row*hidden:][:hidden], w, out[row*hidden:][:hidden], hidden, 1e-5)
+				}
+			}
+		})
+		b.Run(s.Name+"/rope", func(b *testing.B) {
+			for range b.N {
+				for row := range rows {
+					s.Rope(qk[row*heads*dim:][:heads*dim], cos, sin, dim, 1)
 				}
 			}
 		})

@@ -8,16 +8,29 @@ func gemmBF16Go(w []uint16, x, out []float32, k, rows, xStride, outStride int) {
 	for r := range rows {
 		var sums [Panel]float32
 		for i, v := range x[r*xStride:][:k] {
-			for c := range sums {
-				sums[c] = fma(widen(w[bf16At(c, i)]), v, sums[c])
+			pair := (*[2 * Panel]uint16)(w[i/2*2*Panel:])
+			var line [Panel]float32
+			for c := range line {
+				line[c] = widen(pair[2*c+i%2])
 			}
+			addProducts(sums[:], line[:], v)
 		}
 		copy(out[r*outStride:], sums[:])
 	}
 }
 
-// bf16At is where in a panel k number i of column c lies.
-func bf16At(c, i int) int { return i/2*2*Panel + c/16*32 + c%16*2 + i%2 }
-
 // widen is a bf16 as a float32.
 func widen(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
+
+// addWidened is addProducts over numbers that are widened.
+func addWidened(sums []float32, x []uint16, f float32) {
+	var wide [Tile]float32
+	for len(x) > 0 {
+		n := min(len(x), Tile)
+		for i, h := range x[:n] {
+			wide[i] = widen(h)
+		}
+		addProducts(sums, wide[:n], f)
+		sums, x = sums[n:], x[n:]
+	}
+}

@@ -52,25 +52,53 @@ func packC8(x []float32, dst []byte, i int) {
 // gemmC8Go is GemmC8: sums of products are exact in a group, then
 // out = fma(float(sum), s, out) over ascending groups, and in the end times d.
 func gemmC8Go(w, x []byte, out []float32, blocks, rows, outStride int) {
-	k := blocks * Block
-	for r := range rows {
-		part, i := x[r/C8Rows*c8Bytes(blocks):], r%C8Rows
-		var sums [Panel]float32
-		for at := 0; at < k; at += C8Group {
-			n := min(C8Group, k-at)
-			s := float32At(part, C8Rows*n+4*i)
-			for c := range sums {
-				var sum int32
-				for j := range n {
-					q := w[(at+j)/4*4*Panel+c*4+j%4] ^ 0x80
-					sum += int32(int8(q)) * int32(int8(part[j/4*4*C8Rows+4*i+j%4]))
-				}
-				sums[c] = fma(float32(sum), s, sums[c])
-			}
-			part = part[C8Rows*n+2*4*C8Rows:]
+	size := C8.PanelBytes(blocks * Block)
+	if rows == 1 {
+		for ; len(out) >= Panel; w, out = w[size:], out[Panel:] {
+			eightC8(w[:size], x, out, blocks, 1, Panel)
 		}
-		for c := range sums {
-			out[r*outStride+c] = sums[c] * float32At(w, k*Panel+4*c)
+		return
+	}
+	for r := 0; r < rows; r += C8Rows {
+		eightC8(w[:size], x[C8Bytes(r, blocks):], out[r*outStride:], blocks, min(C8Rows, rows-r), outStride)
+	}
+}
+
+// eightC8 multiplies up to 8 rows with a panel.
+func eightC8(w, x []byte, out []float32, blocks, rows, outStride int) {
+	var sums [C8Rows][Panel]float32
+	d := w[blocks*Block*Panel:]
+	for at := 0; at < blocks; at += C8Group / Block {
+		n := min(C8Group/Block, blocks-at)
+		var dots [C8Rows]pairSums
+		for b := range n {
+			var q pairs
+			q.unpackC8(w[(at+b)*Block*Panel:][:Block*Panel])
+			for i := range rows {
+				x := c8Numbers(x[b*C8Rows*Block:], i)
+				dots[i].add(&q, &x)
+			}
+		}
+		tail := x[n*C8Rows*Block:]
+		for i := range rows {
+			s := float32At(tail, 4*i)
+			for c := range sums[i] {
+				sums[i][c] = fma(float32(dots[i].of(c)), s, sums[i][c])
+			}
+		}
+		x = tail[2*4*C8Rows:]
+	}
+	for i := range rows {
+		for c, v := range sums[i] {
+			out[i*outStride+c] = v * float32At(d, 4*c)
 		}
 	}
+}
+
+// c8Numbers is 32 numbers of row i of 8.
+func c8Numbers(x []byte, i int) (n [Block]int64) {
+	for j := range n {
+		n[j] = int64(int8(x[j/4*4*C8Rows+4*i+j%4]))
+	}
+	return n
 }

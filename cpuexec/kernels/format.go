@@ -3,9 +3,6 @@ package kernels
 // Block is how many k of a row share a scale in the 8-bit and 4-bit formats.
 const Block = 32
 
-// GroupRows is how many rows of activations lie side by side in a packed group.
-const GroupRows = 4
-
 // Format is how a weight panel is stored. A panel has 32 columns, an output each; where
 // k is no multiple of what a format stores together, zeros follow.
 type Format uint8
@@ -28,19 +25,20 @@ const (
 	C8
 )
 
-// Sizes of a block of a panel, of packed rows and of what closes a C8 panel, in bytes.
+// Sizes of a block of a panel, of a packed row and of what closes a C8 panel, in bytes.
 const (
 	q8Block = 2*8*16*4 + 2*Panel
 	q4Block = 2*4*16*4 + 2*2*Panel
-	xBlock  = GroupRows*Block + 3*4*GroupRows + 16
+	xBlock  = Block + 4*4
 	c8Scale = 4 * Panel
 )
 
-// Places in a block of packed rows: GroupRows of each.
+// Places in a block of a packed row, behind its bytes.
 const (
-	xScale  = GroupRows * Block    // float32: the scale s
-	xSums   = xScale + 4*GroupRows // float32: s times the sum of the bytes
-	xOffset = xSums + 4*GroupRows  // int32: -128 times the sum
+	xScale  = Block       // float32: the scale s
+	xSums   = xScale + 4  // float32: s times the sum of the bytes
+	xOffset = xSums + 4   // int32: the bits of magic, less 128 times the sum
+	xBias   = xOffset + 4 // float32: -magic times s
 )
 
 // PanelBytes is the size of a panel of k rows.
@@ -67,6 +65,5 @@ func (f Format) Packs() bool { return f >= Q8 }
 // Blocks is how many blocks k numbers take.
 func Blocks(k int) int { return (k + Block - 1) / Block }
 
-// PackedBytes is the size of rows of so many blocks, packed by Quantise: groups of 4
-// rows, in which a block of all 4 follows another.
-func PackedBytes(rows, blocks int) int { return (rows + GroupRows - 1) / GroupRows * blocks * xBlock }
+// PackedBytes is the size of rows of so many blocks, packed by Quantise.
+func PackedBytes(rows, blocks int) int { return rows * blocks * xBlock }

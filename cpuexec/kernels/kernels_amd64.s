@@ -14,23 +14,21 @@ TEXT ·gemm1AVX2(SB), NOSPLIT, $0-48
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	XORQ   BX, BX
 
 gemm1AVX2_k:
-	// 4 KB ahead, often in the panel that follows
 	PREFETCHT0   4096(AX)
 	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Y4
+	VBROADCASTSS (CX), Y4
+	VMOVUPS      (AX), Y5
+	VFMADD231PS  Y5, Y4, Y0
 	VMOVUPS      32(AX), Y5
-	VMOVUPS      64(AX), Y6
-	VMOVUPS      96(AX), Y7
-	VBROADCASTSS (CX)(BX*1), Y8
-	VFMADD231PS  Y4, Y8, Y0
-	VFMADD231PS  Y5, Y8, Y1
-	VFMADD231PS  Y6, Y8, Y2
-	VFMADD231PS  Y7, Y8, Y3
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVUPS      64(AX), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVUPS      96(AX), Y5
+	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $+128, AX
-	ADDQ         $+4, BX
+	ADDQ         $+4, CX
 	DECQ         DX
 	JNZ          gemm1AVX2_k
 	MOVQ         out+16(FP), AX
@@ -43,13 +41,98 @@ gemm1AVX2_k:
 	VZEROUPPER
 	RET
 
+// func gemmBF16x1AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmBF16x1AVX2(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   k+24(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x02, DX
+	JLT    gemmBF16x1AVX2_last
+
+gemmBF16x1AVX2_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 4(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPAND        upperHalves<>+0(SB), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPAND        upperHalves<>+0(SB), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPAND        upperHalves<>+0(SB), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPAND        upperHalves<>+0(SB), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, DX
+	JGE          gemmBF16x1AVX2_k
+
+gemmBF16x1AVX2_last:
+	// -1: one k is left
+	INCQ         DX
+	JNZ          gemmBF16x1AVX2_end
+	VBROADCASTSS (CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+
+gemmBF16x1AVX2_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+DATA upperHalves<>+0(SB)/4, $0xffff0000
+DATA upperHalves<>+4(SB)/4, $0xffff0000
+DATA upperHalves<>+8(SB)/4, $0xffff0000
+DATA upperHalves<>+12(SB)/4, $0xffff0000
+DATA upperHalves<>+16(SB)/4, $0xffff0000
+DATA upperHalves<>+20(SB)/4, $0xffff0000
+DATA upperHalves<>+24(SB)/4, $0xffff0000
+DATA upperHalves<>+28(SB)/4, $0xffff0000
+GLOBL upperHalves<>(SB), RODATA|NOPTR, $32
+
 // func gemm2AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm2AVX2(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   xStride+32(FP), DX
-	LEAQ   (CX)(DX*1), DX
 	MOVQ   k+24(FP), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -59,28 +142,26 @@ TEXT ·gemm2AVX2(SB), NOSPLIT, $0-48
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	XORQ   SI, SI
 
 gemm2AVX2_k:
-	// 4 KB ahead, often in the panel that follows
 	PREFETCHT0   4096(AX)
 	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Y8
-	VMOVUPS      32(AX), Y9
+	VBROADCASTSS (CX), Y8
+	VBROADCASTSS (CX)(DX*1), Y9
+	VMOVUPS      (AX), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      32(AX), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
 	VMOVUPS      64(AX), Y10
-	VMOVUPS      96(AX), Y11
-	VBROADCASTSS (CX)(SI*1), Y12
-	VFMADD231PS  Y8, Y12, Y0
-	VFMADD231PS  Y9, Y12, Y1
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS (DX)(SI*1), Y13
-	VFMADD231PS  Y8, Y13, Y4
-	VFMADD231PS  Y9, Y13, Y5
-	VFMADD231PS  Y10, Y13, Y6
-	VFMADD231PS  Y11, Y13, Y7
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVUPS      96(AX), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $+128, AX
-	ADDQ         $+4, SI
+	ADDQ         $+4, CX
 	DECQ         BX
 	JNZ          gemm2AVX2_k
 	MOVQ         out+16(FP), AX
@@ -98,36 +179,1297 @@ gemm2AVX2_k:
 	VZEROUPPER
 	RET
 
-// func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·attendAVX2(SB), NOSPLIT, $0-56
-	MOVQ   q+0(FP), AX
-	MOVQ   k+8(FP), CX
+// func gemmBF16x2AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmBF16x2AVX2(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	MOVQ   k+24(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x02, BX
+	JLT    gemmBF16x2AVX2_last
+
+gemmBF16x2AVX2_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y8
+	VBROADCASTSS (CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 4(CX), Y8
+	VBROADCASTSS 4(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPAND        upperHalves<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPAND        upperHalves<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPAND        upperHalves<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPAND        upperHalves<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, BX
+	JGE          gemmBF16x2AVX2_k
+
+gemmBF16x2AVX2_last:
+	// -1: one k is left
+	INCQ         BX
+	JNZ          gemmBF16x2AVX2_end
+	VBROADCASTSS (CX), Y8
+	VBROADCASTSS (CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+
+gemmBF16x2AVX2_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemm3AVX2(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	MOVQ   k+24(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+gemm3AVX2_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y12
+	VBROADCASTSS (CX)(DX*1), Y13
+	VBROADCASTSS (CX)(DX*2), Y14
+	VMOVUPS      (AX), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(AX), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(AX), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(AX), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	DECQ         BX
+	JNZ          gemm3AVX2_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y7, 96(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y8, (AX)
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y10, 64(AX)
+	VMOVUPS      Y11, 96(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmBF16x3AVX2(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	MOVQ   k+24(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	SUBQ   $0x02, BX
+	JLT    gemmBF16x3AVX2_last
+
+gemmBF16x3AVX2_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y12
+	VBROADCASTSS (CX)(DX*1), Y13
+	VBROADCASTSS (CX)(DX*2), Y14
+	VMOVDQU      (AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVDQU      32(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVDQU      64(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVDQU      96(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 4(CX), Y12
+	VBROADCASTSS 4(CX)(DX*1), Y13
+	VBROADCASTSS 4(CX)(DX*2), Y14
+	VMOVDQU      (AX), Y15
+	VPAND        upperHalves<>+0(SB), Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVDQU      32(AX), Y15
+	VPAND        upperHalves<>+0(SB), Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVDQU      64(AX), Y15
+	VPAND        upperHalves<>+0(SB), Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVDQU      96(AX), Y15
+	VPAND        upperHalves<>+0(SB), Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, BX
+	JGE          gemmBF16x3AVX2_k
+
+gemmBF16x3AVX2_last:
+	// -1: one k is left
+	INCQ         BX
+	JNZ          gemmBF16x3AVX2_end
+	VBROADCASTSS (CX), Y12
+	VBROADCASTSS (CX)(DX*1), Y13
+	VBROADCASTSS (CX)(DX*2), Y14
+	VMOVDQU      (AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVDQU      32(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVDQU      64(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVDQU      96(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+
+gemmBF16x3AVX2_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	VMOVUPS Y10, 64(AX)
+	VMOVUPS Y11, 96(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
 	MOVQ   kPitch+32(FP), DX
 	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-attendAVX2_dim:
-	VBROADCASTSS (AX), Y11
-	VFMADD231PS  (CX), Y11, Y0
-	VFMADD231PS  32(CX), Y11, Y1
-	VFMADD231PS  64(CX), Y11, Y2
-	VFMADD231PS  96(CX), Y11, Y3
-	ADDQ         $+4, AX
-	ADDQ         DX, CX
+scores1F32AVX2_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Y4
+	VMOVUPS      (AX), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(AX), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMOVUPS      64(AX), Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VMOVUPS      96(AX), Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
 	DECQ         BX
-	JNZ          attendAVX2_dim
-	MOVQ         n+40(FP), CX
-	LEAQ         tail<>+0(SB), AX
-	NEGQ         CX
-	VMINPS       128(AX)(CX*4), Y0, Y0
-	VMINPS       160(AX)(CX*4), Y1, Y1
-	VMINPS       192(AX)(CX*4), Y2, Y2
-	VMINPS       224(AX)(CX*4), Y3, Y3
-	MOVQ         state+24(FP), AX
+	JNZ          scores1F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted1F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+48(FP), SI
+
+weighted1F32AVX2_chunk4:
+	CMPQ    SI, $+32
+	JLT     weighted1F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1F32AVX2_chunk4_position:
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Y4
+	VMOVUPS      (DI), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(DI), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMOVUPS      64(DI), Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VMOVUPS      96(DI), Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	SUBQ         $+32, SI
+	JMP          weighted1F32AVX2_chunk4
+
+weighted1F32AVX2_chunk4_end:
+weighted1F32AVX2_chunk2:
+	CMPQ    SI, $+16
+	JLT     weighted1F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1F32AVX2_chunk2_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
+	VMOVUPS      (DI), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VMOVUPS      32(DI), Y4
+	VFMADD231PS  Y4, Y2, Y1
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+16, SI
+	JMP          weighted1F32AVX2_chunk2
+
+weighted1F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores2F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores2F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+scores2F32AVX2_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS (SI)(DI*1), Y9
+	VMOVUPS      (AX), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      32(AX), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VMOVUPS      64(AX), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VMOVUPS      96(AX), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted2F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted2F32AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted2F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2F32AVX2_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
+	VMOVUPS      (R8), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      32(R8), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VMOVUPS      64(R8), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VMOVUPS      96(R8), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted2F32AVX2_chunk4
+
+weighted2F32AVX2_chunk4_end:
+weighted2F32AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted2F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2F32AVX2_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
+	VMOVUPS      (R8), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y2
+	VMOVUPS      32(R8), Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y7, Y5, Y3
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted2F32AVX2_chunk2
+
+weighted2F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores3F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·scores3F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+scores3F32AVX2_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Y12
+	VBROADCASTSS (SI)(DI*1), Y13
+	VBROADCASTSS (SI)(DI*2), Y14
+	VMOVUPS      (AX), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(AX), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(AX), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(AX), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3F32AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y8, 128(AX)
+	VMOVUPS      Y9, 160(AX)
+	VMOVUPS      Y10, 192(AX)
+	VMOVUPS      Y11, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighted3F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted3F32AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted3F32AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	VMOVUPS (CX)(DX*2), Y8
+	VMOVUPS 32(CX)(DX*2), Y9
+	VMOVUPS 64(CX)(DX*2), Y10
+	VMOVUPS 96(CX)(DX*2), Y11
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3F32AVX2_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
+	VMOVUPS      (R8), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R8), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R8), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R8), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3F32AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	VMOVUPS      Y8, (CX)(DX*2)
+	VMOVUPS      Y9, 32(CX)(DX*2)
+	VMOVUPS      Y10, 64(CX)(DX*2)
+	VMOVUPS      Y11, 96(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted3F32AVX2_chunk4
+
+weighted3F32AVX2_chunk4_end:
+weighted3F32AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted3F32AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	VMOVUPS (CX)(DX*2), Y4
+	VMOVUPS 32(CX)(DX*2), Y5
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3F32AVX2_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
+	VMOVUPS      (R8), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y2
+	VFMADD231PS  Y9, Y8, Y4
+	VMOVUPS      32(R8), Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y10, Y7, Y3
+	VFMADD231PS  Y10, Y8, Y5
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3F32AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	VMOVUPS      Y4, (CX)(DX*2)
+	VMOVUPS      Y5, 32(CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted3F32AVX2_chunk2
+
+weighted3F32AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores1BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores1BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+scores1BF16AVX2_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Y4
+	VPMOVZXWD    (AX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VPMOVZXWD    16(AX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VPMOVZXWD    32(AX), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VPMOVZXWD    48(AX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted1BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+48(FP), SI
+
+weighted1BF16AVX2_chunk4:
+	CMPQ    SI, $+32
+	JLT     weighted1BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1BF16AVX2_chunk4_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y4
+	VPMOVZXWD    (DI), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VPMOVZXWD    16(DI), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VPMOVZXWD    32(DI), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y2
+	VPMOVZXWD    48(DI), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VFMADD231PS  Y8, Y4, Y3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+64, DX
+	SUBQ         $+32, SI
+	JMP          weighted1BF16AVX2_chunk4
+
+weighted1BF16AVX2_chunk4_end:
+weighted1BF16AVX2_chunk2:
+	CMPQ    SI, $+16
+	JLT     weighted1BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1BF16AVX2_chunk2_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Y2
+	VPMOVZXWD    (DI), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VPMOVZXWD    16(DI), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VFMADD231PS  Y4, Y2, Y1
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         $+64, CX
+	ADDQ         $+32, DX
+	SUBQ         $+16, SI
+	JMP          weighted1BF16AVX2_chunk2
+
+weighted1BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores2BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores2BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+scores2BF16AVX2_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS (SI)(DI*1), Y9
+	VPMOVZXWD    (AX), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VPMOVZXWD    16(AX), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VPMOVZXWD    32(AX), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VPMOVZXWD    48(AX), Y13
+	VPSLLD       $0x10, Y13, Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted2BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted2BF16AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted2BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2BF16AVX2_chunk4_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R11)(DX*1), Y9
+	VPMOVZXWD    (R8), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VPMOVZXWD    16(R8), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y11, Y9, Y5
+	VPMOVZXWD    32(R8), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y6
+	VPMOVZXWD    48(R8), Y13
+	VPSLLD       $0x10, Y13, Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y13, Y9, Y7
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted2BF16AVX2_chunk4
+
+weighted2BF16AVX2_chunk4_end:
+weighted2BF16AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted2BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2BF16AVX2_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R11)(DX*1), Y5
+	VPMOVZXWD    (R8), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y2
+	VPMOVZXWD    16(R8), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y7, Y5, Y3
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted2BF16AVX2_chunk2
+
+weighted2BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·scores3BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+scores3BF16AVX2_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Y12
+	VBROADCASTSS (SI)(DI*1), Y13
+	VBROADCASTSS (SI)(DI*2), Y14
+	VPMOVZXWD    (AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VPMOVZXWD    16(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VPMOVZXWD    32(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VPMOVZXWD    48(AX), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3BF16AVX2_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y4, 128(AX)
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Y8, 128(AX)
+	VMOVUPS      Y9, 160(AX)
+	VMOVUPS      Y10, 192(AX)
+	VMOVUPS      Y11, 224(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted3BF16AVX2(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted3BF16AVX2_chunk4:
+	CMPQ    DI, $+32
+	JLT     weighted3BF16AVX2_chunk4_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (CX)(DX*1), Y4
+	VMOVUPS 32(CX)(DX*1), Y5
+	VMOVUPS 64(CX)(DX*1), Y6
+	VMOVUPS 96(CX)(DX*1), Y7
+	VMOVUPS (CX)(DX*2), Y8
+	VMOVUPS 32(CX)(DX*2), Y9
+	VMOVUPS 64(CX)(DX*2), Y10
+	VMOVUPS 96(CX)(DX*2), Y11
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3BF16AVX2_chunk4_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R11)(DX*1), Y13
+	VBROADCASTSS (R11)(DX*2), Y14
+	VPMOVZXWD    (R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VPMOVZXWD    16(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VPMOVZXWD    32(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VPMOVZXWD    48(R8), Y15
+	VPSLLD       $0x10, Y15, Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3BF16AVX2_chunk4_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, (CX)(DX*1)
+	VMOVUPS      Y5, 32(CX)(DX*1)
+	VMOVUPS      Y6, 64(CX)(DX*1)
+	VMOVUPS      Y7, 96(CX)(DX*1)
+	VMOVUPS      Y8, (CX)(DX*2)
+	VMOVUPS      Y9, 32(CX)(DX*2)
+	VMOVUPS      Y10, 64(CX)(DX*2)
+	VMOVUPS      Y11, 96(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted3BF16AVX2_chunk4
+
+weighted3BF16AVX2_chunk4_end:
+weighted3BF16AVX2_chunk2:
+	CMPQ    DI, $+16
+	JLT     weighted3BF16AVX2_chunk2_end
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMOVUPS 32(CX)(DX*1), Y3
+	VMOVUPS (CX)(DX*2), Y4
+	VMOVUPS 32(CX)(DX*2), Y5
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3BF16AVX2_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R11)(DX*1), Y7
+	VBROADCASTSS (R11)(DX*2), Y8
+	VPMOVZXWD    (R8), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y2
+	VFMADD231PS  Y9, Y8, Y4
+	VPMOVZXWD    16(R8), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y10, Y7, Y3
+	VFMADD231PS  Y10, Y8, Y5
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3BF16AVX2_chunk2_position
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, (CX)(DX*1)
+	VMOVUPS      Y3, 32(CX)(DX*1)
+	VMOVUPS      Y4, (CX)(DX*2)
+	VMOVUPS      Y5, 32(CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted3BF16AVX2_chunk2
+
+weighted3BF16AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softenAVX2(SB), NOSPLIT, $0-40
+	MOVQ         states+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stateSize+24(FP), BX
+	VBROADCASTSS constants<>+28(SB), Y13
+
+softenAVX2_row:
+	VMOVUPS      128(AX), Y0
+	VMOVUPS      160(AX), Y1
+	VMOVUPS      192(AX), Y2
+	VMOVUPS      224(AX), Y3
+	LEAQ         tail<>+0(SB), SI
+	MOVLQSX      (CX), DI
+	NEGQ         DI
+	VMINPS       128(SI)(DI*4), Y0, Y0
+	VMINPS       160(SI)(DI*4), Y1, Y1
+	VMINPS       192(SI)(DI*4), Y2, Y2
+	VMINPS       224(SI)(DI*4), Y3, Y3
 	VMAXPS       Y1, Y0, Y8
 	VMAXPS       Y2, Y8, Y8
 	VMAXPS       Y3, Y8, Y8
@@ -142,7 +1484,6 @@ attendAVX2_dim:
 	VMOVSS       X8, (AX)
 	VBROADCASTSS X8, Y8
 	VBROADCASTSS X9, Y9
-	VBROADCASTSS constants<>+28(SB), Y13
 	VSUBPS       Y8, Y9, Y9
 	VMAXPS       Y9, Y13, Y9
 	VCVTPS2DQ    Y9, Y10
@@ -255,136 +1596,49 @@ attendAVX2_dim:
 	VFMADD213PS  Y1, Y9, Y11
 	VADDPS       Y3, Y11, Y11
 	VMOVUPS      Y11, 96(AX)
-	MOVQ         state+24(FP), AX
-	MOVQ         v+16(FP), CX
-	MOVQ         dim+48(FP), DX
-	LEAQ         (DX)(DX*1), BX
-	ADDQ         BX, BX
-	LEAQ         256(AX), SI
+	MOVQ         dim+32(FP), DI
+	MOVQ         AX, SI
 
-attendAVX2_chunk8:
-	CMPQ   DX, $+64
-	JLT    attendAVX2_chunk8_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	VMULPS 64(SI), Y9, Y2
-	VMULPS 96(SI), Y9, Y3
-	VMULPS 128(SI), Y9, Y4
-	VMULPS 160(SI), Y9, Y5
-	VMULPS 192(SI), Y9, Y6
-	VMULPS 224(SI), Y9, Y7
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk8_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	VFMADD231PS  64(R8), Y11, Y2
-	VFMADD231PS  96(R8), Y11, Y3
-	VFMADD231PS  128(R8), Y11, Y4
-	VFMADD231PS  160(R8), Y11, Y5
-	VFMADD231PS  192(R8), Y11, Y6
-	VFMADD231PS  224(R8), Y11, Y7
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk8_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	VMOVUPS      Y2, 64(SI)
-	VMOVUPS      Y3, 96(SI)
-	VMOVUPS      Y4, 128(SI)
-	VMOVUPS      Y5, 160(SI)
-	VMOVUPS      Y6, 192(SI)
-	VMOVUPS      Y7, 224(SI)
-	ADDQ         $+256, SI
-	ADDQ         $+256, CX
-	SUBQ         $+64, DX
-	JMP          attendAVX2_chunk8
-
-attendAVX2_chunk8_end:
-attendAVX2_chunk4:
-	CMPQ   DX, $+32
-	JLT    attendAVX2_chunk4_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	VMULPS 64(SI), Y9, Y2
-	VMULPS 96(SI), Y9, Y3
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk4_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	VFMADD231PS  64(R8), Y11, Y2
-	VFMADD231PS  96(R8), Y11, Y3
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk4_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	VMOVUPS      Y2, 64(SI)
-	VMOVUPS      Y3, 96(SI)
-	ADDQ         $+128, SI
-	ADDQ         $+128, CX
-	SUBQ         $+32, DX
-	JMP          attendAVX2_chunk4
-
-attendAVX2_chunk4_end:
-attendAVX2_chunk2:
-	CMPQ   DX, $+16
-	JLT    attendAVX2_chunk2_end
-	VMULPS (SI), Y9, Y0
-	VMULPS 32(SI), Y9, Y1
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk2_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	VFMADD231PS  32(R8), Y11, Y1
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk2_position
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         $+64, SI
-	ADDQ         $+64, CX
-	SUBQ         $+16, DX
-	JMP          attendAVX2_chunk2
-
-attendAVX2_chunk2_end:
-attendAVX2_chunk1:
-	CMPQ   DX, $+8
-	JLT    attendAVX2_chunk1_end
-	VMULPS (SI), Y9, Y0
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX2_chunk1_position:
-	VBROADCASTSS 128(DI), Y11
-	VFMADD231PS  (R8), Y11, Y0
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX2_chunk1_position
-	VMOVUPS      Y0, (SI)
-	ADDQ         $+32, SI
-	ADDQ         $+32, CX
-	SUBQ         $+8, DX
-	JMP          attendAVX2_chunk1
-
-attendAVX2_chunk1_end:
+softenAVX2_out:
+	VMULPS  256(SI), Y9, Y11
+	VMOVUPS Y11, 256(SI)
+	VMULPS  288(SI), Y9, Y11
+	VMOVUPS Y11, 288(SI)
+	ADDQ    $+64, SI
+	SUBQ    $0x10, DI
+	JNZ     softenAVX2_out
+	ADDQ    $+4, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     softenAVX2_row
 	VZEROUPPER
 	RET
+
+DATA constants<>+0(SB)/4, $0x3f800001
+DATA constants<>+4(SB)/4, $0x3f317218
+DATA constants<>+8(SB)/4, $0x3e75fc83
+DATA constants<>+12(SB)/4, $0x3d6357b6
+DATA constants<>+16(SB)/4, $0x3c1e8838
+DATA constants<>+20(SB)/4, $0x3aaf8448
+DATA constants<>+24(SB)/4, $0x0000007f
+DATA constants<>+28(SB)/4, $0xc2800000
+DATA constants<>+32(SB)/4, $0xc2fc0000
+DATA constants<>+36(SB)/4, $0x42fc0000
+DATA constants<>+40(SB)/4, $0xbfb8aa3b
+DATA constants<>+44(SB)/4, $0x3f800000
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -452,514 +1706,256 @@ DATA tail<>+248(SB)/4, $0xff800000
 DATA tail<>+252(SB)/4, $0xff800000
 GLOBL tail<>(SB), RODATA|NOPTR, $256
 
-DATA constants<>+0(SB)/4, $0x3f800001
-DATA constants<>+4(SB)/4, $0x3f317218
-DATA constants<>+8(SB)/4, $0x3e75fc83
-DATA constants<>+12(SB)/4, $0x3d6357b6
-DATA constants<>+16(SB)/4, $0x3c1e8838
-DATA constants<>+20(SB)/4, $0x3aaf8448
-DATA constants<>+24(SB)/4, $0x0000007f
-DATA constants<>+28(SB)/4, $0xc2800000
-DATA constants<>+32(SB)/4, $0xc2fc0000
-DATA constants<>+36(SB)/4, $0x42fc0000
-DATA constants<>+40(SB)/4, $0xbfb8aa3b
-DATA constants<>+44(SB)/4, $0x3f800000
-GLOBL constants<>(SB), RODATA|NOPTR, $48
+// func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·softenFetchAVX2(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Y13
 
-// func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1AVX512(SB), NOSPLIT, $0-48
-	MOVQ   w+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   k+24(FP), DX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	XORQ   BX, BX
+softenFetchAVX2_row:
+	VMOVUPS      128(CX), Y0
+	VMOVUPS      160(CX), Y1
+	VMOVUPS      192(CX), Y2
+	VMOVUPS      224(CX), Y3
+	LEAQ         tail<>+0(SB), DI
+	MOVLQSX      (DX), R8
+	NEGQ         R8
+	VMINPS       128(DI)(R8*4), Y0, Y0
+	VMINPS       160(DI)(R8*4), Y1, Y1
+	VMINPS       192(DI)(R8*4), Y2, Y2
+	VMINPS       224(DI)(R8*4), Y3, Y3
+	VMAXPS       Y1, Y0, Y8
+	VMAXPS       Y2, Y8, Y8
+	VMAXPS       Y3, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0x4e, X8, X11
+	VMAXPS       X11, X8, X8
+	VPSHUFD      $0xb1, X8, X11
+	VMAXPS       X11, X8, X8
+	VMOVSS       (CX), X9
+	VMAXPS       X9, X8, X8
+	VMOVSS       X8, (CX)
+	VBROADCASTSS X8, Y8
+	VBROADCASTSS X9, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMAXPS       Y9, Y13, Y9
+	VCVTPS2DQ    Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y9
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y9, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y9
+	VSUBPS       Y8, Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VCVTPS2DQ    Y0, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y0, Y0
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y0
+	VMOVUPS      Y0, 128(CX)
+	VSUBPS       Y8, Y1, Y1
+	VMAXPS       Y1, Y13, Y1
+	VCVTPS2DQ    Y1, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y1, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y1
+	VMOVUPS      Y1, 160(CX)
+	VSUBPS       Y8, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VCVTPS2DQ    Y2, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y2, Y2
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y2, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y2
+	VMOVUPS      Y2, 192(CX)
+	VSUBPS       Y8, Y3, Y3
+	VMAXPS       Y3, Y13, Y3
+	VCVTPS2DQ    Y3, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y3, Y3
+	VBROADCASTSS constants<>+20(SB), Y11
+	VBROADCASTSS constants<>+16(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+12(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+8(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+4(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VBROADCASTSS constants<>+0(SB), Y12
+	VFMADD213PS  Y12, Y3, Y11
+	VPBROADCASTD constants<>+24(SB), Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y11, Y3
+	VMOVUPS      Y3, 224(CX)
+	VMOVUPS      64(CX), Y11
+	VFMADD213PS  Y0, Y9, Y11
+	VADDPS       Y2, Y11, Y11
+	VMOVUPS      Y11, 64(CX)
+	VMOVUPS      96(CX), Y11
+	VFMADD213PS  Y1, Y9, Y11
+	VADDPS       Y3, Y11, Y11
+	VMOVUPS      Y11, 96(CX)
+	MOVQ         dim+40(FP), R8
+	MOVQ         CX, DI
 
-gemm1AVX512_k:
-	// 4 KB ahead, often in the panel that follows
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Z2
-	VMOVUPS      64(AX), Z3
-	VBROADCASTSS (CX)(BX*1), Z4
-	VFMADD231PS  Z2, Z4, Z0
-	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $+128, AX
-	ADDQ         $+4, BX
-	DECQ         DX
-	JNZ          gemm1AVX512_k
-	MOVQ         out+16(FP), AX
-	MOVQ         outStride+40(FP), CX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         CX, AX
+softenFetchAVX2_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Y9, Y11
+	VMOVUPS    Y11, 256(DI)
+	VMULPS     288(DI), Y9, Y11
+	VMOVUPS    Y11, 288(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX2_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX2_row
 	VZEROUPPER
 	RET
 
-// func gemm2AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2AVX512(SB), NOSPLIT, $0-48
-	MOVQ   w+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   xStride+32(FP), DX
-	LEAQ   (CX)(DX*1), DX
-	MOVQ   k+24(FP), BX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	XORQ   SI, SI
-
-gemm2AVX512_k:
-	// 4 KB ahead, often in the panel that follows
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Z4
-	VMOVUPS      64(AX), Z5
-	VBROADCASTSS (CX)(SI*1), Z6
-	VFMADD231PS  Z4, Z6, Z0
-	VFMADD231PS  Z5, Z6, Z1
-	VBROADCASTSS (DX)(SI*1), Z7
-	VFMADD231PS  Z4, Z7, Z2
-	VFMADD231PS  Z5, Z7, Z3
-	ADDQ         $+128, AX
-	ADDQ         $+4, SI
-	DECQ         BX
-	JNZ          gemm2AVX512_k
-	MOVQ         out+16(FP), AX
-	MOVQ         outStride+40(FP), CX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         CX, AX
-	VZEROUPPER
-	RET
-
-// func gemm4AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4AVX512(SB), NOSPLIT, $0-48
-	MOVQ   w+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   xStride+32(FP), DX
-	LEAQ   (CX)(DX*1), BX
-	LEAQ   (BX)(DX*1), SI
-	LEAQ   (SI)(DX*1), DX
-	MOVQ   k+24(FP), DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	XORQ   R8, R8
-
-gemm4AVX512_k:
-	// 4 KB ahead, often in the panel that follows
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Z8
-	VMOVUPS      64(AX), Z9
-	VBROADCASTSS (CX)(R8*1), Z10
-	VFMADD231PS  Z8, Z10, Z0
-	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS (BX)(R8*1), Z11
-	VFMADD231PS  Z8, Z11, Z2
-	VFMADD231PS  Z9, Z11, Z3
-	VBROADCASTSS (SI)(R8*1), Z12
-	VFMADD231PS  Z8, Z12, Z4
-	VFMADD231PS  Z9, Z12, Z5
-	VBROADCASTSS (DX)(R8*1), Z13
-	VFMADD231PS  Z8, Z13, Z6
-	VFMADD231PS  Z9, Z13, Z7
-	ADDQ         $+128, AX
-	ADDQ         $+4, R8
-	DECQ         DI
-	JNZ          gemm4AVX512_k
-	MOVQ         out+16(FP), AX
-	MOVQ         outStride+40(FP), CX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	ADDQ         CX, AX
-	VZEROUPPER
-	RET
-
-// func gemm8AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8AVX512(SB), NOSPLIT, $0-48
-	MOVQ   w+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   xStride+32(FP), DX
-	LEAQ   (CX)(DX*1), BX
-	LEAQ   (BX)(DX*1), SI
-	LEAQ   (SI)(DX*1), DI
-	LEAQ   (DI)(DX*1), R8
-	LEAQ   (R8)(DX*1), R9
-	LEAQ   (R9)(DX*1), R10
-	LEAQ   (R10)(DX*1), DX
-	MOVQ   k+24(FP), R11
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	XORQ   R12, R12
-
-gemm8AVX512_k:
-	// 4 KB ahead, often in the panel that follows
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   4160(AX)
-	VMOVUPS      (AX), Z16
-	VMOVUPS      64(AX), Z17
-	VBROADCASTSS (CX)(R12*1), Z18
-	VFMADD231PS  Z16, Z18, Z0
-	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS (BX)(R12*1), Z19
-	VFMADD231PS  Z16, Z19, Z2
-	VFMADD231PS  Z17, Z19, Z3
-	VBROADCASTSS (SI)(R12*1), Z20
-	VFMADD231PS  Z16, Z20, Z4
-	VFMADD231PS  Z17, Z20, Z5
-	VBROADCASTSS (DI)(R12*1), Z21
-	VFMADD231PS  Z16, Z21, Z6
-	VFMADD231PS  Z17, Z21, Z7
-	VBROADCASTSS (R8)(R12*1), Z18
-	VFMADD231PS  Z16, Z18, Z8
-	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (R9)(R12*1), Z19
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (R10)(R12*1), Z20
-	VFMADD231PS  Z16, Z20, Z12
-	VFMADD231PS  Z17, Z20, Z13
-	VBROADCASTSS (DX)(R12*1), Z21
-	VFMADD231PS  Z16, Z21, Z14
-	VFMADD231PS  Z17, Z21, Z15
-	ADDQ         $+128, AX
-	ADDQ         $+4, R12
-	DECQ         R11
-	JNZ          gemm8AVX512_k
-	MOVQ         out+16(FP), AX
-	MOVQ         outStride+40(FP), CX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, 64(AX)
-	ADDQ         CX, AX
-	VZEROUPPER
-	RET
-
-// func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
-// Requires: AVX, AVX512F
-TEXT ·attendAVX512(SB), NOSPLIT, $0-56
-	MOVQ   q+0(FP), AX
-	MOVQ   k+8(FP), CX
-	MOVQ   kPitch+32(FP), DX
-	MOVQ   dim+48(FP), BX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-
-attendAVX512_dim:
-	VBROADCASTSS  (AX), Z11
-	VFMADD231PS   (CX), Z11, Z0
-	VFMADD231PS   64(CX), Z11, Z1
-	ADDQ          $+4, AX
-	ADDQ          DX, CX
-	DECQ          BX
-	JNZ           attendAVX512_dim
-	MOVQ          n+40(FP), CX
-	LEAQ          tail<>+0(SB), AX
-	NEGQ          CX
-	VMINPS        128(AX)(CX*4), Z0, Z0
-	VMINPS        192(AX)(CX*4), Z1, Z1
-	MOVQ          state+24(FP), AX
-	VMAXPS        Z1, Z0, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y11
-	VMAXPS        Y11, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X11
-	VMAXPS        X11, X8, X8
-	VPSHUFD       $0x4e, X8, X11
-	VMAXPS        X11, X8, X8
-	VPSHUFD       $0xb1, X8, X11
-	VMAXPS        X11, X8, X8
-	VMOVSS        (AX), X9
-	VMAXPS        X9, X8, X8
-	VMOVSS        X8, (AX)
-	VBROADCASTSS  X8, Z8
-	VBROADCASTSS  X9, Z9
-	VBROADCASTSS  constants<>+28(SB), Z13
-	VSUBPS        Z8, Z9, Z9
-	VMAXPS        Z9, Z13, Z9
-	VCVTPS2DQ     Z9, Z10
-	VCVTDQ2PS     Z10, Z11
-	VSUBPS        Z11, Z9, Z9
-	VBROADCASTSS  constants<>+20(SB), Z11
-	VBROADCASTSS  constants<>+16(SB), Z12
-	VFMADD213PS   Z12, Z9, Z11
-	VBROADCASTSS  constants<>+12(SB), Z12
-	VFMADD213PS   Z12, Z9, Z11
-	VBROADCASTSS  constants<>+8(SB), Z12
-	VFMADD213PS   Z12, Z9, Z11
-	VBROADCASTSS  constants<>+4(SB), Z12
-	VFMADD213PS   Z12, Z9, Z11
-	VBROADCASTSS  constants<>+0(SB), Z12
-	VFMADD213PS   Z12, Z9, Z11
-	VPBROADCASTD  constants<>+24(SB), Z12
-	VPADDD        Z12, Z10, Z10
-	VPSLLD        $0x17, Z10, Z10
-	VMULPS        Z10, Z11, Z9
-	VSUBPS        Z8, Z0, Z0
-	VMAXPS        Z0, Z13, Z0
-	VCVTPS2DQ     Z0, Z10
-	VCVTDQ2PS     Z10, Z11
-	VSUBPS        Z11, Z0, Z0
-	VBROADCASTSS  constants<>+20(SB), Z11
-	VBROADCASTSS  constants<>+16(SB), Z12
-	VFMADD213PS   Z12, Z0, Z11
-	VBROADCASTSS  constants<>+12(SB), Z12
-	VFMADD213PS   Z12, Z0, Z11
-	VBROADCASTSS  constants<>+8(SB), Z12
-	VFMADD213PS   Z12, Z0, Z11
-	VBROADCASTSS  constants<>+4(SB), Z12
-	VFMADD213PS   Z12, Z0, Z11
-	VBROADCASTSS  constants<>+0(SB), Z12
-	VFMADD213PS   Z12, Z0, Z11
-	VPBROADCASTD  constants<>+24(SB), Z12
-	VPADDD        Z12, Z10, Z10
-	VPSLLD        $0x17, Z10, Z10
-	VMULPS        Z10, Z11, Z0
-	VMOVUPS       Z0, 128(AX)
-	VSUBPS        Z8, Z1, Z1
-	VMAXPS        Z1, Z13, Z1
-	VCVTPS2DQ     Z1, Z10
-	VCVTDQ2PS     Z10, Z11
-	VSUBPS        Z11, Z1, Z1
-	VBROADCASTSS  constants<>+20(SB), Z11
-	VBROADCASTSS  constants<>+16(SB), Z12
-	VFMADD213PS   Z12, Z1, Z11
-	VBROADCASTSS  constants<>+12(SB), Z12
-	VFMADD213PS   Z12, Z1, Z11
-	VBROADCASTSS  constants<>+8(SB), Z12
-	VFMADD213PS   Z12, Z1, Z11
-	VBROADCASTSS  constants<>+4(SB), Z12
-	VFMADD213PS   Z12, Z1, Z11
-	VBROADCASTSS  constants<>+0(SB), Z12
-	VFMADD213PS   Z12, Z1, Z11
-	VPBROADCASTD  constants<>+24(SB), Z12
-	VPADDD        Z12, Z10, Z10
-	VPSLLD        $0x17, Z10, Z10
-	VMULPS        Z10, Z11, Z1
-	VMOVUPS       Z1, 192(AX)
-	VMOVUPS       64(AX), Z11
-	VFMADD213PS   Z0, Z9, Z11
-	VADDPS        Z1, Z11, Z11
-	VMOVUPS       Z11, 64(AX)
-	MOVQ          state+24(FP), AX
-	MOVQ          v+16(FP), CX
-	MOVQ          dim+48(FP), DX
-	LEAQ          (DX)(DX*1), BX
-	ADDQ          BX, BX
-	LEAQ          256(AX), SI
-
-attendAVX512_chunk8:
-	CMPQ   DX, $+128
-	JLT    attendAVX512_chunk8_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	VMULPS 128(SI), Z9, Z2
-	VMULPS 192(SI), Z9, Z3
-	VMULPS 256(SI), Z9, Z4
-	VMULPS 320(SI), Z9, Z5
-	VMULPS 384(SI), Z9, Z6
-	VMULPS 448(SI), Z9, Z7
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk8_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	VFMADD231PS  128(R8), Z11, Z2
-	VFMADD231PS  192(R8), Z11, Z3
-	VFMADD231PS  256(R8), Z11, Z4
-	VFMADD231PS  320(R8), Z11, Z5
-	VFMADD231PS  384(R8), Z11, Z6
-	VFMADD231PS  448(R8), Z11, Z7
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk8_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	VMOVUPS      Z2, 128(SI)
-	VMOVUPS      Z3, 192(SI)
-	VMOVUPS      Z4, 256(SI)
-	VMOVUPS      Z5, 320(SI)
-	VMOVUPS      Z6, 384(SI)
-	VMOVUPS      Z7, 448(SI)
-	ADDQ         $+512, SI
-	ADDQ         $+512, CX
-	SUBQ         $+128, DX
-	JMP          attendAVX512_chunk8
-
-attendAVX512_chunk8_end:
-attendAVX512_chunk4:
-	CMPQ   DX, $+64
-	JLT    attendAVX512_chunk4_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	VMULPS 128(SI), Z9, Z2
-	VMULPS 192(SI), Z9, Z3
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk4_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	VFMADD231PS  128(R8), Z11, Z2
-	VFMADD231PS  192(R8), Z11, Z3
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk4_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	VMOVUPS      Z2, 128(SI)
-	VMOVUPS      Z3, 192(SI)
-	ADDQ         $+256, SI
-	ADDQ         $+256, CX
-	SUBQ         $+64, DX
-	JMP          attendAVX512_chunk4
-
-attendAVX512_chunk4_end:
-attendAVX512_chunk2:
-	CMPQ   DX, $+32
-	JLT    attendAVX512_chunk2_end
-	VMULPS (SI), Z9, Z0
-	VMULPS 64(SI), Z9, Z1
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk2_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	VFMADD231PS  64(R8), Z11, Z1
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk2_position
-	VMOVUPS      Z0, (SI)
-	VMOVUPS      Z1, 64(SI)
-	ADDQ         $+128, SI
-	ADDQ         $+128, CX
-	SUBQ         $+32, DX
-	JMP          attendAVX512_chunk2
-
-attendAVX512_chunk2_end:
-attendAVX512_chunk1:
-	CMPQ   DX, $+16
-	JLT    attendAVX512_chunk1_end
-	VMULPS (SI), Z9, Z0
-	MOVQ   n+40(FP), R9
-	MOVQ   AX, DI
-	MOVQ   CX, R8
-
-attendAVX512_chunk1_position:
-	VBROADCASTSS 128(DI), Z11
-	VFMADD231PS  (R8), Z11, Z0
-	ADDQ         $+4, DI
-	ADDQ         BX, R8
-	DECQ         R9
-	JNZ          attendAVX512_chunk1_position
-	VMOVUPS      Z0, (SI)
-	ADDQ         $+64, SI
-	ADDQ         $+64, CX
-	SUBQ         $+16, DX
-	JMP          attendAVX512_chunk1
-
-attendAVX512_chunk1_end:
-	VZEROUPPER
-	RET
-
-// func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
+// func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
-TEXT ·addTile(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
+TEXT ·aboveAVX2(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), AX
+	MOVQ most+8(FP), CX
 	MOVQ rows+16(FP), DX
-	MOVQ dstStride+24(FP), BX
-	MOVQ srcStride+32(FP), SI
+	MOVQ xStride+24(FP), BX
+	XORQ SI, SI
 
-addTile_row:
-	VMOVUPS (AX), Y0
-	VADDPS  (CX), Y0, Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(AX), Y1
-	VADDPS  32(CX), Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(AX), Y2
-	VADDPS  64(CX), Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS 96(AX), Y3
-	VADDPS  96(CX), Y3, Y3
-	VMOVUPS Y3, 96(AX)
-	ADDQ    BX, AX
-	ADDQ    SI, CX
-	DECQ    DX
-	JNZ     addTile_row
+aboveAVX2_row:
+	VBROADCASTSS (CX)(SI*4), Y0
+	VCMPPS       $0x09, (AX), Y0, Y1
+	VCMPPS       $0x09, 32(AX), Y0, Y2
+	VCMPPS       $0x09, 64(AX), Y0, Y3
+	VCMPPS       $0x09, 96(AX), Y0, Y4
+	VORPS        Y2, Y1, Y1
+	VORPS        Y4, Y3, Y3
+	VORPS        Y3, Y1, Y1
+	VPTEST       Y1, Y1
+	JNZ          aboveAVX2_found
+	ADDQ         BX, AX
+	INCQ         SI
+	CMPQ         SI, DX
+	JLT          aboveAVX2_row
+
+aboveAVX2_found:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
-// func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
+// func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX2, SSE
+TEXT ·firstAboveAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Y0
+	XORQ         DX, DX
+
+firstAboveAVX2_l:
+	VCMPPS $0x09, (AX), Y0, Y1
+	VCMPPS $0x09, 32(AX), Y0, Y2
+	VCMPPS $0x09, 64(AX), Y0, Y3
+	VCMPPS $0x09, 96(AX), Y0, Y4
+	VORPS  Y2, Y1, Y1
+	VORPS  Y4, Y3, Y3
+	VORPS  Y3, Y1, Y1
+	VPTEST Y1, Y1
+	JNZ    firstAboveAVX2_found
+	ADDQ   $+128, AX
+	ADDQ   $+32, DX
+	DECQ   CX
+	JNZ    firstAboveAVX2_l
+	MOVQ   DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX2_found:
+	VCMPPS    $0x09, (AX), Y0, Y1
+	VMOVMSKPS Y1, CX
+	VCMPPS    $0x09, 32(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x08, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 64(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x10, BX
+	ORL       BX, CX
+	VCMPPS    $0x09, 96(AX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	SHLL      $0x18, BX
+	ORL       BX, CX
+	BSFL      CX, CX
+	ADDQ      CX, DX
+	MOVQ      DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·siluTile(SB), NOSPLIT, $0-32
+TEXT ·siluTileAVX2(SB), NOSPLIT, $0-32
 	MOVQ         src+0(FP), AX
 	MOVQ         dst+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -969,7 +1965,7 @@ TEXT ·siluTile(SB), NOSPLIT, $0-32
 	VBROADCASTSS constants<>+36(SB), Y7
 	VBROADCASTSS constants<>+44(SB), Y8
 
-siluTile_row:
+siluTileAVX2_row:
 	VMOVUPS      (AX), Y0
 	VMULPS       Y5, Y0, Y1
 	VMAXPS       Y1, Y6, Y1
@@ -1077,7 +2073,7533 @@ siluTile_row:
 	ADDQ         $+256, AX
 	ADDQ         BX, CX
 	DECQ         DX
-	JNZ          siluTile_row
+	JNZ          siluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·scaleMulAVX2(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         n16+24(FP), BX
+	MOVSS        scale+32(FP), X2
+	VBROADCASTSS X2, Y2
+
+scaleMulAVX2_l:
+	VMULPS  (AX), Y2, Y0
+	VMULPS  (CX), Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMULPS  32(AX), Y2, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMOVUPS Y1, 32(DX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	DECQ    BX
+	JNZ     scaleMulAVX2_l
+	VZEROUPPER
+	RET
+
+// func readAVX2(p *byte, n int64, out *uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·readAVX2(SB), NOSPLIT, $0-24
+	MOVQ   p+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+readAVX2_l:
+	PREFETCHT0 4096(AX)
+	VPXOR      (AX), Y0, Y0
+	VPXOR      32(AX), Y1, Y1
+	PREFETCHT0 4160(AX)
+	VPXOR      64(AX), Y2, Y2
+	VPXOR      96(AX), Y3, Y3
+	PREFETCHT0 4224(AX)
+	VPXOR      128(AX), Y4, Y4
+	VPXOR      160(AX), Y5, Y5
+	PREFETCHT0 4288(AX)
+	VPXOR      192(AX), Y6, Y6
+	VPXOR      224(AX), Y7, Y7
+	ADDQ       $+256, AX
+	DECQ       CX
+	JNZ        readAVX2_l
+	VPXOR      Y1, Y0, Y0
+	VPXOR      Y2, Y0, Y0
+	VPXOR      Y3, Y0, Y0
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y5, Y0, Y0
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y7, Y0, Y0
+	MOVQ       out+16(FP), AX
+	VMOVUPS    Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func mulAddF32AVX2(n int64, out *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-16
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X12
+	VPBROADCASTD X12, Y12
+	MOVQ         n+0(FP), AX
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VXORPS       Y10, Y10, Y10
+	VXORPS       Y11, Y11, Y11
+
+mulAddF32AVX2_l:
+	VFMADD231PS Y12, Y12, Y0
+	VFMADD231PS Y12, Y12, Y1
+	VFMADD231PS Y12, Y12, Y2
+	VFMADD231PS Y12, Y12, Y3
+	VFMADD231PS Y12, Y12, Y4
+	VFMADD231PS Y12, Y12, Y5
+	VFMADD231PS Y12, Y12, Y6
+	VFMADD231PS Y12, Y12, Y7
+	VFMADD231PS Y12, Y12, Y8
+	VFMADD231PS Y12, Y12, Y9
+	VFMADD231PS Y12, Y12, Y10
+	VFMADD231PS Y12, Y12, Y11
+	DECQ        AX
+	JNZ         mulAddF32AVX2_l
+	MOVQ        out+8(FP), AX
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	VMOVUPS     Y8, 256(AX)
+	VMOVUPS     Y9, 288(AX)
+	VMOVUPS     Y10, 320(AX)
+	VMOVUPS     Y11, 352(AX)
+	VZEROUPPER
+	RET
+
+// func mulAddInt8AVX2(n int64, out *int32)
+// Requires: AVX, AVX2
+TEXT ·mulAddInt8AVX2(SB), NOSPLIT, $0-16
+	MOVL         $0x01010101, AX
+	VMOVD        AX, X12
+	VPBROADCASTD X12, Y12
+	MOVL         $0x00010001, AX
+	VMOVD        AX, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         n+0(FP), AX
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VXORPS       Y10, Y10, Y10
+	VXORPS       Y11, Y11, Y11
+
+mulAddInt8AVX2_l:
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y0, Y0
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y1, Y1
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y2, Y2
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y3, Y3
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y4, Y4
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y5, Y5
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y6, Y6
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y7, Y7
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y8, Y8
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y9, Y9
+	VPMADDUBSW Y12, Y12, Y14
+	VPMADDWD   Y13, Y14, Y14
+	VPADDD     Y14, Y10, Y10
+	VPMADDUBSW Y12, Y12, Y15
+	VPMADDWD   Y13, Y15, Y15
+	VPADDD     Y15, Y11, Y11
+	DECQ       AX
+	JNZ        mulAddInt8AVX2_l
+	MOVQ       out+8(FP), AX
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	VMOVUPS    Y4, 128(AX)
+	VMOVUPS    Y5, 160(AX)
+	VMOVUPS    Y6, 192(AX)
+	VMOVUPS    Y7, 224(AX)
+	VMOVUPS    Y8, 256(AX)
+	VMOVUPS    Y9, 288(AX)
+	VMOVUPS    Y10, 320(AX)
+	VMOVUPS    Y11, 352(AX)
+	VZEROUPPER
+	RET
+
+// func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm1AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   k+24(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+gemm1AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z2
+	VMOVUPS      64(AX), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	DECQ         DX
+	JNZ          gemm1AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x1AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x1AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         k+24(FP), DX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, DX
+	JLT          gemmBF16x1AVX512_last
+
+gemmBF16x1AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z2
+	VPSLLD       $0x10, 64(AX), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPANDD       (AX), Z31, Z2
+	VPANDD       64(AX), Z31, Z3
+	VBROADCASTSS 4(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, DX
+	JGE          gemmBF16x1AVX512_k
+
+gemmBF16x1AVX512_last:
+	// -1: one k is left
+	INCQ         DX
+	JNZ          gemmBF16x1AVX512_end
+	VPSLLD       $0x10, (AX), Z2
+	VPSLLD       $0x10, 64(AX), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+
+gemmBF16x1AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm2AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm2AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	MOVQ   k+24(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+gemm2AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z4
+	VMOVUPS      64(AX), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	DECQ         BX
+	JNZ          gemm2AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x2AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x2AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	MOVQ         k+24(FP), BX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, BX
+	JLT          gemmBF16x2AVX512_last
+
+gemmBF16x2AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z4
+	VPSLLD       $0x10, 64(AX), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPANDD       (AX), Z31, Z4
+	VPANDD       64(AX), Z31, Z5
+	VBROADCASTSS 4(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, BX
+	JGE          gemmBF16x2AVX512_k
+
+gemmBF16x2AVX512_last:
+	// -1: one k is left
+	INCQ         BX
+	JNZ          gemmBF16x2AVX512_end
+	VPSLLD       $0x10, (AX), Z4
+	VPSLLD       $0x10, 64(AX), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+
+gemmBF16x2AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm3AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm3AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	MOVQ   k+24(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+gemm3AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z6
+	VMOVUPS      64(AX), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	DECQ         BX
+	JNZ          gemm3AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x3AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x3AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	MOVQ         k+24(FP), BX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, BX
+	JLT          gemmBF16x3AVX512_last
+
+gemmBF16x3AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z6
+	VPSLLD       $0x10, 64(AX), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPANDD       (AX), Z31, Z6
+	VPANDD       64(AX), Z31, Z7
+	VBROADCASTSS 4(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	SUBQ         $0x02, BX
+	JGE          gemmBF16x3AVX512_k
+
+gemmBF16x3AVX512_last:
+	// -1: one k is left
+	INCQ         BX
+	JNZ          gemmBF16x3AVX512_end
+	VPSLLD       $0x10, (AX), Z6
+	VPSLLD       $0x10, 64(AX), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+
+gemmBF16x3AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm4AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm4AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   k+24(FP), SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+gemm4AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z8
+	VMOVUPS      64(AX), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS (BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	DECQ         SI
+	JNZ          gemm4AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x4AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x4AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	MOVQ         k+24(FP), SI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, SI
+	JLT          gemmBF16x4AVX512_last
+
+gemmBF16x4AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z8
+	VPSLLD       $0x10, 64(AX), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS (BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPANDD       (AX), Z31, Z8
+	VPANDD       64(AX), Z31, Z9
+	VBROADCASTSS 4(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 4(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	SUBQ         $0x02, SI
+	JGE          gemmBF16x4AVX512_k
+
+gemmBF16x4AVX512_last:
+	// -1: one k is left
+	INCQ         SI
+	JNZ          gemmBF16x4AVX512_end
+	VPSLLD       $0x10, (AX), Z8
+	VPSLLD       $0x10, 64(AX), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS (BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+
+gemmBF16x4AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm5AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm5AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   k+24(FP), SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+gemm5AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z10
+	VMOVUPS      64(AX), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS (BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	DECQ         SI
+	JNZ          gemm5AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x5AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x5AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	MOVQ         k+24(FP), SI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, SI
+	JLT          gemmBF16x5AVX512_last
+
+gemmBF16x5AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z10
+	VPSLLD       $0x10, 64(AX), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS (BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPANDD       (AX), Z31, Z10
+	VPANDD       64(AX), Z31, Z11
+	VBROADCASTSS 4(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 4(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	SUBQ         $0x02, SI
+	JGE          gemmBF16x5AVX512_k
+
+gemmBF16x5AVX512_last:
+	// -1: one k is left
+	INCQ         SI
+	JNZ          gemmBF16x5AVX512_end
+	VPSLLD       $0x10, (AX), Z10
+	VPSLLD       $0x10, 64(AX), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS (BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+
+gemmBF16x5AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm6AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm6AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   k+24(FP), SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+gemm6AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z12
+	VMOVUPS      64(AX), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS (BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS (BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	DECQ         SI
+	JNZ          gemm6AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x6AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x6AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	MOVQ         k+24(FP), SI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, SI
+	JLT          gemmBF16x6AVX512_last
+
+gemmBF16x6AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z12
+	VPSLLD       $0x10, 64(AX), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS (BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS (BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPANDD       (AX), Z31, Z12
+	VPANDD       64(AX), Z31, Z13
+	VBROADCASTSS 4(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 4(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	SUBQ         $0x02, SI
+	JGE          gemmBF16x6AVX512_k
+
+gemmBF16x6AVX512_last:
+	// -1: one k is left
+	INCQ         SI
+	JNZ          gemmBF16x6AVX512_end
+	VPSLLD       $0x10, (AX), Z12
+	VPSLLD       $0x10, 64(AX), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS (BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS (BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+
+gemmBF16x6AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm7AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm7AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   k+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+
+gemm7AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z14
+	VMOVUPS      64(AX), Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS (BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS (BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNZ          gemm7AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x7AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x7AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	MOVQ         k+24(FP), DI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, DI
+	JLT          gemmBF16x7AVX512_last
+
+gemmBF16x7AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z14
+	VPSLLD       $0x10, 64(AX), Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS (BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS (BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPANDD       (AX), Z31, Z14
+	VPANDD       64(AX), Z31, Z15
+	VBROADCASTSS 4(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 4(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 4(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	SUBQ         $0x02, DI
+	JGE          gemmBF16x7AVX512_k
+
+gemmBF16x7AVX512_last:
+	// -1: one k is left
+	INCQ         DI
+	JNZ          gemmBF16x7AVX512_end
+	VPSLLD       $0x10, (AX), Z14
+	VPSLLD       $0x10, 64(AX), Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS (BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS (BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+
+gemmBF16x7AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm8AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm8AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   k+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+gemm8AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z16
+	VMOVUPS      64(AX), Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS (BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS (SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNZ          gemm8AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x8AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x8AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	MOVQ         k+24(FP), DI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, DI
+	JLT          gemmBF16x8AVX512_last
+
+gemmBF16x8AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z16
+	VPSLLD       $0x10, 64(AX), Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS (BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS (SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPANDD       (AX), Z31, Z16
+	VPANDD       64(AX), Z31, Z17
+	VBROADCASTSS 4(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 4(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 4(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	SUBQ         $0x02, DI
+	JGE          gemmBF16x8AVX512_k
+
+gemmBF16x8AVX512_last:
+	// -1: one k is left
+	INCQ         DI
+	JNZ          gemmBF16x8AVX512_end
+	VPSLLD       $0x10, (AX), Z16
+	VPSLLD       $0x10, 64(AX), Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS (BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS (SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+
+gemmBF16x8AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm9AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm9AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   k+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+
+gemm9AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z18
+	VMOVUPS      64(AX), Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS (CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS (BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS (BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS (SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS (SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNZ          gemm9AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x9AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x9AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	MOVQ         k+24(FP), DI
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, DI
+	JLT          gemmBF16x9AVX512_last
+
+gemmBF16x9AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z18
+	VPSLLD       $0x10, 64(AX), Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS (CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS (BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS (BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS (SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS (SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPANDD       (AX), Z31, Z18
+	VPANDD       64(AX), Z31, Z19
+	VBROADCASTSS 4(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 4(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 4(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	SUBQ         $0x02, DI
+	JGE          gemmBF16x9AVX512_k
+
+gemmBF16x9AVX512_last:
+	// -1: one k is left
+	INCQ         DI
+	JNZ          gemmBF16x9AVX512_end
+	VPSLLD       $0x10, (AX), Z18
+	VPSLLD       $0x10, 64(AX), Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS (CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS (BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS (BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS (SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS (SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+
+gemmBF16x9AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm10AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm10AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   k+24(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+
+gemm10AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z20
+	VMOVUPS      64(AX), Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS (BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS (BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS (SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS (SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	ADDQ         $+4, DI
+	DECQ         R8
+	JNZ          gemm10AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x10AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x10AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	LEAQ         (SI)(DX*2), DI
+	ADDQ         DX, DI
+	MOVQ         k+24(FP), R8
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, R8
+	JLT          gemmBF16x10AVX512_last
+
+gemmBF16x10AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z20
+	VPSLLD       $0x10, 64(AX), Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS (BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS (BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS (SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS (SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPANDD       (AX), Z31, Z20
+	VPANDD       64(AX), Z31, Z21
+	VBROADCASTSS 4(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 4(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 4(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 4(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	ADDQ         $+8, DI
+	SUBQ         $0x02, R8
+	JGE          gemmBF16x10AVX512_k
+
+gemmBF16x10AVX512_last:
+	// -1: one k is left
+	INCQ         R8
+	JNZ          gemmBF16x10AVX512_end
+	VPSLLD       $0x10, (AX), Z20
+	VPSLLD       $0x10, 64(AX), Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS (BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS (BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS (SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS (SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+
+gemmBF16x10AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm11AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm11AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   k+24(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+
+gemm11AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z22
+	VMOVUPS      64(AX), Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS (CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS (BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS (BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS (SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	ADDQ         $+4, DI
+	DECQ         R8
+	JNZ          gemm11AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x11AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x11AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	LEAQ         (SI)(DX*2), DI
+	ADDQ         DX, DI
+	MOVQ         k+24(FP), R8
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, R8
+	JLT          gemmBF16x11AVX512_last
+
+gemmBF16x11AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z22
+	VPSLLD       $0x10, 64(AX), Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS (CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS (BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS (BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS (SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPANDD       (AX), Z31, Z22
+	VPANDD       64(AX), Z31, Z23
+	VBROADCASTSS 4(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 4(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 4(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 4(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 4(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	ADDQ         $+8, DI
+	SUBQ         $0x02, R8
+	JGE          gemmBF16x11AVX512_k
+
+gemmBF16x11AVX512_last:
+	// -1: one k is left
+	INCQ         R8
+	JNZ          gemmBF16x11AVX512_end
+	VPSLLD       $0x10, (AX), Z22
+	VPSLLD       $0x10, 64(AX), Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS (CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS (BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS (BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS (SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+
+gemmBF16x11AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm12AVX512(SB), NOSPLIT, $0-48
+	MOVQ   w+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   xStride+32(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   k+24(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+gemm12AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVUPS      (AX), Z24
+	VMOVUPS      64(AX), Z25
+	VBROADCASTSS (CX), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	VBROADCASTSS (CX)(DX*2), Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VBROADCASTSS (BX), Z29
+	VFMADD231PS  Z24, Z29, Z6
+	VFMADD231PS  Z25, Z29, Z7
+	VBROADCASTSS (BX)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (BX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS (SI), Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VBROADCASTSS (SI)(DX*1), Z29
+	VFMADD231PS  Z24, Z29, Z14
+	VFMADD231PS  Z25, Z29, Z15
+	VBROADCASTSS (SI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (DI), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS (DI)(DX*1), Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VBROADCASTSS (DI)(DX*2), Z29
+	VFMADD231PS  Z24, Z29, Z22
+	VFMADD231PS  Z25, Z29, Z23
+	ADDQ         $+128, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, BX
+	ADDQ         $+4, SI
+	ADDQ         $+4, DI
+	DECQ         R8
+	JNZ          gemm12AVX512_k
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      Z23, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmBF16x12AVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+32(FP), DX
+	LEAQ         (CX)(DX*2), BX
+	ADDQ         DX, BX
+	LEAQ         (BX)(DX*2), SI
+	ADDQ         DX, SI
+	LEAQ         (SI)(DX*2), DI
+	ADDQ         DX, DI
+	MOVQ         k+24(FP), R8
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	VPXORD       Z22, Z22, Z22
+	VPXORD       Z23, Z23, Z23
+	VPBROADCASTD upperHalves<>+0(SB), Z31
+	SUBQ         $0x02, R8
+	JLT          gemmBF16x12AVX512_last
+
+gemmBF16x12AVX512_k:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VPSLLD       $0x10, (AX), Z24
+	VPSLLD       $0x10, 64(AX), Z25
+	VBROADCASTSS (CX), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	VBROADCASTSS (CX)(DX*2), Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VBROADCASTSS (BX), Z29
+	VFMADD231PS  Z24, Z29, Z6
+	VFMADD231PS  Z25, Z29, Z7
+	VBROADCASTSS (BX)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (BX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS (SI), Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VBROADCASTSS (SI)(DX*1), Z29
+	VFMADD231PS  Z24, Z29, Z14
+	VFMADD231PS  Z25, Z29, Z15
+	VBROADCASTSS (SI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (DI), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS (DI)(DX*1), Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VBROADCASTSS (DI)(DX*2), Z29
+	VFMADD231PS  Z24, Z29, Z22
+	VFMADD231PS  Z25, Z29, Z23
+	VPANDD       (AX), Z31, Z24
+	VPANDD       64(AX), Z31, Z25
+	VBROADCASTSS 4(CX), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VBROADCASTSS 4(BX), Z29
+	VFMADD231PS  Z24, Z29, Z6
+	VFMADD231PS  Z25, Z29, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS 4(SI), Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z29
+	VFMADD231PS  Z24, Z29, Z14
+	VFMADD231PS  Z25, Z29, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS 4(DI), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS 4(DI)(DX*1), Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VBROADCASTSS 4(DI)(DX*2), Z29
+	VFMADD231PS  Z24, Z29, Z22
+	VFMADD231PS  Z25, Z29, Z23
+	ADDQ         $+128, AX
+	ADDQ         $+8, CX
+	ADDQ         $+8, BX
+	ADDQ         $+8, SI
+	ADDQ         $+8, DI
+	SUBQ         $0x02, R8
+	JGE          gemmBF16x12AVX512_k
+
+gemmBF16x12AVX512_last:
+	// -1: one k is left
+	INCQ         R8
+	JNZ          gemmBF16x12AVX512_end
+	VPSLLD       $0x10, (AX), Z24
+	VPSLLD       $0x10, 64(AX), Z25
+	VBROADCASTSS (CX), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	VBROADCASTSS (CX)(DX*2), Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VBROADCASTSS (BX), Z29
+	VFMADD231PS  Z24, Z29, Z6
+	VFMADD231PS  Z25, Z29, Z7
+	VBROADCASTSS (BX)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (BX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS (SI), Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VBROADCASTSS (SI)(DX*1), Z29
+	VFMADD231PS  Z24, Z29, Z14
+	VFMADD231PS  Z25, Z29, Z15
+	VBROADCASTSS (SI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (DI), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS (DI)(DX*1), Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VBROADCASTSS (DI)(DX*2), Z29
+	VFMADD231PS  Z24, Z29, Z22
+	VFMADD231PS  Z25, Z29, Z23
+
+gemmBF16x12AVX512_end:
+	MOVQ    out+16(FP), AX
+	MOVQ    outStride+40(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+scores1F32AVX512_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Z2
+	VMOVUPS      (AX), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VMOVUPS      64(AX), Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted1F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+48(FP), SI
+
+weighted1F32AVX512_chunk4:
+	CMPQ    SI, $+64
+	JLT     weighted1F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1F32AVX512_chunk4_position:
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	PREFETCHT1   128(BX)
+	PREFETCHT1   192(BX)
+	ADDQ         $+256, BX
+	VBROADCASTSS (R10), Z4
+	VMOVUPS      (DI), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      64(DI), Z6
+	VFMADD231PS  Z6, Z4, Z1
+	VMOVUPS      128(DI), Z7
+	VFMADD231PS  Z7, Z4, Z2
+	VMOVUPS      192(DI), Z8
+	VFMADD231PS  Z8, Z4, Z3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	SUBQ         $+64, SI
+	JMP          weighted1F32AVX512_chunk4
+
+weighted1F32AVX512_chunk4_end:
+weighted1F32AVX512_chunk2:
+	CMPQ    SI, $+32
+	JLT     weighted1F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1F32AVX512_chunk2_position:
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z2
+	VMOVUPS      (DI), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VMOVUPS      64(DI), Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	SUBQ         $+32, SI
+	JMP          weighted1F32AVX512_chunk2
+
+weighted1F32AVX512_chunk2_end:
+weighted1F32AVX512_chunk1:
+	CMPQ    SI, $+16
+	JLT     weighted1F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x04, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1F32AVX512_chunk1_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
+	VMOVUPS      (DI), Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+16, SI
+	JMP          weighted1F32AVX512_chunk1
+
+weighted1F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores2F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+scores2F32AVX512_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI)(DI*1), Z5
+	VMOVUPS      (AX), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VMOVUPS      64(AX), Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted2F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted2F32AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted2F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2F32AVX512_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
+	VMOVUPS      (R8), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VMOVUPS      64(R8), Z11
+	VFMADD231PS  Z11, Z8, Z1
+	VFMADD231PS  Z11, Z9, Z5
+	VMOVUPS      128(R8), Z12
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z6
+	VMOVUPS      192(R8), Z13
+	VFMADD231PS  Z13, Z8, Z3
+	VFMADD231PS  Z13, Z9, Z7
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	ADDQ         $+256, CX
+	ADDQ         $+256, BX
+	SUBQ         $+64, DI
+	JMP          weighted2F32AVX512_chunk4
+
+weighted2F32AVX512_chunk4_end:
+weighted2F32AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted2F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2F32AVX512_chunk2_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
+	VMOVUPS      (R8), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VMOVUPS      64(R8), Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted2F32AVX512_chunk2
+
+weighted2F32AVX512_chunk2_end:
+weighted2F32AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted2F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2F32AVX512_chunk1_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
+	VMOVUPS      (R8), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted2F32AVX512_chunk1
+
+weighted2F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores3F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+scores3F32AVX512_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Z6
+	VBROADCASTSS (SI)(DI*1), Z7
+	VBROADCASTSS (SI)(DI*2), Z8
+	VMOVUPS      (AX), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VMOVUPS      64(AX), Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted3F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted3F32AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted3F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3F32AVX512_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	PREFETCHT1   128(SI)
+	PREFETCHT1   192(SI)
+	ADDQ         $+256, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
+	VMOVUPS      (R8), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VMOVUPS      64(R8), Z16
+	VFMADD231PS  Z16, Z12, Z1
+	VFMADD231PS  Z16, Z13, Z5
+	VFMADD231PS  Z16, Z14, Z9
+	VMOVUPS      128(R8), Z17
+	VFMADD231PS  Z17, Z12, Z2
+	VFMADD231PS  Z17, Z13, Z6
+	VFMADD231PS  Z17, Z14, Z10
+	VMOVUPS      192(R8), Z18
+	VFMADD231PS  Z18, Z12, Z3
+	VFMADD231PS  Z18, Z13, Z7
+	VFMADD231PS  Z18, Z14, Z11
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, BX
+	SUBQ         $+64, DI
+	JMP          weighted3F32AVX512_chunk4
+
+weighted3F32AVX512_chunk4_end:
+weighted3F32AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted3F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3F32AVX512_chunk2_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VMOVUPS      64(R8), Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, BX
+	SUBQ         $+32, DI
+	JMP          weighted3F32AVX512_chunk2
+
+weighted3F32AVX512_chunk2_end:
+weighted3F32AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted3F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x04, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3F32AVX512_chunk1_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
+	VMOVUPS      (R8), Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, BX
+	SUBQ         $+16, DI
+	JMP          weighted3F32AVX512_chunk1
+
+weighted3F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores6F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores6F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+scores6F32AVX512_dim:
+	PREFETCHT1   (CX)
+	PREFETCHT1   64(CX)
+	ADDQ         $+128, CX
+	VBROADCASTSS (SI), Z12
+	VBROADCASTSS (SI)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*2), Z14
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
+	VMOVUPS      (AX), Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, SI
+	ADDQ         $+4, R8
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores6F32AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z6, 128(AX)
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z8, 128(AX)
+	VMOVUPS      Z9, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z10, 128(AX)
+	VMOVUPS      Z11, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted6F32AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	LEAQ (DX)(DX*2), BX
+	ADDQ AX, BX
+	LEAQ (DX)(DX*2), SI
+	ADDQ CX, SI
+	MOVQ v+8(FP), DI
+	MOVQ next+16(FP), R8
+	MOVQ dim+48(FP), R9
+
+weighted6F32AVX512_chunk4:
+	CMPQ    R9, $+64
+	JLT     weighted6F32AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	VMOVUPS (SI), Z12
+	VMOVUPS 64(SI), Z13
+	VMOVUPS 128(SI), Z14
+	VMOVUPS 192(SI), Z15
+	VMOVUPS (SI)(DX*1), Z16
+	VMOVUPS 64(SI)(DX*1), Z17
+	VMOVUPS 128(SI)(DX*1), Z18
+	VMOVUPS 192(SI)(DX*1), Z19
+	VMOVUPS (SI)(DX*2), Z20
+	VMOVUPS 64(SI)(DX*2), Z21
+	VMOVUPS 128(SI)(DX*2), Z22
+	VMOVUPS 192(SI)(DX*2), Z23
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6F32AVX512_chunk4_position:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	PREFETCHT1   128(R8)
+	PREFETCHT1   192(R8)
+	ADDQ         $+256, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
+	VMOVUPS      (R10), Z30
+	VFMADD231PS  Z30, Z24, Z0
+	VFMADD231PS  Z30, Z25, Z4
+	VFMADD231PS  Z30, Z26, Z8
+	VFMADD231PS  Z30, Z27, Z12
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z20
+	VMOVUPS      64(R10), Z31
+	VFMADD231PS  Z31, Z24, Z1
+	VFMADD231PS  Z31, Z25, Z5
+	VFMADD231PS  Z31, Z26, Z9
+	VFMADD231PS  Z31, Z27, Z13
+	VFMADD231PS  Z31, Z28, Z17
+	VFMADD231PS  Z31, Z29, Z21
+	VMOVUPS      128(R10), Z30
+	VFMADD231PS  Z30, Z24, Z2
+	VFMADD231PS  Z30, Z25, Z6
+	VFMADD231PS  Z30, Z26, Z10
+	VFMADD231PS  Z30, Z27, Z14
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z22
+	VMOVUPS      192(R10), Z31
+	VFMADD231PS  Z31, Z24, Z3
+	VFMADD231PS  Z31, Z25, Z7
+	VFMADD231PS  Z31, Z26, Z11
+	VFMADD231PS  Z31, Z27, Z15
+	VFMADD231PS  Z31, Z28, Z19
+	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6F32AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      Z15, 192(SI)
+	VMOVUPS      Z16, (SI)(DX*1)
+	VMOVUPS      Z17, 64(SI)(DX*1)
+	VMOVUPS      Z18, 128(SI)(DX*1)
+	VMOVUPS      Z19, 192(SI)(DX*1)
+	VMOVUPS      Z20, (SI)(DX*2)
+	VMOVUPS      Z21, 64(SI)(DX*2)
+	VMOVUPS      Z22, 128(SI)(DX*2)
+	VMOVUPS      Z23, 192(SI)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, SI
+	ADDQ         $+256, DI
+	SUBQ         $+64, R9
+	JMP          weighted6F32AVX512_chunk4
+
+weighted6F32AVX512_chunk4_end:
+weighted6F32AVX512_chunk2:
+	CMPQ    R9, $+32
+	JLT     weighted6F32AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS (SI)(DX*1), Z8
+	VMOVUPS 64(SI)(DX*1), Z9
+	VMOVUPS (SI)(DX*2), Z10
+	VMOVUPS 64(SI)(DX*2), Z11
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6F32AVX512_chunk2_position:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
+	VMOVUPS      (R10), Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VMOVUPS      64(R10), Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6F32AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, (SI)(DX*1)
+	VMOVUPS      Z9, 64(SI)(DX*1)
+	VMOVUPS      Z10, (SI)(DX*2)
+	VMOVUPS      Z11, 64(SI)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, SI
+	ADDQ         $+128, DI
+	SUBQ         $+32, R9
+	JMP          weighted6F32AVX512_chunk2
+
+weighted6F32AVX512_chunk2_end:
+weighted6F32AVX512_chunk1:
+	CMPQ    R9, $+16
+	JLT     weighted6F32AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	VMOVUPS (SI), Z3
+	VMOVUPS (SI)(DX*1), Z4
+	VMOVUPS (SI)(DX*2), Z5
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x04, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6F32AVX512_chunk1_position:
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
+	VMOVUPS      (R10), Z12
+	VFMADD231PS  Z12, Z6, Z0
+	VFMADD231PS  Z12, Z7, Z1
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6F32AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	VMOVUPS      Z3, (SI)
+	VMOVUPS      Z4, (SI)(DX*1)
+	VMOVUPS      Z5, (SI)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, SI
+	ADDQ         $+64, DI
+	SUBQ         $+16, R9
+	JMP          weighted6F32AVX512_chunk1
+
+weighted6F32AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores1BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores1BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+scores1BF16AVX512_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Z2
+	VPMOVZXWD    (AX), Z3
+	VPSLLD       $0x10, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VPMOVZXWD    32(AX), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores1BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted1BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), DX
+	MOVQ next+16(FP), BX
+	MOVQ dim+48(FP), SI
+
+weighted1BF16AVX512_chunk4:
+	CMPQ    SI, $+64
+	JLT     weighted1BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1BF16AVX512_chunk4_position:
+	PREFETCHT1   (BX)
+	PREFETCHT1   64(BX)
+	ADDQ         $+128, BX
+	VBROADCASTSS (R10), Z4
+	VPMOVZXWD    (DI), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VPMOVZXWD    32(DI), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z1
+	VPMOVZXWD    64(DI), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z2
+	VPMOVZXWD    96(DI), Z8
+	VPSLLD       $0x10, Z8, Z8
+	VFMADD231PS  Z8, Z4, Z3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, CX
+	ADDQ         $+128, DX
+	SUBQ         $+64, SI
+	JMP          weighted1BF16AVX512_chunk4
+
+weighted1BF16AVX512_chunk4_end:
+weighted1BF16AVX512_chunk2:
+	CMPQ    SI, $+32
+	JLT     weighted1BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1BF16AVX512_chunk2_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z2
+	VPMOVZXWD    (DI), Z3
+	VPSLLD       $0x10, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VPMOVZXWD    32(DI), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z1
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+64, DX
+	SUBQ         $+32, SI
+	JMP          weighted1BF16AVX512_chunk2
+
+weighted1BF16AVX512_chunk2_end:
+weighted1BF16AVX512_chunk1:
+	CMPQ    SI, $+16
+	JLT     weighted1BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	MOVQ    dim+48(FP), R8
+	MOVQ    DX, DI
+	IMUL3Q  $0x02, R8, R8
+	MOVQ    n+32(FP), R9
+	MOVQ    AX, R10
+
+weighted1BF16AVX512_chunk1_position:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VBROADCASTSS (R10), Z1
+	VPMOVZXWD    (DI), Z2
+	VPSLLD       $0x10, Z2, Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted1BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+32, DX
+	SUBQ         $+16, SI
+	JMP          weighted1BF16AVX512_chunk1
+
+weighted1BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores2BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+scores2BF16AVX512_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI)(DI*1), Z5
+	VPMOVZXWD    (AX), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VPMOVZXWD    32(AX), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores2BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted2BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted2BF16AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted2BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2BF16AVX512_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
+	VPMOVZXWD    (R8), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VPMOVZXWD    32(R8), Z11
+	VPSLLD       $0x10, Z11, Z11
+	VFMADD231PS  Z11, Z8, Z1
+	VFMADD231PS  Z11, Z9, Z5
+	VPMOVZXWD    64(R8), Z12
+	VPSLLD       $0x10, Z12, Z12
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z6
+	VPMOVZXWD    96(R8), Z13
+	VPSLLD       $0x10, Z13, Z13
+	VFMADD231PS  Z13, Z8, Z3
+	VFMADD231PS  Z13, Z9, Z7
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	ADDQ         $+256, CX
+	ADDQ         $+128, BX
+	SUBQ         $+64, DI
+	JMP          weighted2BF16AVX512_chunk4
+
+weighted2BF16AVX512_chunk4_end:
+weighted2BF16AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted2BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2BF16AVX512_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS (R11)(DX*1), Z5
+	VPMOVZXWD    (R8), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z2
+	VPMOVZXWD    32(R8), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VFMADD231PS  Z7, Z4, Z1
+	VFMADD231PS  Z7, Z5, Z3
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted2BF16AVX512_chunk2
+
+weighted2BF16AVX512_chunk2_end:
+weighted2BF16AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted2BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted2BF16AVX512_chunk1_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS (R11)(DX*1), Z3
+	VPMOVZXWD    (R8), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted2BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted2BF16AVX512_chunk1
+
+weighted2BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores3BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+scores3BF16AVX512_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Z6
+	VBROADCASTSS (SI)(DI*1), Z7
+	VBROADCASTSS (SI)(DI*2), Z8
+	VPMOVZXWD    (AX), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VPMOVZXWD    32(AX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, SI
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores3BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted3BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	MOVQ v+8(FP), BX
+	MOVQ next+16(FP), SI
+	MOVQ dim+48(FP), DI
+
+weighted3BF16AVX512_chunk4:
+	CMPQ    DI, $+64
+	JLT     weighted3BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3BF16AVX512_chunk4_position:
+	PREFETCHT1   (SI)
+	PREFETCHT1   64(SI)
+	ADDQ         $+128, SI
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
+	VPMOVZXWD    (R8), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VPMOVZXWD    32(R8), Z16
+	VPSLLD       $0x10, Z16, Z16
+	VFMADD231PS  Z16, Z12, Z1
+	VFMADD231PS  Z16, Z13, Z5
+	VFMADD231PS  Z16, Z14, Z9
+	VPMOVZXWD    64(R8), Z17
+	VPSLLD       $0x10, Z17, Z17
+	VFMADD231PS  Z17, Z12, Z2
+	VFMADD231PS  Z17, Z13, Z6
+	VFMADD231PS  Z17, Z14, Z10
+	VPMOVZXWD    96(R8), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z3
+	VFMADD231PS  Z18, Z13, Z7
+	VFMADD231PS  Z18, Z14, Z11
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+128, BX
+	SUBQ         $+64, DI
+	JMP          weighted3BF16AVX512_chunk4
+
+weighted3BF16AVX512_chunk4_end:
+weighted3BF16AVX512_chunk2:
+	CMPQ    DI, $+32
+	JLT     weighted3BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3BF16AVX512_chunk2_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z6
+	VBROADCASTSS (R11)(DX*1), Z7
+	VBROADCASTSS (R11)(DX*2), Z8
+	VPMOVZXWD    (R8), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z4
+	VPMOVZXWD    32(R8), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z3
+	VFMADD231PS  Z10, Z8, Z5
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+64, BX
+	SUBQ         $+32, DI
+	JMP          weighted3BF16AVX512_chunk2
+
+weighted3BF16AVX512_chunk2_end:
+weighted3BF16AVX512_chunk1:
+	CMPQ    DI, $+16
+	JLT     weighted3BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	MOVQ    dim+48(FP), R9
+	MOVQ    BX, R8
+	IMUL3Q  $0x02, R9, R9
+	MOVQ    n+32(FP), R10
+	MOVQ    AX, R11
+
+weighted3BF16AVX512_chunk1_position:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VBROADCASTSS (R11), Z3
+	VBROADCASTSS (R11)(DX*1), Z4
+	VBROADCASTSS (R11)(DX*2), Z5
+	VPMOVZXWD    (R8), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         $+4, R11
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          weighted3BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $+16, DI
+	JMP          weighted3BF16AVX512_chunk1
+
+weighted3BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scores6BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+8(FP), AX
+	MOVQ   next+16(FP), CX
+	MOVQ   kPitch+32(FP), DX
+	MOVQ   dim+48(FP), BX
+	MOVQ   q+0(FP), SI
+	LEAQ   (BX)(BX*1), DI
+	ADDQ   DI, DI
+	LEAQ   (DI)(DI*2), R8
+	ADDQ   SI, R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+scores6BF16AVX512_dim:
+	PREFETCHT1   (CX)
+	ADDQ         $+64, CX
+	VBROADCASTSS (SI), Z12
+	VBROADCASTSS (SI)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*2), Z14
+	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (R8)(DI*1), Z16
+	VBROADCASTSS (R8)(DI*2), Z17
+	VPMOVZXWD    (AX), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VPMOVZXWD    32(AX), Z19
+	VPSLLD       $0x10, Z19, Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, SI
+	ADDQ         $+4, R8
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          scores6BF16AVX512_dim
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+40(FP), DI
+	VMOVUPS      Z0, 128(AX)
+	VMOVUPS      Z1, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z6, 128(AX)
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z8, 128(AX)
+	VMOVUPS      Z9, 192(AX)
+	ADDQ         DI, AX
+	VMOVUPS      Z10, 128(AX)
+	VMOVUPS      Z11, 192(AX)
+	VZEROUPPER
+	RET
+
+// func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighted6BF16AVX512(SB), NOSPLIT, $0-56
+	MOVQ p+0(FP), AX
+	MOVQ out+24(FP), CX
+	MOVQ stateSize+40(FP), DX
+	LEAQ (DX)(DX*2), BX
+	ADDQ AX, BX
+	LEAQ (DX)(DX*2), SI
+	ADDQ CX, SI
+	MOVQ v+8(FP), DI
+	MOVQ next+16(FP), R8
+	MOVQ dim+48(FP), R9
+
+weighted6BF16AVX512_chunk4:
+	CMPQ    R9, $+64
+	JLT     weighted6BF16AVX512_chunk4_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (CX)(DX*1), Z4
+	VMOVUPS 64(CX)(DX*1), Z5
+	VMOVUPS 128(CX)(DX*1), Z6
+	VMOVUPS 192(CX)(DX*1), Z7
+	VMOVUPS (CX)(DX*2), Z8
+	VMOVUPS 64(CX)(DX*2), Z9
+	VMOVUPS 128(CX)(DX*2), Z10
+	VMOVUPS 192(CX)(DX*2), Z11
+	VMOVUPS (SI), Z12
+	VMOVUPS 64(SI), Z13
+	VMOVUPS 128(SI), Z14
+	VMOVUPS 192(SI), Z15
+	VMOVUPS (SI)(DX*1), Z16
+	VMOVUPS 64(SI)(DX*1), Z17
+	VMOVUPS 128(SI)(DX*1), Z18
+	VMOVUPS 192(SI)(DX*1), Z19
+	VMOVUPS (SI)(DX*2), Z20
+	VMOVUPS 64(SI)(DX*2), Z21
+	VMOVUPS 128(SI)(DX*2), Z22
+	VMOVUPS 192(SI)(DX*2), Z23
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6BF16AVX512_chunk4_position:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         $+128, R8
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R13)(DX*1), Z25
+	VBROADCASTSS (R13)(DX*2), Z26
+	VBROADCASTSS (R14), Z27
+	VBROADCASTSS (R14)(DX*1), Z28
+	VBROADCASTSS (R14)(DX*2), Z29
+	VPMOVZXWD    (R10), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z30, Z24, Z0
+	VFMADD231PS  Z30, Z25, Z4
+	VFMADD231PS  Z30, Z26, Z8
+	VFMADD231PS  Z30, Z27, Z12
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z20
+	VPMOVZXWD    32(R10), Z31
+	VPSLLD       $0x10, Z31, Z31
+	VFMADD231PS  Z31, Z24, Z1
+	VFMADD231PS  Z31, Z25, Z5
+	VFMADD231PS  Z31, Z26, Z9
+	VFMADD231PS  Z31, Z27, Z13
+	VFMADD231PS  Z31, Z28, Z17
+	VFMADD231PS  Z31, Z29, Z21
+	VPMOVZXWD    64(R10), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z30, Z24, Z2
+	VFMADD231PS  Z30, Z25, Z6
+	VFMADD231PS  Z30, Z26, Z10
+	VFMADD231PS  Z30, Z27, Z14
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z22
+	VPMOVZXWD    96(R10), Z31
+	VPSLLD       $0x10, Z31, Z31
+	VFMADD231PS  Z31, Z24, Z3
+	VFMADD231PS  Z31, Z25, Z7
+	VFMADD231PS  Z31, Z26, Z11
+	VFMADD231PS  Z31, Z27, Z15
+	VFMADD231PS  Z31, Z28, Z19
+	VFMADD231PS  Z31, Z29, Z23
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6BF16AVX512_chunk4_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (CX)(DX*1)
+	VMOVUPS      Z5, 64(CX)(DX*1)
+	VMOVUPS      Z6, 128(CX)(DX*1)
+	VMOVUPS      Z7, 192(CX)(DX*1)
+	VMOVUPS      Z8, (CX)(DX*2)
+	VMOVUPS      Z9, 64(CX)(DX*2)
+	VMOVUPS      Z10, 128(CX)(DX*2)
+	VMOVUPS      Z11, 192(CX)(DX*2)
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      Z15, 192(SI)
+	VMOVUPS      Z16, (SI)(DX*1)
+	VMOVUPS      Z17, 64(SI)(DX*1)
+	VMOVUPS      Z18, 128(SI)(DX*1)
+	VMOVUPS      Z19, 192(SI)(DX*1)
+	VMOVUPS      Z20, (SI)(DX*2)
+	VMOVUPS      Z21, 64(SI)(DX*2)
+	VMOVUPS      Z22, 128(SI)(DX*2)
+	VMOVUPS      Z23, 192(SI)(DX*2)
+	ADDQ         $+256, CX
+	ADDQ         $+256, SI
+	ADDQ         $+128, DI
+	SUBQ         $+64, R9
+	JMP          weighted6BF16AVX512_chunk4
+
+weighted6BF16AVX512_chunk4_end:
+weighted6BF16AVX512_chunk2:
+	CMPQ    R9, $+32
+	JLT     weighted6BF16AVX512_chunk2_end
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VMOVUPS 64(CX)(DX*1), Z3
+	VMOVUPS (CX)(DX*2), Z4
+	VMOVUPS 64(CX)(DX*2), Z5
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS (SI)(DX*1), Z8
+	VMOVUPS 64(SI)(DX*1), Z9
+	VMOVUPS (SI)(DX*2), Z10
+	VMOVUPS 64(SI)(DX*2), Z11
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6BF16AVX512_chunk2_position:
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z12
+	VBROADCASTSS (R13)(DX*1), Z13
+	VBROADCASTSS (R13)(DX*2), Z14
+	VBROADCASTSS (R14), Z15
+	VBROADCASTSS (R14)(DX*1), Z16
+	VBROADCASTSS (R14)(DX*2), Z17
+	VPMOVZXWD    (R10), Z18
+	VPSLLD       $0x10, Z18, Z18
+	VFMADD231PS  Z18, Z12, Z0
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z4
+	VFMADD231PS  Z18, Z15, Z6
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z10
+	VPMOVZXWD    32(R10), Z19
+	VPSLLD       $0x10, Z19, Z19
+	VFMADD231PS  Z19, Z12, Z1
+	VFMADD231PS  Z19, Z13, Z3
+	VFMADD231PS  Z19, Z14, Z5
+	VFMADD231PS  Z19, Z15, Z7
+	VFMADD231PS  Z19, Z16, Z9
+	VFMADD231PS  Z19, Z17, Z11
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6BF16AVX512_chunk2_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, (CX)(DX*1)
+	VMOVUPS      Z3, 64(CX)(DX*1)
+	VMOVUPS      Z4, (CX)(DX*2)
+	VMOVUPS      Z5, 64(CX)(DX*2)
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, (SI)(DX*1)
+	VMOVUPS      Z9, 64(SI)(DX*1)
+	VMOVUPS      Z10, (SI)(DX*2)
+	VMOVUPS      Z11, 64(SI)(DX*2)
+	ADDQ         $+128, CX
+	ADDQ         $+128, SI
+	ADDQ         $+64, DI
+	SUBQ         $+32, R9
+	JMP          weighted6BF16AVX512_chunk2
+
+weighted6BF16AVX512_chunk2_end:
+weighted6BF16AVX512_chunk1:
+	CMPQ    R9, $+16
+	JLT     weighted6BF16AVX512_chunk1_end
+	VMOVUPS (CX), Z0
+	VMOVUPS (CX)(DX*1), Z1
+	VMOVUPS (CX)(DX*2), Z2
+	VMOVUPS (SI), Z3
+	VMOVUPS (SI)(DX*1), Z4
+	VMOVUPS (SI)(DX*2), Z5
+	MOVQ    dim+48(FP), R11
+	MOVQ    DI, R10
+	IMUL3Q  $0x02, R11, R11
+	MOVQ    n+32(FP), R12
+	MOVQ    AX, R13
+	MOVQ    BX, R14
+
+weighted6BF16AVX512_chunk1_position:
+	PREFETCHT1   (R8)
+	ADDQ         $+64, R8
+	VBROADCASTSS (R13), Z6
+	VBROADCASTSS (R13)(DX*1), Z7
+	VBROADCASTSS (R13)(DX*2), Z8
+	VBROADCASTSS (R14), Z9
+	VBROADCASTSS (R14)(DX*1), Z10
+	VBROADCASTSS (R14)(DX*2), Z11
+	VPMOVZXWD    (R10), Z12
+	VPSLLD       $0x10, Z12, Z12
+	VFMADD231PS  Z12, Z6, Z0
+	VFMADD231PS  Z12, Z7, Z1
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+4, R13
+	ADDQ         $+4, R14
+	ADDQ         R11, R10
+	DECQ         R12
+	JNZ          weighted6BF16AVX512_chunk1_position
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (CX)(DX*1)
+	VMOVUPS      Z2, (CX)(DX*2)
+	VMOVUPS      Z3, (SI)
+	VMOVUPS      Z4, (SI)(DX*1)
+	VMOVUPS      Z5, (SI)(DX*2)
+	ADDQ         $+64, CX
+	ADDQ         $+64, SI
+	ADDQ         $+32, DI
+	SUBQ         $+16, R9
+	JMP          weighted6BF16AVX512_chunk1
+
+weighted6BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F
+TEXT ·softenAVX512(SB), NOSPLIT, $0-40
+	MOVQ         states+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stateSize+24(FP), BX
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenAVX512_row:
+	VMOVUPS       128(AX), Z0
+	VMOVUPS       192(AX), Z1
+	LEAQ          tail<>+0(SB), SI
+	MOVLQSX       (CX), DI
+	NEGQ          DI
+	VMINPS        128(SI)(DI*4), Z0, Z0
+	VMINPS        192(SI)(DI*4), Z1, Z1
+	VMAXPS        Z1, Z0, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y11
+	VMAXPS        Y11, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0x4e, X8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0xb1, X8, X11
+	VMAXPS        X11, X8, X8
+	VMOVSS        (AX), X9
+	VMAXPS        X9, X8, X8
+	VMOVSS        X8, (AX)
+	VBROADCASTSS  X8, Z8
+	VBROADCASTSS  X9, Z9
+	VSUBPS        Z8, Z9, Z9
+	VMAXPS        Z9, Z13, Z9
+	VCVTPS2DQ     Z9, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z9, Z9
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z9
+	VSUBPS        Z8, Z0, Z0
+	VMAXPS        Z0, Z13, Z0
+	VCVTPS2DQ     Z0, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z0, Z0
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z0
+	VMOVUPS       Z0, 128(AX)
+	VSUBPS        Z8, Z1, Z1
+	VMAXPS        Z1, Z13, Z1
+	VCVTPS2DQ     Z1, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z1, Z1
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z1
+	VMOVUPS       Z1, 192(AX)
+	VMOVUPS       64(AX), Z11
+	VFMADD213PS   Z0, Z9, Z11
+	VADDPS        Z1, Z11, Z11
+	VMOVUPS       Z11, 64(AX)
+	MOVQ          dim+32(FP), DI
+	MOVQ          AX, SI
+
+softenAVX512_out:
+	VMULPS  256(SI), Z9, Z11
+	VMOVUPS Z11, 256(SI)
+	ADDQ    $+64, SI
+	SUBQ    $0x10, DI
+	JNZ     softenAVX512_out
+	ADDQ    $+4, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     softenAVX512_row
+	VZEROUPPER
+	RET
+
+// func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·softenFetchAVX512(SB), NOSPLIT, $0-48
+	MOVQ         next+16(FP), AX
+	MOVQ         states+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stateSize+32(FP), SI
+	VBROADCASTSS constants<>+28(SB), Z13
+
+softenFetchAVX512_row:
+	VMOVUPS       128(CX), Z0
+	VMOVUPS       192(CX), Z1
+	LEAQ          tail<>+0(SB), DI
+	MOVLQSX       (DX), R8
+	NEGQ          R8
+	VMINPS        128(DI)(R8*4), Z0, Z0
+	VMINPS        192(DI)(R8*4), Z1, Z1
+	VMAXPS        Z1, Z0, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y11
+	VMAXPS        Y11, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0x4e, X8, X11
+	VMAXPS        X11, X8, X8
+	VPSHUFD       $0xb1, X8, X11
+	VMAXPS        X11, X8, X8
+	VMOVSS        (CX), X9
+	VMAXPS        X9, X8, X8
+	VMOVSS        X8, (CX)
+	VBROADCASTSS  X8, Z8
+	VBROADCASTSS  X9, Z9
+	VSUBPS        Z8, Z9, Z9
+	VMAXPS        Z9, Z13, Z9
+	VCVTPS2DQ     Z9, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z9, Z9
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z9, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z9
+	VSUBPS        Z8, Z0, Z0
+	VMAXPS        Z0, Z13, Z0
+	VCVTPS2DQ     Z0, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z0, Z0
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z0, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z0
+	VMOVUPS       Z0, 128(CX)
+	VSUBPS        Z8, Z1, Z1
+	VMAXPS        Z1, Z13, Z1
+	VCVTPS2DQ     Z1, Z10
+	VCVTDQ2PS     Z10, Z11
+	VSUBPS        Z11, Z1, Z1
+	VBROADCASTSS  constants<>+20(SB), Z11
+	VBROADCASTSS  constants<>+16(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+12(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+8(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+4(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VBROADCASTSS  constants<>+0(SB), Z12
+	VFMADD213PS   Z12, Z1, Z11
+	VPBROADCASTD  constants<>+24(SB), Z12
+	VPADDD        Z12, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMULPS        Z10, Z11, Z1
+	VMOVUPS       Z1, 192(CX)
+	VMOVUPS       64(CX), Z11
+	VFMADD213PS   Z0, Z9, Z11
+	VADDPS        Z1, Z11, Z11
+	VMOVUPS       Z11, 64(CX)
+	MOVQ          dim+40(FP), R8
+	MOVQ          CX, DI
+
+softenFetchAVX512_out:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	ADDQ       $+128, AX
+	VMULPS     256(DI), Z9, Z11
+	VMOVUPS    Z11, 256(DI)
+	ADDQ       $+64, DI
+	SUBQ       $0x10, R8
+	JNZ        softenFetchAVX512_out
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	DECQ       BX
+	JNZ        softenFetchAVX512_row
+	VZEROUPPER
+	RET
+
+// func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
+// Requires: AVX, AVX512F
+TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), AX
+	MOVQ most+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ xStride+24(FP), BX
+	XORQ SI, SI
+
+aboveAVX512_row:
+	VBROADCASTSS (CX)(SI*4), Z0
+	VCMPPS       $0x09, (AX), Z0, K1
+	VCMPPS       $0x09, 64(AX), Z0, K2
+	KORTESTW     K1, K2
+	JNZ          aboveAVX512_found
+	ADDQ         BX, AX
+	INCQ         SI
+	CMPQ         SI, DX
+	JLT          aboveAVX512_row
+
+aboveAVX512_found:
+	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+// Requires: AVX, AVX512F, SSE
+TEXT ·firstAboveAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n32+8(FP), CX
+	MOVSS        bound+16(FP), X0
+	VBROADCASTSS X0, Z0
+	XORQ         DX, DX
+
+firstAboveAVX512_l:
+	VCMPPS   $0x09, (AX), Z0, K1
+	VCMPPS   $0x09, 64(AX), Z0, K2
+	KORTESTW K1, K2
+	JNZ      firstAboveAVX512_found
+	ADDQ     $+128, AX
+	ADDQ     $+32, DX
+	DECQ     CX
+	JNZ      firstAboveAVX512_l
+	MOVQ     DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+firstAboveAVX512_found:
+	VCMPPS $0x09, (AX), Z0, K1
+	KMOVW  K1, CX
+	VCMPPS $0x09, 64(AX), Z0, K1
+	KMOVW  K1, AX
+	SHLL   $0x10, AX
+	ORL    AX, CX
+	BSFL   CX, CX
+	ADDQ   CX, DX
+	MOVQ   DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX512F
+TEXT ·siluTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+40(SB), Z5
+	VBROADCASTSS constants<>+32(SB), Z6
+	VBROADCASTSS constants<>+36(SB), Z7
+	VBROADCASTSS constants<>+44(SB), Z8
+
+siluTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMULPS       Z5, Z0, Z1
+	VMAXPS       Z1, Z6, Z1
+	VMINPS       Z1, Z7, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z8, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       128(AX), Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMULPS       Z5, Z0, Z1
+	VMAXPS       Z1, Z6, Z1
+	VMINPS       Z1, Z7, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z8, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       192(AX), Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          siluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·scaleMulAVX512(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         n16+24(FP), BX
+	MOVSS        scale+32(FP), X2
+	VBROADCASTSS X2, Z2
+
+scaleMulAVX512_l:
+	VMULPS  (AX), Z2, Z0
+	VMULPS  (CX), Z0, Z0
+	VMOVUPS Z0, (DX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	DECQ    BX
+	JNZ     scaleMulAVX512_l
+	VZEROUPPER
+	RET
+
+// func readAVX512(p *byte, n int64, out *uint64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·readAVX512(SB), NOSPLIT, $0-24
+	MOVQ   p+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+readAVX512_l:
+	PREFETCHT0 4096(AX)
+	VPXORQ     (AX), Z0, Z0
+	PREFETCHT0 4160(AX)
+	VPXORQ     64(AX), Z1, Z1
+	PREFETCHT0 4224(AX)
+	VPXORQ     128(AX), Z2, Z2
+	PREFETCHT0 4288(AX)
+	VPXORQ     192(AX), Z3, Z3
+	PREFETCHT0 4352(AX)
+	VPXORQ     256(AX), Z4, Z4
+	PREFETCHT0 4416(AX)
+	VPXORQ     320(AX), Z5, Z5
+	PREFETCHT0 4480(AX)
+	VPXORQ     384(AX), Z6, Z6
+	PREFETCHT0 4544(AX)
+	VPXORQ     448(AX), Z7, Z7
+	ADDQ       $+512, AX
+	DECQ       CX
+	JNZ        readAVX512_l
+	VPXORQ     Z1, Z0, Z0
+	VPXORQ     Z2, Z0, Z0
+	VPXORQ     Z3, Z0, Z0
+	VPXORQ     Z4, Z0, Z0
+	VPXORQ     Z5, Z0, Z0
+	VPXORQ     Z6, Z0, Z0
+	VPXORQ     Z7, Z0, Z0
+	MOVQ       out+16(FP), AX
+	VMOVUPS    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func mulAddF32AVX512(n int64, out *float32)
+// Requires: AVX, AVX512F
+TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-16
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X24
+	VPBROADCASTD X24, Z24
+	MOVQ         n+0(FP), AX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	VPXORD       Z22, Z22, Z22
+	VPXORD       Z23, Z23, Z23
+
+mulAddF32AVX512_l:
+	VFMADD231PS Z24, Z24, Z0
+	VFMADD231PS Z24, Z24, Z1
+	VFMADD231PS Z24, Z24, Z2
+	VFMADD231PS Z24, Z24, Z3
+	VFMADD231PS Z24, Z24, Z4
+	VFMADD231PS Z24, Z24, Z5
+	VFMADD231PS Z24, Z24, Z6
+	VFMADD231PS Z24, Z24, Z7
+	VFMADD231PS Z24, Z24, Z8
+	VFMADD231PS Z24, Z24, Z9
+	VFMADD231PS Z24, Z24, Z10
+	VFMADD231PS Z24, Z24, Z11
+	VFMADD231PS Z24, Z24, Z12
+	VFMADD231PS Z24, Z24, Z13
+	VFMADD231PS Z24, Z24, Z14
+	VFMADD231PS Z24, Z24, Z15
+	VFMADD231PS Z24, Z24, Z16
+	VFMADD231PS Z24, Z24, Z17
+	VFMADD231PS Z24, Z24, Z18
+	VFMADD231PS Z24, Z24, Z19
+	VFMADD231PS Z24, Z24, Z20
+	VFMADD231PS Z24, Z24, Z21
+	VFMADD231PS Z24, Z24, Z22
+	VFMADD231PS Z24, Z24, Z23
+	DECQ        AX
+	JNZ         mulAddF32AVX512_l
+	MOVQ        out+8(FP), AX
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	VMOVUPS     Z10, 640(AX)
+	VMOVUPS     Z11, 704(AX)
+	VMOVUPS     Z12, 768(AX)
+	VMOVUPS     Z13, 832(AX)
+	VMOVUPS     Z14, 896(AX)
+	VMOVUPS     Z15, 960(AX)
+	VMOVUPS     Z16, 1024(AX)
+	VMOVUPS     Z17, 1088(AX)
+	VMOVUPS     Z18, 1152(AX)
+	VMOVUPS     Z19, 1216(AX)
+	VMOVUPS     Z20, 1280(AX)
+	VMOVUPS     Z21, 1344(AX)
+	VMOVUPS     Z22, 1408(AX)
+	VMOVUPS     Z23, 1472(AX)
+	VZEROUPPER
+	RET
+
+// func mulAddInt8AVX512(n int64, out *int32)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·mulAddInt8AVX512(SB), NOSPLIT, $0-16
+	MOVL         $0x01010101, AX
+	VMOVD        AX, X24
+	VPBROADCASTD X24, Z24
+	MOVQ         n+0(FP), AX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	VPXORD       Z22, Z22, Z22
+	VPXORD       Z23, Z23, Z23
+
+mulAddInt8AVX512_l:
+	VPDPBUSD Z24, Z24, Z0
+	VPDPBUSD Z24, Z24, Z1
+	VPDPBUSD Z24, Z24, Z2
+	VPDPBUSD Z24, Z24, Z3
+	VPDPBUSD Z24, Z24, Z4
+	VPDPBUSD Z24, Z24, Z5
+	VPDPBUSD Z24, Z24, Z6
+	VPDPBUSD Z24, Z24, Z7
+	VPDPBUSD Z24, Z24, Z8
+	VPDPBUSD Z24, Z24, Z9
+	VPDPBUSD Z24, Z24, Z10
+	VPDPBUSD Z24, Z24, Z11
+	VPDPBUSD Z24, Z24, Z12
+	VPDPBUSD Z24, Z24, Z13
+	VPDPBUSD Z24, Z24, Z14
+	VPDPBUSD Z24, Z24, Z15
+	VPDPBUSD Z24, Z24, Z16
+	VPDPBUSD Z24, Z24, Z17
+	VPDPBUSD Z24, Z24, Z18
+	VPDPBUSD Z24, Z24, Z19
+	VPDPBUSD Z24, Z24, Z20
+	VPDPBUSD Z24, Z24, Z21
+	VPDPBUSD Z24, Z24, Z22
+	VPDPBUSD Z24, Z24, Z23
+	DECQ     AX
+	JNZ      mulAddInt8AVX512_l
+	MOVQ     out+8(FP), AX
+	VMOVUPS  Z0, (AX)
+	VMOVUPS  Z1, 64(AX)
+	VMOVUPS  Z2, 128(AX)
+	VMOVUPS  Z3, 192(AX)
+	VMOVUPS  Z4, 256(AX)
+	VMOVUPS  Z5, 320(AX)
+	VMOVUPS  Z6, 384(AX)
+	VMOVUPS  Z7, 448(AX)
+	VMOVUPS  Z8, 512(AX)
+	VMOVUPS  Z9, 576(AX)
+	VMOVUPS  Z10, 640(AX)
+	VMOVUPS  Z11, 704(AX)
+	VMOVUPS  Z12, 768(AX)
+	VMOVUPS  Z13, 832(AX)
+	VMOVUPS  Z14, 896(AX)
+	VMOVUPS  Z15, 960(AX)
+	VMOVUPS  Z16, 1024(AX)
+	VMOVUPS  Z17, 1088(AX)
+	VMOVUPS  Z18, 1152(AX)
+	VMOVUPS  Z19, 1216(AX)
+	VMOVUPS  Z20, 1280(AX)
+	VMOVUPS  Z21, 1344(AX)
+	VMOVUPS  Z22, 1408(AX)
+	VMOVUPS  Z23, 1472(AX)
+	VZEROUPPER
+	RET
+
+// func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores1Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*1), R8
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+
+scores1Int8AVX512_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VMOVUPS      (DX), Z4
+	VMOVUPS      64(DX), Z5
+	VPBROADCASTD (AX), Z6
+	VPBROADCASTD (R8), Z7
+	VPDPBUSD     Z6, Z4, Z0
+	VPDPBUSD     Z7, Z4, Z2
+	VPDPBUSD     Z6, Z5, Z1
+	VPDPBUSD     Z7, Z5, Z3
+	ADDQ         $+4, AX
+	ADDQ         $+4, R8
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	SHRQ         $0x10, DX
+	KMOVW        DX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z4
+	VMOVUPS.Z    64(AX), K2, Z5
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), DX
+	VBROADCASTSS (CX), Z6
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z4, Z6, Z7
+	VMULPS       Z7, Z0, Z7
+	VMOVUPS      Z7, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z5, Z6, Z7
+	VMULPS       Z7, Z1, Z7
+	VMOVUPS      Z7, 192(AX)
+	ADDQ         DX, AX
+	VZEROUPPER
+	RET
+
+// func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted1Int8AVX512(SB), NOSPLIT, $80-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), CX
+	MOVQ          $-1, BX
+	BZHIQ         CX, BX, BX
+	KMOVW         BX, K1
+	SHRQ          $0x10, BX
+	KMOVW         BX, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 64(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), BX
+
+weighted1Int8AVX512_chunk4:
+	CMPQ   BX, $+64
+	JLT    weighted1Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	PREFETCHT1   256(DX)
+	ADDQ         $+320, DX
+	VMOVUPS      (SI), Z8
+	VMOVUPS      64(SI), Z9
+	VMOVUPS      128(SI), Z10
+	VMOVUPS      192(SI), Z11
+	VPBROADCASTD (R9), Z12
+	VPBROADCASTD 32(R9), Z13
+	VPDPBUSD     Z8, Z12, Z0
+	VPDPBUSD     Z8, Z13, Z4
+	VPDPBUSD     Z9, Z12, Z1
+	VPDPBUSD     Z9, Z13, Z5
+	VPDPBUSD     Z10, Z12, Z2
+	VPDPBUSD     Z10, Z13, Z6
+	VPDPBUSD     Z11, Z12, Z3
+	VPDPBUSD     Z11, Z13, Z7
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk4_group
+	VBROADCASTSS 64(SP), Z12
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z13
+	VFMADD231PS  Z0, Z12, Z13
+	VMOVUPS      Z13, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, 448(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, BX
+	JMP          weighted1Int8AVX512_chunk4
+
+weighted1Int8AVX512_chunk4_end:
+weighted1Int8AVX512_chunk2:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	VPBROADCASTD (R9), Z6
+	VPBROADCASTD 32(R9), Z7
+	VPDPBUSD     Z4, Z6, Z0
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z5, Z6, Z1
+	VPDPBUSD     Z5, Z7, Z3
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk2_group
+	VBROADCASTSS 64(SP), Z6
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z7
+	VFMADD231PS  Z0, Z6, Z7
+	VMOVUPS      Z7, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, 320(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX512_chunk2
+
+weighted1Int8AVX512_chunk2_end:
+weighted1Int8AVX512_chunk1:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (SI), Z2
+	VPBROADCASTD (R9), Z3
+	VPBROADCASTD 32(R9), Z4
+	VPDPBUSD     Z2, Z3, Z0
+	VPDPBUSD     Z2, Z4, Z1
+	ADDQ         $+4, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX512_chunk1_group
+	VBROADCASTSS 64(SP), Z3
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z4
+	VFMADD231PS  Z0, Z3, Z4
+	VMOVUPS      Z4, 256(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX512_chunk1
+
+weighted1Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores2Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+
+scores2Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z8
+	VMOVUPS      64(BX), Z9
+	VPBROADCASTD (AX), Z10
+	VPBROADCASTD (R9), Z11
+	VPDPBUSD     Z10, Z8, Z0
+	VPDPBUSD     Z11, Z8, Z2
+	VPDPBUSD     Z10, Z9, Z1
+	VPDPBUSD     Z11, Z9, Z3
+	VPBROADCASTD (AX)(DX*1), Z12
+	VPBROADCASTD (R9)(DX*1), Z13
+	VPDPBUSD     Z12, Z8, Z4
+	VPDPBUSD     Z13, Z8, Z6
+	VPDPBUSD     Z12, Z9, Z5
+	VPDPBUSD     Z13, Z9, Z7
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VMOVUPS.Z    64(AX), K2, Z9
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z10
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z0, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z1, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z10
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z8, Z10, Z11
+	VMULPS       Z11, Z4, Z11
+	VMOVUPS      Z11, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z9, Z10, Z11
+	VMULPS       Z11, Z5, Z11
+	VMOVUPS      Z11, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted2Int8AVX512(SB), NOSPLIT, $144-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 128(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 132(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted2Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted2Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	PREFETCHT1   192(DX)
+	ADDQ         $+256, DX
+	VMOVUPS      (DI), Z16
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      128(DI), Z18
+	VMOVUPS      192(DI), Z19
+	VPBROADCASTD (R10), Z20
+	VPBROADCASTD 32(R10), Z21
+	VPDPBUSD     Z16, Z20, Z0
+	VPDPBUSD     Z16, Z21, Z4
+	VPDPBUSD     Z17, Z20, Z1
+	VPDPBUSD     Z17, Z21, Z5
+	VPDPBUSD     Z18, Z20, Z2
+	VPDPBUSD     Z18, Z21, Z6
+	VPDPBUSD     Z19, Z20, Z3
+	VPDPBUSD     Z19, Z21, Z7
+	VPBROADCASTD 64(R10), Z22
+	VPBROADCASTD 96(R10), Z23
+	VPDPBUSD     Z16, Z22, Z8
+	VPDPBUSD     Z16, Z23, Z12
+	VPDPBUSD     Z17, Z22, Z9
+	VPDPBUSD     Z17, Z23, Z13
+	VPDPBUSD     Z18, Z22, Z10
+	VPDPBUSD     Z18, Z23, Z14
+	VPDPBUSD     Z19, Z22, Z11
+	VPDPBUSD     Z19, Z23, Z15
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk4_group
+	VBROADCASTSS 128(SP), Z20
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z21
+	VFMADD231PS  Z0, Z20, Z21
+	VMOVUPS      Z21, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z21
+	VFMADD231PS  Z1, Z20, Z21
+	VMOVUPS      Z21, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z21
+	VFMADD231PS  Z2, Z20, Z21
+	VMOVUPS      Z21, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z21
+	VFMADD231PS  Z3, Z20, Z21
+	VMOVUPS      Z21, 448(AX)
+	VBROADCASTSS 132(SP), Z20
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z21
+	VFMADD231PS  Z8, Z20, Z21
+	VMOVUPS      Z21, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z21
+	VFMADD231PS  Z9, Z20, Z21
+	VMOVUPS      Z21, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z21
+	VFMADD231PS  Z10, Z20, Z21
+	VMOVUPS      Z21, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z21
+	VFMADD231PS  Z11, Z20, Z21
+	VMOVUPS      Z21, 448(AX)(BX*1)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted2Int8AVX512_chunk4
+
+weighted2Int8AVX512_chunk4_end:
+weighted2Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 32(R10), Z11
+	VPDPBUSD     Z8, Z10, Z0
+	VPDPBUSD     Z8, Z11, Z2
+	VPDPBUSD     Z9, Z10, Z1
+	VPDPBUSD     Z9, Z11, Z3
+	VPBROADCASTD 64(R10), Z12
+	VPBROADCASTD 96(R10), Z13
+	VPDPBUSD     Z8, Z12, Z4
+	VPDPBUSD     Z8, Z13, Z6
+	VPDPBUSD     Z9, Z12, Z5
+	VPDPBUSD     Z9, Z13, Z7
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk2_group
+	VBROADCASTSS 128(SP), Z10
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z11
+	VFMADD231PS  Z0, Z10, Z11
+	VMOVUPS      Z11, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z11
+	VFMADD231PS  Z1, Z10, Z11
+	VMOVUPS      Z11, 320(AX)
+	VBROADCASTSS 132(SP), Z10
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z11
+	VFMADD231PS  Z4, Z10, Z11
+	VMOVUPS      Z11, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z11
+	VFMADD231PS  Z5, Z10, Z11
+	VMOVUPS      Z11, 320(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX512_chunk2
+
+weighted2Int8AVX512_chunk2_end:
+weighted2Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z4
+	VPBROADCASTD (R10), Z5
+	VPBROADCASTD 32(R10), Z6
+	VPDPBUSD     Z4, Z5, Z0
+	VPDPBUSD     Z4, Z6, Z1
+	VPBROADCASTD 64(R10), Z7
+	VPBROADCASTD 96(R10), Z8
+	VPDPBUSD     Z4, Z7, Z2
+	VPDPBUSD     Z4, Z8, Z3
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX512_chunk1_group
+	VBROADCASTSS 128(SP), Z5
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z6
+	VFMADD231PS  Z0, Z5, Z6
+	VMOVUPS      Z6, 256(AX)
+	VBROADCASTSS 132(SP), Z5
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z6
+	VFMADD231PS  Z2, Z5, Z6
+	VMOVUPS      Z6, 256(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX512_chunk1
+
+weighted2Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·scores3Int8AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*1), R9
+	VPBROADCASTD 4(CX), Z0
+	VPBROADCASTD 8(CX), Z2
+	VPBROADCASTD 4(CX), Z1
+	VPBROADCASTD 8(CX), Z3
+	VPBROADCASTD 4(CX)(DX*1), Z4
+	VPBROADCASTD 8(CX)(DX*1), Z6
+	VPBROADCASTD 4(CX)(DX*1), Z5
+	VPBROADCASTD 8(CX)(DX*1), Z7
+	VPBROADCASTD 4(CX)(DX*2), Z8
+	VPBROADCASTD 8(CX)(DX*2), Z10
+	VPBROADCASTD 4(CX)(DX*2), Z9
+	VPBROADCASTD 8(CX)(DX*2), Z11
+
+scores3Int8AVX512_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VMOVUPS      (BX), Z12
+	VMOVUPS      64(BX), Z13
+	VPBROADCASTD (AX), Z14
+	VPBROADCASTD (R9), Z15
+	VPDPBUSD     Z14, Z12, Z0
+	VPDPBUSD     Z15, Z12, Z2
+	VPDPBUSD     Z14, Z13, Z1
+	VPDPBUSD     Z15, Z13, Z3
+	VPBROADCASTD (AX)(DX*1), Z16
+	VPBROADCASTD (R9)(DX*1), Z17
+	VPDPBUSD     Z16, Z12, Z4
+	VPDPBUSD     Z17, Z12, Z6
+	VPDPBUSD     Z16, Z13, Z5
+	VPDPBUSD     Z17, Z13, Z7
+	VPBROADCASTD (AX)(DX*2), Z18
+	VPBROADCASTD (R9)(DX*2), Z19
+	VPDPBUSD     Z18, Z12, Z8
+	VPDPBUSD     Z19, Z12, Z10
+	VPDPBUSD     Z18, Z13, Z9
+	VPDPBUSD     Z19, Z13, Z11
+	ADDQ         $+4, AX
+	ADDQ         $+4, R9
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores3Int8AVX512_dim
+	MOVQ         n+48(FP), AX
+	MOVQ         $-1, BX
+	BZHIQ        AX, BX, BX
+	KMOVW        BX, K1
+	SHRQ         $0x10, BX
+	KMOVW        BX, K2
+	MOVQ         kScales+24(FP), AX
+	VMOVUPS.Z    (AX), K1, Z12
+	VMOVUPS.Z    64(AX), K2, Z13
+	MOVQ         states+32(FP), AX
+	MOVQ         stateSize+56(FP), BX
+	VBROADCASTSS (CX), Z14
+	VPSLLD       $0x07, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z0, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z1, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*1), Z14
+	VPSLLD       $0x07, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z4, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z5, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VBROADCASTSS (CX)(DX*2), Z14
+	VPSLLD       $0x07, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       Z12, Z14, Z15
+	VMULPS       Z15, Z8, Z15
+	VMOVUPS      Z15, 128(AX)
+	VPSLLD       $0x07, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z13, Z14, Z15
+	VMULPS       Z15, Z9, Z15
+	VMOVUPS      Z15, 192(AX)
+	ADDQ         BX, AX
+	VZEROUPPER
+	RET
+
+// func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, BMI2, MMX+
+TEXT ·weighted3Int8AVX512(SB), NOSPLIT, $208-64
+	MOVQ          n+32(FP), CX
+	MOVQ          vScales+8(FP), DX
+	MOVQ          states+24(FP), AX
+	MOVQ          stateSize+48(FP), BX
+	VBROADCASTSS  constants<>+56(SB), Z11
+	VBROADCASTSS  constants<>+48(SB), Z13
+	VPXORD        Z12, Z12, Z12
+	MOVLQSX       (CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 192(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 32(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, (SP)
+	VPMOVDB       Z1, 48(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 16(SP)
+	MOVLQSX       4(CX), SI
+	MOVQ          $-1, DI
+	BZHIQ         SI, DI, DI
+	KMOVW         DI, K1
+	SHRQ          $0x10, DI
+	KMOVW         DI, K2
+	VMOVUPS       128(AX)(BX*1), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*1), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 196(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 96(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 64(SP)
+	VPMOVDB       Z1, 112(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 80(SP)
+	MOVLQSX       8(CX), CX
+	MOVQ          $-1, SI
+	BZHIQ         CX, SI, SI
+	KMOVW         SI, K1
+	SHRQ          $0x10, SI
+	KMOVW         SI, K2
+	VMOVUPS       128(AX)(BX*2), Z0
+	VMULPS.Z      (DX), Z0, K1, Z0
+	VMOVUPS       192(AX)(BX*2), Z1
+	VMULPS.Z      64(DX), Z1, K2, Z1
+	VPANDD        Z13, Z0, Z8
+	VPANDD        Z13, Z1, Z9
+	VPMAXUD       Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VPMAXUD       Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0x4e, X8, X9
+	VPMAXUD       X9, X8, X8
+	VPSHUFD       $0xb1, X8, X9
+	VPMAXUD       X9, X8, X8
+	VMOVSS        constants<>+52(SB), X9
+	VMAXSS        X8, X9, X8
+	VMULSS        constants<>+60(SB), X8, X9
+	VMOVSS        X9, 200(SP)
+	VDIVSS        X8, X11, X9
+	VBROADCASTSS  X9, Z10
+	VMULPS        Z10, Z0, Z0
+	VMAXPS        Z12, Z0, Z0
+	VMINPS        Z11, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VMULPS        Z10, Z1, Z1
+	VMAXPS        Z12, Z1, Z1
+	VMINPS        Z11, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VPMOVDB       Z0, 160(SP)
+	VPSRLD        $0x08, Z0, Z0
+	VPMOVDB       Z0, 128(SP)
+	VPMOVDB       Z1, 176(SP)
+	VPSRLD        $0x08, Z1, Z1
+	VPMOVDB       Z1, 144(SP)
+	MOVQ          v+0(FP), CX
+	MOVQ          next+16(FP), DX
+	MOVQ          dim+56(FP), SI
+
+weighted3Int8AVX512_chunk4:
+	CMPQ   SI, $+64
+	JLT    weighted3Int8AVX512_chunk4_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VMOVUPS      (DI), Z24
+	VMOVUPS      64(DI), Z25
+	VMOVUPS      128(DI), Z26
+	VMOVUPS      192(DI), Z27
+	VPBROADCASTD (R10), Z28
+	VPBROADCASTD 32(R10), Z29
+	VPDPBUSD     Z24, Z28, Z0
+	VPDPBUSD     Z24, Z29, Z4
+	VPDPBUSD     Z25, Z28, Z1
+	VPDPBUSD     Z25, Z29, Z5
+	VPDPBUSD     Z26, Z28, Z2
+	VPDPBUSD     Z26, Z29, Z6
+	VPDPBUSD     Z27, Z28, Z3
+	VPDPBUSD     Z27, Z29, Z7
+	VPBROADCASTD 64(R10), Z30
+	VPBROADCASTD 96(R10), Z31
+	VPDPBUSD     Z24, Z30, Z8
+	VPDPBUSD     Z24, Z31, Z12
+	VPDPBUSD     Z25, Z30, Z9
+	VPDPBUSD     Z25, Z31, Z13
+	VPDPBUSD     Z26, Z30, Z10
+	VPDPBUSD     Z26, Z31, Z14
+	VPDPBUSD     Z27, Z30, Z11
+	VPDPBUSD     Z27, Z31, Z15
+	VPBROADCASTD 128(R10), Z28
+	VPBROADCASTD 160(R10), Z29
+	VPDPBUSD     Z24, Z28, Z16
+	VPDPBUSD     Z24, Z29, Z20
+	VPDPBUSD     Z25, Z28, Z17
+	VPDPBUSD     Z25, Z29, Z21
+	VPDPBUSD     Z26, Z28, Z18
+	VPDPBUSD     Z26, Z29, Z22
+	VPDPBUSD     Z27, Z28, Z19
+	VPDPBUSD     Z27, Z29, Z23
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk4_group
+	VBROADCASTSS 192(SP), Z28
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z29
+	VFMADD231PS  Z0, Z28, Z29
+	VMOVUPS      Z29, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z29
+	VFMADD231PS  Z1, Z28, Z29
+	VMOVUPS      Z29, 320(AX)
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      384(AX), Z29
+	VFMADD231PS  Z2, Z28, Z29
+	VMOVUPS      Z29, 384(AX)
+	VPSLLD       $0x08, Z3, Z3
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMOVUPS      448(AX), Z29
+	VFMADD231PS  Z3, Z28, Z29
+	VMOVUPS      Z29, 448(AX)
+	VBROADCASTSS 196(SP), Z28
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z12, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*1), Z29
+	VFMADD231PS  Z8, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z13, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*1), Z29
+	VFMADD231PS  Z9, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*1)
+	VPSLLD       $0x08, Z10, Z10
+	VPADDD       Z14, Z10, Z10
+	VCVTDQ2PS    Z10, Z10
+	VMOVUPS      384(AX)(BX*1), Z29
+	VFMADD231PS  Z10, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*1)
+	VPSLLD       $0x08, Z11, Z11
+	VPADDD       Z15, Z11, Z11
+	VCVTDQ2PS    Z11, Z11
+	VMOVUPS      448(AX)(BX*1), Z29
+	VFMADD231PS  Z11, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z28
+	VPSLLD       $0x08, Z16, Z16
+	VPADDD       Z20, Z16, Z16
+	VCVTDQ2PS    Z16, Z16
+	VMOVUPS      256(AX)(BX*2), Z29
+	VFMADD231PS  Z16, Z28, Z29
+	VMOVUPS      Z29, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z17, Z17
+	VPADDD       Z21, Z17, Z17
+	VCVTDQ2PS    Z17, Z17
+	VMOVUPS      320(AX)(BX*2), Z29
+	VFMADD231PS  Z17, Z28, Z29
+	VMOVUPS      Z29, 320(AX)(BX*2)
+	VPSLLD       $0x08, Z18, Z18
+	VPADDD       Z22, Z18, Z18
+	VCVTDQ2PS    Z18, Z18
+	VMOVUPS      384(AX)(BX*2), Z29
+	VFMADD231PS  Z18, Z28, Z29
+	VMOVUPS      Z29, 384(AX)(BX*2)
+	VPSLLD       $0x08, Z19, Z19
+	VPADDD       Z23, Z19, Z19
+	VCVTDQ2PS    Z19, Z19
+	VMOVUPS      448(AX)(BX*2), Z29
+	VFMADD231PS  Z19, Z28, Z29
+	VMOVUPS      Z29, 448(AX)(BX*2)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $+64, SI
+	JMP          weighted3Int8AVX512_chunk4
+
+weighted3Int8AVX512_chunk4_end:
+weighted3Int8AVX512_chunk2:
+	CMPQ   SI, $+32
+	JLT    weighted3Int8AVX512_chunk2_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VPBROADCASTD (R10), Z14
+	VPBROADCASTD 32(R10), Z15
+	VPDPBUSD     Z12, Z14, Z0
+	VPDPBUSD     Z12, Z15, Z2
+	VPDPBUSD     Z13, Z14, Z1
+	VPDPBUSD     Z13, Z15, Z3
+	VPBROADCASTD 64(R10), Z16
+	VPBROADCASTD 96(R10), Z17
+	VPDPBUSD     Z12, Z16, Z4
+	VPDPBUSD     Z12, Z17, Z6
+	VPDPBUSD     Z13, Z16, Z5
+	VPDPBUSD     Z13, Z17, Z7
+	VPBROADCASTD 128(R10), Z14
+	VPBROADCASTD 160(R10), Z15
+	VPDPBUSD     Z12, Z14, Z8
+	VPDPBUSD     Z12, Z15, Z10
+	VPDPBUSD     Z13, Z14, Z9
+	VPDPBUSD     Z13, Z15, Z11
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk2_group
+	VBROADCASTSS 192(SP), Z14
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z2, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z15
+	VFMADD231PS  Z0, Z14, Z15
+	VMOVUPS      Z15, 256(AX)
+	VPSLLD       $0x08, Z1, Z1
+	VPADDD       Z3, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMOVUPS      320(AX), Z15
+	VFMADD231PS  Z1, Z14, Z15
+	VMOVUPS      Z15, 320(AX)
+	VBROADCASTSS 196(SP), Z14
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z6, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*1), Z15
+	VFMADD231PS  Z4, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*1)
+	VPSLLD       $0x08, Z5, Z5
+	VPADDD       Z7, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMOVUPS      320(AX)(BX*1), Z15
+	VFMADD231PS  Z5, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z14
+	VPSLLD       $0x08, Z8, Z8
+	VPADDD       Z10, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VMOVUPS      256(AX)(BX*2), Z15
+	VFMADD231PS  Z8, Z14, Z15
+	VMOVUPS      Z15, 256(AX)(BX*2)
+	VPSLLD       $0x08, Z9, Z9
+	VPADDD       Z11, Z9, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMOVUPS      320(AX)(BX*2), Z15
+	VFMADD231PS  Z9, Z14, Z15
+	VMOVUPS      Z15, 320(AX)(BX*2)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted3Int8AVX512_chunk2
+
+weighted3Int8AVX512_chunk2_end:
+weighted3Int8AVX512_chunk1:
+	CMPQ   SI, $+16
+	JLT    weighted3Int8AVX512_chunk1_end
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted3Int8AVX512_chunk1_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VMOVUPS      (DI), Z6
+	VPBROADCASTD (R10), Z7
+	VPBROADCASTD 32(R10), Z8
+	VPDPBUSD     Z6, Z7, Z0
+	VPDPBUSD     Z6, Z8, Z1
+	VPBROADCASTD 64(R10), Z9
+	VPBROADCASTD 96(R10), Z10
+	VPDPBUSD     Z6, Z9, Z2
+	VPDPBUSD     Z6, Z10, Z3
+	VPBROADCASTD 128(R10), Z7
+	VPBROADCASTD 160(R10), Z8
+	VPDPBUSD     Z6, Z7, Z4
+	VPDPBUSD     Z6, Z8, Z5
+	ADDQ         $+4, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted3Int8AVX512_chunk1_group
+	VBROADCASTSS 192(SP), Z7
+	VPSLLD       $0x08, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMOVUPS      256(AX), Z8
+	VFMADD231PS  Z0, Z7, Z8
+	VMOVUPS      Z8, 256(AX)
+	VBROADCASTSS 196(SP), Z7
+	VPSLLD       $0x08, Z2, Z2
+	VPADDD       Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS      256(AX)(BX*1), Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*1)
+	VBROADCASTSS 200(SP), Z7
+	VPSLLD       $0x08, Z4, Z4
+	VPADDD       Z5, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VMOVUPS      256(AX)(BX*2), Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VMOVUPS      Z8, 256(AX)(BX*2)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted3Int8AVX512_chunk1
+
+weighted3Int8AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores1Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         kPitch+40(FP), SI
+	MOVQ         dim+64(FP), DI
+	LEAQ         (AX)(DI*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+
+scores1Int8AVX2_dim:
+	PREFETCHT1   (BX)
+	ADDQ         $+64, BX
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VMOVUPS      (DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(DX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JNZ          scores1Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), DX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), BX
+	MOVQ         states+32(FP), SI
+	MOVQ         stateSize+56(FP), DI
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(DX)(AX*4), Y10
+	VMASKMOVPS   (BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(SI)
+	VMOVUPS      160(DX)(AX*4), Y10
+	VMASKMOVPS   32(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(SI)
+	VMOVUPS      192(DX)(AX*4), Y10
+	VMASKMOVPS   64(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(SI)
+	VMOVUPS      224(DX)(AX*4), Y10
+	VMASKMOVPS   96(BX), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+DATA lowBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
+GLOBL lowBytes<>(SB), RODATA|NOPTR, $32
+
+DATA seen<>+0(SB)/4, $0xffffffff
+DATA seen<>+4(SB)/4, $0xffffffff
+DATA seen<>+8(SB)/4, $0xffffffff
+DATA seen<>+12(SB)/4, $0xffffffff
+DATA seen<>+16(SB)/4, $0xffffffff
+DATA seen<>+20(SB)/4, $0xffffffff
+DATA seen<>+24(SB)/4, $0xffffffff
+DATA seen<>+28(SB)/4, $0xffffffff
+DATA seen<>+32(SB)/4, $0xffffffff
+DATA seen<>+36(SB)/4, $0xffffffff
+DATA seen<>+40(SB)/4, $0xffffffff
+DATA seen<>+44(SB)/4, $0xffffffff
+DATA seen<>+48(SB)/4, $0xffffffff
+DATA seen<>+52(SB)/4, $0xffffffff
+DATA seen<>+56(SB)/4, $0xffffffff
+DATA seen<>+60(SB)/4, $0xffffffff
+DATA seen<>+64(SB)/4, $0xffffffff
+DATA seen<>+68(SB)/4, $0xffffffff
+DATA seen<>+72(SB)/4, $0xffffffff
+DATA seen<>+76(SB)/4, $0xffffffff
+DATA seen<>+80(SB)/4, $0xffffffff
+DATA seen<>+84(SB)/4, $0xffffffff
+DATA seen<>+88(SB)/4, $0xffffffff
+DATA seen<>+92(SB)/4, $0xffffffff
+DATA seen<>+96(SB)/4, $0xffffffff
+DATA seen<>+100(SB)/4, $0xffffffff
+DATA seen<>+104(SB)/4, $0xffffffff
+DATA seen<>+108(SB)/4, $0xffffffff
+DATA seen<>+112(SB)/4, $0xffffffff
+DATA seen<>+116(SB)/4, $0xffffffff
+DATA seen<>+120(SB)/4, $0xffffffff
+DATA seen<>+124(SB)/4, $0xffffffff
+DATA seen<>+128(SB)/4, $0x00000000
+DATA seen<>+132(SB)/4, $0x00000000
+DATA seen<>+136(SB)/4, $0x00000000
+DATA seen<>+140(SB)/4, $0x00000000
+DATA seen<>+144(SB)/4, $0x00000000
+DATA seen<>+148(SB)/4, $0x00000000
+DATA seen<>+152(SB)/4, $0x00000000
+DATA seen<>+156(SB)/4, $0x00000000
+DATA seen<>+160(SB)/4, $0x00000000
+DATA seen<>+164(SB)/4, $0x00000000
+DATA seen<>+168(SB)/4, $0x00000000
+DATA seen<>+172(SB)/4, $0x00000000
+DATA seen<>+176(SB)/4, $0x00000000
+DATA seen<>+180(SB)/4, $0x00000000
+DATA seen<>+184(SB)/4, $0x00000000
+DATA seen<>+188(SB)/4, $0x00000000
+DATA seen<>+192(SB)/4, $0x00000000
+DATA seen<>+196(SB)/4, $0x00000000
+DATA seen<>+200(SB)/4, $0x00000000
+DATA seen<>+204(SB)/4, $0x00000000
+DATA seen<>+208(SB)/4, $0x00000000
+DATA seen<>+212(SB)/4, $0x00000000
+DATA seen<>+216(SB)/4, $0x00000000
+DATA seen<>+220(SB)/4, $0x00000000
+DATA seen<>+224(SB)/4, $0x00000000
+DATA seen<>+228(SB)/4, $0x00000000
+DATA seen<>+232(SB)/4, $0x00000000
+DATA seen<>+236(SB)/4, $0x00000000
+DATA seen<>+240(SB)/4, $0x00000000
+DATA seen<>+244(SB)/4, $0x00000000
+DATA seen<>+248(SB)/4, $0x00000000
+DATA seen<>+252(SB)/4, $0x00000000
+GLOBL seen<>(SB), RODATA|NOPTR, $256
+
+// func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted1Int8AVX2(SB), NOSPLIT, $72-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), CX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         CX
+	VMOVUPS      128(BX)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(BX)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(BX)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(BX)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 64(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), BX
+
+weighted1Int8AVX2_chunk4:
+	CMPQ   BX, $+32
+	JLT    weighted1Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	PREFETCHT1   128(DX)
+	ADDQ         $+192, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      64(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      96(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk4_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, BX
+	JMP          weighted1Int8AVX2_chunk4
+
+weighted1Int8AVX2_chunk4_end:
+weighted1Int8AVX2_chunk2:
+	CMPQ   BX, $+16
+	JLT    weighted1Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   dim+56(FP), DI
+	MOVQ   CX, SI
+	SHLQ   $0x02, DI
+	MOVQ   groups+40(FP), R8
+	LEAQ   (SP), R9
+
+weighted1Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R9), Y11
+	VPBROADCASTD 4(R9), Y12
+	VMOVUPS      (SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VMOVUPS      32(SI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+8, R9
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          weighted1Int8AVX2_chunk2_group
+	VBROADCASTSS 64(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, BX
+	JMP          weighted1Int8AVX2_chunk2
+
+weighted1Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+DATA evenOddWords<>+0(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+8(SB)/8, $0x0f0e0b0a0d0c0908
+DATA evenOddWords<>+16(SB)/8, $0x0706030205040100
+DATA evenOddWords<>+24(SB)/8, $0x0f0e0b0a0d0c0908
+GLOBL evenOddWords<>(SB), RODATA|NOPTR, $32
+
+// func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·scores2Int8AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dim+64(FP), DX
+	MOVQ         q+0(FP), AX
+	SHLQ         $0x02, DX
+	LEAQ         (AX)(DX*1), CX
+	ADDQ         $+16, DX
+	MOVQ         k+8(FP), BX
+	MOVQ         next+16(FP), SI
+	MOVQ         kPitch+40(FP), DI
+	MOVQ         dim+64(FP), R8
+	LEAQ         (AX)(R8*2), AX
+	VPBROADCASTD 12(CX), Y0
+	VPBROADCASTD 12(CX), Y1
+	VPBROADCASTD 12(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+	VPBROADCASTD 12(CX)(DX*1), Y4
+	VPBROADCASTD 12(CX)(DX*1), Y5
+	VPBROADCASTD 12(CX)(DX*1), Y6
+	VPBROADCASTD 12(CX)(DX*1), Y7
+
+scores2Int8AVX2_dim:
+	PREFETCHT1   (SI)
+	ADDQ         $+64, SI
+	VPBROADCASTD (AX), Y11
+	VPBROADCASTD 4(AX), Y12
+	VPBROADCASTD (AX)(DX*1), Y13
+	VPBROADCASTD 4(AX)(DX*1), Y14
+	VMOVUPS      (BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(BX), Y9
+	VPAND        lowBytes<>+0(SB), Y9, Y8
+	VPSRLW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, AX
+	ADDQ         DI, BX
+	SUBQ         $0x04, R8
+	JNZ          scores2Int8AVX2_dim
+	MOVQ         n+48(FP), AX
+	LEAQ         seen<>+0(SB), BX
+	NEGQ         AX
+	MOVQ         kScales+24(FP), SI
+	MOVQ         states+32(FP), DI
+	MOVQ         stateSize+56(FP), R8
+	VBROADCASTSS (CX), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y10, Y1, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y10, Y2, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y10, Y3, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VBROADCASTSS (CX)(DX*1), Y8
+	VMOVUPS      128(BX)(AX*4), Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y10, Y4, Y10
+	VMOVUPS      Y10, 128(DI)
+	VMOVUPS      160(BX)(AX*4), Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y10, Y5, Y10
+	VMOVUPS      Y10, 160(DI)
+	VMOVUPS      192(BX)(AX*4), Y10
+	VMASKMOVPS   64(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y10, Y6, Y10
+	VMOVUPS      Y10, 192(DI)
+	VMOVUPS      224(BX)(AX*4), Y10
+	VMASKMOVPS   96(SI), Y10, Y10
+	VMULPS       Y10, Y8, Y10
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y10, Y7, Y10
+	VMOVUPS      Y10, 224(DI)
+	ADDQ         R8, DI
+	VZEROUPPER
+	RET
+
+// func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighted2Int8AVX2(SB), NOSPLIT, $136-64
+	MOVQ         n+32(FP), CX
+	MOVQ         vScales+8(FP), DX
+	MOVQ         states+24(FP), AX
+	MOVQ         stateSize+48(FP), BX
+	VBROADCASTSS constants<>+56(SB), Y11
+	VBROADCASTSS constants<>+48(SB), Y13
+	VXORPS       Y12, Y12, Y12
+	MOVLQSX      (CX), SI
+	LEAQ         seen<>+0(SB), DI
+	NEGQ         SI
+	VMOVUPS      128(DI)(SI*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX), Y0, Y0
+	VMOVUPS      160(DI)(SI*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      192(DI)(SI*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX), Y2, Y2
+	VMOVUPS      224(DI)(SI*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 128(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 32(SP)
+	MOVLQSX      4(CX), CX
+	LEAQ         seen<>+0(SB), SI
+	NEGQ         CX
+	VMOVUPS      128(SI)(CX*4), Y9
+	VMASKMOVPS   (DX), Y9, Y0
+	VMULPS       128(AX)(BX*1), Y0, Y0
+	VMOVUPS      160(SI)(CX*4), Y9
+	VMASKMOVPS   32(DX), Y9, Y1
+	VMULPS       160(AX)(BX*1), Y1, Y1
+	VMOVUPS      192(SI)(CX*4), Y9
+	VMASKMOVPS   64(DX), Y9, Y2
+	VMULPS       192(AX)(BX*1), Y2, Y2
+	VMOVUPS      224(SI)(CX*4), Y9
+	VMASKMOVPS   96(DX), Y9, Y3
+	VMULPS       224(AX)(BX*1), Y3, Y3
+	VPAND        Y13, Y0, Y8
+	VPAND        Y13, Y1, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y2, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VPAND        Y13, Y3, Y9
+	VPMAXUD      Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0x4e, X8, X9
+	VPMAXUD      X9, X8, X8
+	VPSHUFD      $0xb1, X8, X9
+	VPMAXUD      X9, X8, X8
+	VMOVSS       constants<>+52(SB), X9
+	VMAXSS       X8, X9, X8
+	VMULSS       constants<>+60(SB), X8, X9
+	VMOVSS       X9, 132(SP)
+	VDIVSS       X8, X11, X9
+	VBROADCASTSS X9, Y10
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y12, Y0, Y0
+	VMINPS       Y11, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       Y10, Y1, Y1
+	VMAXPS       Y12, Y1, Y1
+	VMINPS       Y11, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       Y10, Y2, Y2
+	VMAXPS       Y12, Y2, Y2
+	VMINPS       Y11, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y10, Y3, Y3
+	VMAXPS       Y12, Y3, Y3
+	VMINPS       Y11, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 64(SP)
+	VPACKSSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPSHUFB      evenOddWords<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, 96(SP)
+	MOVQ         v+0(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         dim+56(FP), SI
+
+weighted2Int8AVX2_chunk4:
+	CMPQ   SI, $+32
+	JLT    weighted2Int8AVX2_chunk4_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk4_group:
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         $+128, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y4, Y4
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      64(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y6, Y6
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      96(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y7, Y7
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk4_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      320(AX), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 320(AX)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      352(AX), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 352(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y4, Y4
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y4, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y5, Y5
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y5, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	VCVTDQ2PS    Y6, Y6
+	VMOVUPS      320(AX)(BX*1), Y10
+	VFMADD231PS  Y6, Y8, Y10
+	VMOVUPS      Y10, 320(AX)(BX*1)
+	VCVTDQ2PS    Y7, Y7
+	VMOVUPS      352(AX)(BX*1), Y10
+	VFMADD231PS  Y7, Y8, Y10
+	VMOVUPS      Y10, 352(AX)(BX*1)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, SI
+	JMP          weighted2Int8AVX2_chunk4
+
+weighted2Int8AVX2_chunk4_end:
+weighted2Int8AVX2_chunk2:
+	CMPQ   SI, $+16
+	JLT    weighted2Int8AVX2_chunk2_end
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   dim+56(FP), R8
+	MOVQ   CX, DI
+	SHLQ   $0x02, R8
+	MOVQ   groups+40(FP), R9
+	LEAQ   (SP), R10
+
+weighted2Int8AVX2_chunk2_group:
+	PREFETCHT1   (DX)
+	ADDQ         $+64, DX
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 64(R10), Y13
+	VPBROADCASTD 68(R10), Y14
+	VMOVUPS      (DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y0, Y0
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y2, Y2
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      32(DI), Y9
+	VPSLLW       $0x08, Y9, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y9
+	VPMADDWD     Y8, Y11, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y9, Y12, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y13, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y9, Y14, Y10
+	VPADDD       Y10, Y3, Y3
+	ADDQ         $+8, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          weighted2Int8AVX2_chunk2_group
+	VBROADCASTSS 128(SP), Y8
+	VCVTDQ2PS    Y0, Y0
+	VMOVUPS      256(AX), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VMOVUPS      Y10, 256(AX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      288(AX), Y10
+	VFMADD231PS  Y1, Y8, Y10
+	VMOVUPS      Y10, 288(AX)
+	VBROADCASTSS 132(SP), Y8
+	VCVTDQ2PS    Y2, Y2
+	VMOVUPS      256(AX)(BX*1), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMOVUPS      Y10, 256(AX)(BX*1)
+	VCVTDQ2PS    Y3, Y3
+	VMOVUPS      288(AX)(BX*1), Y10
+	VFMADD231PS  Y3, Y8, Y10
+	VMOVUPS      Y10, 288(AX)(BX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, SI
+	JMP          weighted2Int8AVX2_chunk2
+
+weighted2Int8AVX2_chunk2_end:
+	VZEROUPPER
+	RET
+
+// func quantiseQuery(q *float32, dst *byte, dim int64)
+// Requires: AVX, AVX2
+TEXT ·quantiseQuery(SB), NOSPLIT, $0-24
+	MOVQ         q+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         dim+16(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+16(FP), SI
+	MOVQ         AX, BX
+
+quantiseQuery_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          quantiseQuery_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+64(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+68(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	LEAQ         (CX)(DX*1), BX
+	LEAQ         (CX)(DX*2), SI
+	LEAQ         (CX)(DX*4), DI
+	VMOVSS       X5, (DI)
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VPBROADCASTD constants<>+80(SB), Y8
+
+quantiseQuery_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y8, Y0, Y9
+	VPSRAD       $0x07, Y9, Y9
+	VPSLLD       $0x07, Y9, Y11
+	VPSUBD       Y11, Y0, Y11
+	VPADDD       Y9, Y6, Y6
+	VPADDD       Y11, Y7, Y7
+	VPADDD       Y8, Y1, Y10
+	VPSRAD       $0x07, Y10, Y10
+	VPSLLD       $0x07, Y10, Y12
+	VPSUBD       Y12, Y1, Y12
+	VPADDD       Y10, Y6, Y6
+	VPADDD       Y12, Y7, Y7
+	VPACKSSDW    Y10, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X13
+	VPACKSSWB    X13, X9, X9
+	VMOVUPS      X9, (CX)
+	VPACKSSDW    Y12, Y11, Y11
+	VPERMQ       $0xd8, Y11, Y11
+	VEXTRACTI128 $0x01, Y11, X13
+	VPACKSSWB    X13, X11, X11
+	VMOVUPS      X11, (BX)
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPSHUFB      evenOddWords<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         $+64, AX
+	ADDQ         $+16, CX
+	ADDQ         $+16, BX
+	ADDQ         $+32, SI
+	SUBQ         $0x10, DX
+	JNZ          quantiseQuery_next
+	VXORPS       Y8, Y8, Y8
+	VEXTRACTF128 $0x01, Y6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0x4e, X6, X13
+	VPADDD       X13, X6, X6
+	VPSHUFD      $0xb1, X6, X13
+	VPADDD       X13, X6, X6
+	VPSLLD       $0x07, X6, X6
+	VPSUBD       X6, X8, X6
+	VMOVD        X6, 4(DI)
+	VEXTRACTF128 $0x01, Y7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0x4e, X7, X13
+	VPADDD       X13, X7, X7
+	VPSHUFD      $0xb1, X7, X13
+	VPADDD       X13, X7, X7
+	VPSLLD       $0x07, X7, X7
+	VPSUBD       X7, X8, X7
+	VMOVD        X7, 8(DI)
+	VPSLLD       $0x07, X6, X6
+	VPADDD       X7, X6, X6
+	VMOVD        X6, 12(DI)
+	VZEROUPPER
+	RET
+
+// func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeKeyInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeKeyInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeKeyInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeKeyInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPXOR        signs<>+0(SB), X0, X0
+	VPEXTRD      $0x00, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x01, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x02, X0, (CX)
+	ADDQ         BX, CX
+	VPEXTRD      $0x03, X0, (CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeKeyInt8_next
+	VZEROUPPER
+	RET
+
+DATA signs<>+0(SB)/8, $0x8080808080808080
+DATA signs<>+8(SB)/8, $0x8080808080808080
+DATA signs<>+16(SB)/8, $0x8080808080808080
+DATA signs<>+24(SB)/8, $0x8080808080808080
+GLOBL signs<>(SB), RODATA|NOPTR, $32
+
+// func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·storeValueInt8(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         page+8(FP), CX
+	MOVQ         dim+24(FP), DX
+	VBROADCASTSS constants<>+48(SB), Y3
+	VXORPS       Y0, Y0, Y0
+	MOVQ         dim+24(FP), SI
+	MOVQ         AX, BX
+
+storeValueInt8_most:
+	VPAND        (BX), Y3, Y1
+	VPMAXUD      Y1, Y0, Y0
+	ADDQ         $+32, BX
+	SUBQ         $0x08, SI
+	JNZ          storeValueInt8_most
+	VEXTRACTF128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVSS       constants<>+52(SB), X1
+	VMAXSS       X0, X1, X0
+	VBROADCASTSS constants<>+72(SB), Y4
+	VDIVSS       X0, X4, X1
+	VBROADCASTSS X1, Y2
+	VMULSS       constants<>+76(SB), X0, X5
+	VXORPS       Y3, Y3, Y3
+	VSUBPS       Y4, Y3, Y3
+	MOVSS        X5, ret+32(FP)
+	MOVQ         pitch+16(FP), BX
+
+storeValueInt8_next:
+	VMULPS       (AX), Y2, Y0
+	VMAXPS       Y3, Y0, Y0
+	VMINPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y2, Y1
+	VMAXPS       Y3, Y1, Y1
+	VMINPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPACKSSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X5
+	VPACKSSWB    X5, X0, X0
+	VPEXTRB      $0x00, X0, (CX)
+	VPEXTRB      $0x01, X0, 4(CX)
+	VPEXTRB      $0x02, X0, 8(CX)
+	VPEXTRB      $0x03, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x04, X0, (CX)
+	VPEXTRB      $0x05, X0, 4(CX)
+	VPEXTRB      $0x06, X0, 8(CX)
+	VPEXTRB      $0x07, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x08, X0, (CX)
+	VPEXTRB      $0x09, X0, 4(CX)
+	VPEXTRB      $0x0a, X0, 8(CX)
+	VPEXTRB      $0x0b, X0, 12(CX)
+	ADDQ         BX, CX
+	VPEXTRB      $0x0c, X0, (CX)
+	VPEXTRB      $0x0d, X0, 4(CX)
+	VPEXTRB      $0x0e, X0, 8(CX)
+	VPEXTRB      $0x0f, X0, 12(CX)
+	ADDQ         BX, CX
+	ADDQ         $+64, AX
+	SUBQ         $0x10, DX
+	JNZ          storeValueInt8_next
+	VZEROUPPER
+	RET
+
+// func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int64, dim int64)
+// Requires: AVX, AVX2
+TEXT ·storeBF16(SB), NOSPLIT, $0-48
+	MOVQ         k+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         kPage+16(FP), DX
+	MOVQ         vPage+24(FP), BX
+	MOVQ         kPitch+32(FP), SI
+	MOVQ         dim+40(FP), DI
+	VPBROADCASTD constants<>+84(SB), Y8
+	VPBROADCASTD constants<>+88(SB), Y9
+	VPBROADCASTD constants<>+92(SB), Y10
+
+storeBF16_next:
+	VMOVUPS      (CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(CX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y0
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y0, Y0
+	VMOVUPS      32(AX), Y2
+	VPSRLD       $0x10, Y2, Y3
+	VPAND        Y8, Y3, Y1
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPOR         Y10, Y3, Y3
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	VPEXTRW      $0x00, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x01, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x02, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x03, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x04, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x05, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x06, X0, (DX)
+	ADDQ         SI, DX
+	VPEXTRW      $0x07, X0, (DX)
+	ADDQ         SI, DX
+	VEXTRACTI128 $0x01, Y0, X0
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JNZ          storeBF16_next
+	VZEROUPPER
+	RET
+
+// func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
+// Requires: AVX
+TEXT ·addTile(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ dstStride+24(FP), BX
+	MOVQ srcStride+32(FP), SI
+
+addTile_row:
+	VMOVUPS (AX), Y0
+	VADDPS  (CX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(AX), Y1
+	VADDPS  32(CX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS 64(AX), Y2
+	VADDPS  64(CX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS 96(AX), Y3
+	VADDPS  96(CX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	ADDQ    BX, AX
+	ADDQ    SI, CX
+	DECQ    DX
+	JNZ     addTile_row
 	VZEROUPPER
 	RET
 
@@ -1105,31 +9627,6 @@ sumSquares_l:
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	MOVSS        X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
-// Requires: AVX, AVX2, SSE
-TEXT ·scaleMul(SB), NOSPLIT, $0-36
-	MOVQ         x+0(FP), AX
-	MOVQ         w+8(FP), CX
-	MOVQ         out+16(FP), DX
-	MOVQ         n16+24(FP), BX
-	MOVSS        scale+32(FP), X2
-	VBROADCASTSS X2, Y2
-
-scaleMul_l:
-	VMULPS  (AX), Y2, Y0
-	VMULPS  (CX), Y0, Y0
-	VMOVUPS Y0, (DX)
-	VMULPS  32(AX), Y2, Y1
-	VMULPS  32(CX), Y1, Y1
-	VMOVUPS Y1, 32(DX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	DECQ    BX
-	JNZ     scaleMul_l
 	VZEROUPPER
 	RET
 
@@ -1171,31 +9668,124 @@ rope_pair:
 	VZEROUPPER
 	RET
 
+// func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
+// Requires: AVX, AVX512F
+TEXT ·weighLogits(SB), NOSPLIT, $0-48
+	MOVQ         logits+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         n8+16(FP), DX
+	VBROADCASTSD best+24(FP), Z9
+	VBROADCASTSD factor+32(FP), Z10
+	VBROADCASTSD weighConstants<>+0(SB), Z11
+	VBROADCASTSD weighConstants<>+8(SB), Z12
+	VBROADCASTSD weighConstants<>+16(SB), Z13
+	VBROADCASTSD weighConstants<>+24(SB), Z14
+	VBROADCASTSD weighConstants<>+32(SB), Z15
+	VMOVUPD      weighConstants<>+40(SB), Z16
+	VMOVUPD      weighConstants<>+104(SB), Z17
+	VMOVUPD      weighConstants<>+168(SB), Z18
+	VMOVUPD      weighConstants<>+232(SB), Z19
+	VPXORD       Z8, Z8, Z8
+
+weighLogits_l:
+	VCVTPS2PD     (AX), Z0
+	VSUBPD        Z9, Z0, Z0
+	VMULPD        Z10, Z0, Z0
+	VADDPD        Z11, Z0, Z1
+	VMOVDQU64     Z1, Z3
+	VPERMI2PD     Z17, Z16, Z3
+	VPSRLQ        $0x04, Z1, Z2
+	VPERMI2PD     Z19, Z18, Z2
+	VMULPD        Z2, Z3, Z3
+	VPSRLQ        $0x08, Z1, Z4
+	VPSLLQ        $0x34, Z4, Z4
+	VPADDQ        Z4, Z3, Z3
+	VSUBPD        Z11, Z1, Z4
+	VSUBPD        Z4, Z0, Z0
+	VMULPD        Z15, Z0, Z4
+	VADDPD        Z14, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VADDPD        Z13, Z4, Z4
+	VMULPD        Z0, Z4, Z4
+	VMULPD        Z3, Z4, Z4
+	VPCMPQ        $0x05, Z12, Z1, K1
+	VADDPD.Z      Z3, Z4, K1, Z4
+	VMOVUPD       Z4, (CX)
+	VADDPD        Z4, Z8, Z8
+	ADDQ          $+32, AX
+	ADDQ          $+64, CX
+	DECQ          DX
+	JNZ           weighLogits_l
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X0
+	VADDPD        X0, X8, X8
+	VUNPCKHPD     X8, X8, X0
+	VADDPD        X0, X8, X8
+	VMOVSD        X8, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA weighConstants<>+0(SB)/8, $0x4338000000000000
+DATA weighConstants<>+8(SB)/8, $0x4337ffffffffa970
+DATA weighConstants<>+16(SB)/8, $0x3f662e42fefa39ef
+DATA weighConstants<>+24(SB)/8, $0x3ecebfbdff82c58f
+DATA weighConstants<>+32(SB)/8, $0x3e2c6b08d704a0c0
+DATA weighConstants<>+40(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+48(SB)/8, $0x3ff00b1afa5abcbf
+DATA weighConstants<>+56(SB)/8, $0x3ff0163da9fb3335
+DATA weighConstants<>+64(SB)/8, $0x3ff02168143b0281
+DATA weighConstants<>+72(SB)/8, $0x3ff02c9a3e778061
+DATA weighConstants<>+80(SB)/8, $0x3ff037d42e11bbcc
+DATA weighConstants<>+88(SB)/8, $0x3ff04315e86e7f84
+DATA weighConstants<>+96(SB)/8, $0x3ff04e5f72f654b1
+DATA weighConstants<>+104(SB)/8, $0x3ff059b0d3158574
+DATA weighConstants<>+112(SB)/8, $0x3ff0650a0e3c1f89
+DATA weighConstants<>+120(SB)/8, $0x3ff0706b29ddf6dd
+DATA weighConstants<>+128(SB)/8, $0x3ff07bd42b72a836
+DATA weighConstants<>+136(SB)/8, $0x3ff0874518759bc8
+DATA weighConstants<>+144(SB)/8, $0x3ff092bdf66607e0
+DATA weighConstants<>+152(SB)/8, $0x3ff09e3ecac6f383
+DATA weighConstants<>+160(SB)/8, $0x3ff0a9c79b1f3919
+DATA weighConstants<>+168(SB)/8, $0x3ff0000000000000
+DATA weighConstants<>+176(SB)/8, $0x3ff0b5586cf9890f
+DATA weighConstants<>+184(SB)/8, $0x3ff172b83c7d517b
+DATA weighConstants<>+192(SB)/8, $0x3ff2387a6e756238
+DATA weighConstants<>+200(SB)/8, $0x3ff306fe0a31b715
+DATA weighConstants<>+208(SB)/8, $0x3ff3dea64c123422
+DATA weighConstants<>+216(SB)/8, $0x3ff4bfdad5362a27
+DATA weighConstants<>+224(SB)/8, $0x3ff5ab07dd485429
+DATA weighConstants<>+232(SB)/8, $0x3ff6a09e667f3bcd
+DATA weighConstants<>+240(SB)/8, $0x3ff7a11473eb0187
+DATA weighConstants<>+248(SB)/8, $0x3ff8ace5422aa0dc
+DATA weighConstants<>+256(SB)/8, $0x3ff9c49182a3f090
+DATA weighConstants<>+264(SB)/8, $0x3ffae89f995ad3ae
+DATA weighConstants<>+272(SB)/8, $0x3ffc199bdd85529c
+DATA weighConstants<>+280(SB)/8, $0x3ffd5818dcfba488
+DATA weighConstants<>+288(SB)/8, $0x3ffea4afa2a490da
+GLOBL weighConstants<>(SB), RODATA|NOPTR, $296
+
 // func transpose(x *float32, w *float32, n8 int64, xStride int64)
 // Requires: AVX
 TEXT ·transpose(SB), NOSPLIT, $0-32
 	MOVQ x+0(FP), AX
 	MOVQ xStride+24(FP), CX
-	LEAQ (AX)(CX*1), DX
-	LEAQ (DX)(CX*1), BX
-	LEAQ (BX)(CX*1), SI
-	LEAQ (SI)(CX*1), DI
-	LEAQ (DI)(CX*1), R8
-	LEAQ (R8)(CX*1), R9
-	LEAQ (R9)(CX*1), CX
-	MOVQ w+8(FP), R10
-	MOVQ n8+16(FP), R11
-	XORQ R12, R12
+	LEAQ (AX)(CX*2), DX
+	ADDQ CX, DX
+	LEAQ (DX)(CX*2), BX
+	ADDQ CX, BX
+	MOVQ w+8(FP), SI
+	MOVQ n8+16(FP), DI
 
 transpose_l:
-	VMOVUPS     (AX)(R12*1), X0
-	VINSERTF128 $0x01, (DI)(R12*1), Y0, Y0
-	VMOVUPS     (DX)(R12*1), X1
-	VINSERTF128 $0x01, (R8)(R12*1), Y1, Y1
-	VMOVUPS     (BX)(R12*1), X2
-	VINSERTF128 $0x01, (R9)(R12*1), Y2, Y2
-	VMOVUPS     (SI)(R12*1), X3
-	VINSERTF128 $0x01, (CX)(R12*1), Y3, Y3
+	VMOVUPS     (AX), X0
+	VINSERTF128 $0x01, (DX)(CX*1), Y0, Y0
+	VMOVUPS     (AX)(CX*1), X1
+	VINSERTF128 $0x01, (DX)(CX*2), Y1, Y1
+	VMOVUPS     (AX)(CX*2), X2
+	VINSERTF128 $0x01, (BX), Y2, Y2
+	VMOVUPS     (DX), X3
+	VINSERTF128 $0x01, (BX)(CX*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y4
 	VUNPCKLPS   Y3, Y2, Y5
 	VUNPCKLPD   Y5, Y4, Y8
@@ -1204,18 +9794,18 @@ transpose_l:
 	VUNPCKHPS   Y3, Y2, Y7
 	VUNPCKLPD   Y7, Y6, Y10
 	VUNPCKHPD   Y7, Y6, Y11
-	VMOVUPS     Y8, (R10)
-	VMOVUPS     Y9, 128(R10)
-	VMOVUPS     Y10, 256(R10)
-	VMOVUPS     Y11, 384(R10)
-	VMOVUPS     16(AX)(R12*1), X0
-	VINSERTF128 $0x01, 16(DI)(R12*1), Y0, Y0
-	VMOVUPS     16(DX)(R12*1), X1
-	VINSERTF128 $0x01, 16(R8)(R12*1), Y1, Y1
-	VMOVUPS     16(BX)(R12*1), X2
-	VINSERTF128 $0x01, 16(R9)(R12*1), Y2, Y2
-	VMOVUPS     16(SI)(R12*1), X3
-	VINSERTF128 $0x01, 16(CX)(R12*1), Y3, Y3
+	VMOVUPS     Y8, (SI)
+	VMOVUPS     Y9, 128(SI)
+	VMOVUPS     Y10, 256(SI)
+	VMOVUPS     Y11, 384(SI)
+	VMOVUPS     16(AX), X0
+	VINSERTF128 $0x01, 16(DX)(CX*1), Y0, Y0
+	VMOVUPS     16(AX)(CX*1), X1
+	VINSERTF128 $0x01, 16(DX)(CX*2), Y1, Y1
+	VMOVUPS     16(AX)(CX*2), X2
+	VINSERTF128 $0x01, 16(BX), Y2, Y2
+	VMOVUPS     16(DX), X3
+	VINSERTF128 $0x01, 16(BX)(CX*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y4
 	VUNPCKLPS   Y3, Y2, Y5
 	VUNPCKLPD   Y5, Y4, Y8
@@ -1224,14 +9814,7545 @@ transpose_l:
 	VUNPCKHPS   Y3, Y2, Y7
 	VUNPCKLPD   Y7, Y6, Y10
 	VUNPCKHPD   Y7, Y6, Y11
-	VMOVUPS     Y8, 512(R10)
-	VMOVUPS     Y9, 640(R10)
-	VMOVUPS     Y10, 768(R10)
-	VMOVUPS     Y11, 896(R10)
-	ADDQ        $+32, R12
-	ADDQ        $+1024, R10
-	DECQ        R11
+	VMOVUPS     Y8, 512(SI)
+	VMOVUPS     Y9, 640(SI)
+	VMOVUPS     Y10, 768(SI)
+	VMOVUPS     Y11, 896(SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, DX
+	ADDQ        $+32, BX
+	ADDQ        $+1024, SI
+	DECQ        DI
 	JNZ         transpose_l
+	VZEROUPPER
+	RET
+
+// func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·gemmQ8AVX512(SB), $0-64
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+40(FP), BX
+	MOVQ         out+16(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $+1088, R8, R8
+	MOVQ         w+0(FP), R9
+	ADDQ         R8, R9
+	LEAQ         (R9)(R8*1), R10
+	MOVL         $0x4b400000, DX
+	VPBROADCASTD DX, Z31
+
+gemmQ8AVX512_6:
+	CMPQ    DI, $0x06
+	JLT     gemmQ8AVX512_6_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_6_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
+	ADDQ    R12, DX
+
+gemmQ8AVX512_6_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_6_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_6_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	ADDQ       $+384, R9
+
+gemmQ8AVX512_6_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(BX*2), Z28
+	VPBROADCASTD 40(CX)(BX*2), Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VPBROADCASTD 40(CX)(BX*2), Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (DX), Z29
+	VPBROADCASTD 40(DX), Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VPBROADCASTD 40(DX), Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD (DX)(BX*1), Z30
+	VPBROADCASTD 40(DX)(BX*1), Z8
+	VPDPBUSD     Z30, Z24, Z8
+	VPBROADCASTD 40(DX)(BX*1), Z9
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD (DX)(BX*2), Z26
+	VPBROADCASTD 40(DX)(BX*2), Z10
+	VPDPBUSD     Z26, Z24, Z10
+	VPBROADCASTD 40(DX)(BX*2), Z11
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 4(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 4(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 4(DX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 4(DX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 8(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 8(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 8(DX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 8(DX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 12(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 12(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VPBROADCASTD 12(DX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z8
+	VPDPBUSD     Z28, Z25, Z9
+	VPBROADCASTD 12(DX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z10
+	VPDPBUSD     Z29, Z25, Z11
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 16(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 16(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VPBROADCASTD 16(DX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z8
+	VPDPBUSD     Z29, Z25, Z9
+	VPBROADCASTD 16(DX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z10
+	VPDPBUSD     Z30, Z25, Z11
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(DX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD 20(DX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z8
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD 20(DX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 24(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 24(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 24(DX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 24(DX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 28(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 28(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 28(DX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 28(DX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z12
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z13
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z14
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z15
+	VBROADCASTSS 44(CX)(BX*2), Z29
+	VBROADCASTSS 32(CX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z16
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z17
+	VBROADCASTSS 44(DX), Z29
+	VBROADCASTSS 32(DX), Z28
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z18
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z19
+	VBROADCASTSS 44(DX)(BX*1), Z29
+	VBROADCASTSS 32(DX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z8
+	VFMADD231PS  Z24, Z8, Z20
+	VFMADD213PS  Z29, Z28, Z9
+	VFMADD231PS  Z25, Z9, Z21
+	VBROADCASTSS 44(DX)(BX*2), Z29
+	VBROADCASTSS 32(DX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z10
+	VFMADD231PS  Z24, Z10, Z22
+	VFMADD213PS  Z29, Z28, Z11
+	VFMADD231PS  Z25, Z11, Z23
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_6_block
+	MOVQ         SI, DX
+	VMOVUPS      Z12, (DX)
+	VMOVUPS      Z13, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z14, (DX)
+	VMOVUPS      Z15, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z16, (DX)
+	VMOVUPS      Z17, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z18, (DX)
+	VMOVUPS      Z19, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z20, (DX)
+	VMOVUPS      Z21, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z22, (DX)
+	VMOVUPS      Z23, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x06, DI
+	JMP          gemmQ8AVX512_6
+
+gemmQ8AVX512_6_less:
+gemmQ8AVX512_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ8AVX512_4_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_4_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    R12, DX
+
+gemmQ8AVX512_4_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_4_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_4_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_4_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(BX*2), Z28
+	VPBROADCASTD 40(CX)(BX*2), Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VPBROADCASTD 40(CX)(BX*2), Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (DX), Z29
+	VPBROADCASTD 40(DX), Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VPBROADCASTD 40(DX), Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 4(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 4(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 8(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 8(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 12(CX)(BX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 12(DX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 16(CX)(BX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 16(DX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(BX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(DX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 24(CX)(BX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 24(DX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 28(CX)(BX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 28(DX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z8
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z9
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z10
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z11
+	VBROADCASTSS 44(CX)(BX*2), Z29
+	VBROADCASTSS 32(CX)(BX*2), Z28
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z12
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z13
+	VBROADCASTSS 44(DX), Z29
+	VBROADCASTSS 32(DX), Z28
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z14
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z15
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_4_block
+	MOVQ         SI, DX
+	VMOVUPS      Z8, (DX)
+	VMOVUPS      Z9, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z10, (DX)
+	VMOVUPS      Z11, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z12, (DX)
+	VMOVUPS      Z13, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z14, (DX)
+	VMOVUPS      Z15, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x04, DI
+	JMP          gemmQ8AVX512_4
+
+gemmQ8AVX512_4_less:
+gemmQ8AVX512_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ8AVX512_2_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_2_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    R12, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    R12, DX
+
+gemmQ8AVX512_2_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_2_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_2_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_2_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(BX*1), Z27
+	VPBROADCASTD 40(CX)(BX*1), Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VPBROADCASTD 40(CX)(BX*1), Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 4(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 8(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 12(CX)(BX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 16(CX)(BX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(BX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 24(CX)(BX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 28(CX)(BX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z4
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z5
+	VBROADCASTSS 44(CX)(BX*1), Z29
+	VBROADCASTSS 32(CX)(BX*1), Z28
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z6
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z7
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_2_block
+	MOVQ         SI, DX
+	VMOVUPS      Z4, (DX)
+	VMOVUPS      Z5, 64(DX)
+	ADDQ         R12, DX
+	VMOVUPS      Z6, (DX)
+	VMOVUPS      Z7, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	ADDQ         BX, CX
+	SUBQ         $0x02, DI
+	JMP          gemmQ8AVX512_2
+
+gemmQ8AVX512_2_less:
+gemmQ8AVX512_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ8AVX512_1_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    from+56(FP), DX
+	TESTQ   DX, DX
+	JEQ     gemmQ8AVX512_1_begin
+	MOVQ    SI, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    R12, DX
+
+gemmQ8AVX512_1_begin:
+	MOVQ AX, R11
+	LEAQ (CX)(BX*2), DX
+	ADDQ BX, DX
+	MOVQ blocks+24(FP), R8
+
+gemmQ8AVX512_1_block:
+	CMPQ       R9, R10
+	JGE        gemmQ8AVX512_1_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	PREFETCHT0 640(R9)
+	PREFETCHT0 704(R9)
+	PREFETCHT0 768(R9)
+	PREFETCHT0 832(R9)
+	PREFETCHT0 896(R9)
+	PREFETCHT0 960(R9)
+	PREFETCHT0 1024(R9)
+	ADDQ       $+1088, R9
+
+gemmQ8AVX512_1_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VPBROADCASTD 40(CX), Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VPBROADCASTD 40(CX), Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VCVTPH2PS    1024(R11), Z24
+	VCVTPH2PS    1056(R11), Z25
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z2
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z3
+	ADDQ         $+48, CX
+	ADDQ         $+48, DX
+	ADDQ         $+1088, R11
+	DECQ         R8
+	JNZ          gemmQ8AVX512_1_block
+	MOVQ         SI, DX
+	VMOVUPS      Z2, (DX)
+	VMOVUPS      Z3, 64(DX)
+	ADDQ         R12, DX
+	MOVQ         DX, SI
+	MOVQ         blocks+24(FP), R8
+	IMUL3Q       $-48, R8, R8
+	ADDQ         R8, CX
+	ADDQ         BX, CX
+	SUBQ         $0x01, DI
+	JMP          gemmQ8AVX512_1
+
+gemmQ8AVX512_1_less:
+	VZEROUPPER
+	RET
+
+// func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·rowQ8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         panels+32(FP), BX
+	MOVL         $0x0f0f0f0f, SI
+	VPBROADCASTD SI, Z31
+	MOVL         $0x4b400000, SI
+	VPBROADCASTD SI, Z30
+
+rowQ8AVX512_panel:
+	MOVQ   CX, SI
+	MOVQ   blocks+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+rowQ8AVX512_block:
+	PREFETCHT0    4096(AX)
+	PREFETCHT0    4160(AX)
+	PREFETCHT0    4224(AX)
+	PREFETCHT0    4288(AX)
+	PREFETCHT0    4352(AX)
+	PREFETCHT0    4416(AX)
+	PREFETCHT0    4480(AX)
+	PREFETCHT0    4544(AX)
+	PREFETCHT0    4608(AX)
+	PREFETCHT0    4672(AX)
+	PREFETCHT0    4736(AX)
+	PREFETCHT0    4800(AX)
+	PREFETCHT0    4864(AX)
+	PREFETCHT0    4928(AX)
+	PREFETCHT0    4992(AX)
+	PREFETCHT0    5056(AX)
+	PREFETCHT0    5120(AX)
+	VBROADCASTSS  32(SI), Z28
+	VBROADCASTSS  44(SI), Z29
+	VPBROADCASTD  40(SI), Z2
+	VMOVDQU64     (AX), Z4
+	VPDPBUSD.BCST (SI), Z4, Z2
+	VMOVDQU64     64(AX), Z5
+	VPDPBUSD.BCST 4(SI), Z5, Z2
+	VMOVDQU64     128(AX), Z6
+	VPDPBUSD.BCST 8(SI), Z6, Z2
+	VMOVDQU64     192(AX), Z7
+	VPDPBUSD.BCST 12(SI), Z7, Z2
+	VMOVDQU64     256(AX), Z8
+	VPDPBUSD.BCST 16(SI), Z8, Z2
+	VMOVDQU64     320(AX), Z9
+	VPDPBUSD.BCST 20(SI), Z9, Z2
+	VMOVDQU64     384(AX), Z10
+	VPDPBUSD.BCST 24(SI), Z10, Z2
+	VMOVDQU64     448(AX), Z11
+	VPDPBUSD.BCST 28(SI), Z11, Z2
+	VFMADD213PS   Z29, Z28, Z2
+	VCVTPH2PS     1024(AX), Z20
+	VFMADD231PS   Z20, Z2, Z0
+	VPBROADCASTD  40(SI), Z3
+	VMOVDQU64     512(AX), Z4
+	VPDPBUSD.BCST (SI), Z4, Z3
+	VMOVDQU64     576(AX), Z5
+	VPDPBUSD.BCST 4(SI), Z5, Z3
+	VMOVDQU64     640(AX), Z6
+	VPDPBUSD.BCST 8(SI), Z6, Z3
+	VMOVDQU64     704(AX), Z7
+	VPDPBUSD.BCST 12(SI), Z7, Z3
+	VMOVDQU64     768(AX), Z8
+	VPDPBUSD.BCST 16(SI), Z8, Z3
+	VMOVDQU64     832(AX), Z9
+	VPDPBUSD.BCST 20(SI), Z9, Z3
+	VMOVDQU64     896(AX), Z10
+	VPDPBUSD.BCST 24(SI), Z10, Z3
+	VMOVDQU64     960(AX), Z11
+	VPDPBUSD.BCST 28(SI), Z11, Z3
+	VFMADD213PS   Z29, Z28, Z3
+	VCVTPH2PS     1056(AX), Z20
+	VFMADD231PS   Z20, Z3, Z1
+	ADDQ          $+1088, AX
+	ADDQ          $+48, SI
+	DECQ          DI
+	JNZ           rowQ8AVX512_block
+	VMOVUPS       Z0, (DX)
+	VMOVUPS       Z1, 64(DX)
+	ADDQ          $+128, DX
+	DECQ          BX
+	JNZ           rowQ8AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·gemmQ8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+8(FP), AX
+	MOVQ         xStride+40(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         outStride+48(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVL         $0x80808080, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+
+gemmQ8AVX2_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ8AVX2_4_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), R8
+	TESTQ   R8, R8
+	JNE     gemmQ8AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+	VMOVUPS Y0, (DX)(SI*2)
+	VMOVUPS Y0, 32(DX)(SI*2)
+	VMOVUPS Y0, 64(DX)(SI*2)
+	VMOVUPS Y0, 96(DX)(SI*2)
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y0, 32(BX)
+	VMOVUPS Y0, 64(BX)
+	VMOVUPS Y0, 96(BX)
+
+gemmQ8AVX2_4_begin:
+	MOVQ w+0(FP), R8
+	MOVQ blocks+24(FP), R9
+	MOVQ AX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+
+gemmQ8AVX2_4_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	PREFETCHT0   4736(R8)
+	PREFETCHT0   4800(R8)
+	PREFETCHT0   4864(R8)
+	PREFETCHT0   4928(R8)
+	PREFETCHT0   4992(R8)
+	PREFETCHT0   5056(R8)
+	PREFETCHT0   5120(R8)
+	VPXOR        (R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        32(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        64(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        96(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        128(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        160(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        192(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        224(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        256(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        288(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        320(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        352(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        384(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        416(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        448(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        480(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VCVTPH2PS    1024(R8), Y8
+	VCVTPH2PS    1040(R8), Y9
+	VBROADCASTSS 32(R10), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  (DX)(SI*2), Y8, Y4
+	VMOVUPS      Y4, (DX)(SI*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  32(DX)(SI*2), Y9, Y5
+	VMOVUPS      Y5, 32(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  (BX), Y8, Y6
+	VMOVUPS      Y6, (BX)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  32(BX), Y9, Y7
+	VMOVUPS      Y7, 32(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+1088, R8
+	DECQ         R9
+	JNZ          gemmQ8AVX2_4_0
+	MOVQ         w+0(FP), R8
+	MOVQ         blocks+24(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+
+gemmQ8AVX2_4_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	PREFETCHT0   4736(R8)
+	PREFETCHT0   4800(R8)
+	PREFETCHT0   4864(R8)
+	PREFETCHT0   4928(R8)
+	PREFETCHT0   4992(R8)
+	PREFETCHT0   5056(R8)
+	PREFETCHT0   5120(R8)
+	VPXOR        512(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        544(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD (R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        576(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        608(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 4(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        640(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        672(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 8(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        704(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        736(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        768(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        800(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 16(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        832(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        864(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 20(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        896(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        928(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 24(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VPXOR        960(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        992(R8), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R10), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R10)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*2), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 28(R11), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VCVTPH2PS    1056(R8), Y8
+	VCVTPH2PS    1072(R8), Y9
+	VBROADCASTSS 32(R10), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  64(DX)(SI*2), Y8, Y4
+	VMOVUPS      Y4, 64(DX)(SI*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  96(DX)(SI*2), Y9, Y5
+	VMOVUPS      Y5, 96(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  64(BX), Y8, Y6
+	VMOVUPS      Y6, 64(BX)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  96(BX), Y9, Y7
+	VMOVUPS      Y7, 96(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+1088, R8
+	DECQ         R9
+	JNZ          gemmQ8AVX2_4_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JMP          gemmQ8AVX2_4
+
+gemmQ8AVX2_4_less:
+gemmQ8AVX2_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ8AVX2_2_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ8AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+
+gemmQ8AVX2_2_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ8AVX2_2_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        (BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        32(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        64(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        96(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        128(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        160(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        192(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        224(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        256(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        288(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        320(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        352(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        384(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        416(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        448(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        480(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VCVTPH2PS    1024(BX), Y8
+	VCVTPH2PS    1040(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_2_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ8AVX2_2_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        512(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        544(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        576(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        608(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        640(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        672(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        704(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        736(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        768(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        800(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 16(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        832(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        864(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 20(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        896(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        928(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 24(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPXOR        960(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        992(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 28(R9)(CX*1), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VCVTPH2PS    1056(BX), Y8
+	VCVTPH2PS    1072(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_2_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x02, DI
+	JMP          gemmQ8AVX2_2
+
+gemmQ8AVX2_2_less:
+gemmQ8AVX2_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ8AVX2_1_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ8AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+
+gemmQ8AVX2_1_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ8AVX2_1_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        (BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        32(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        64(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        96(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        128(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        160(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        192(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        224(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        256(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        288(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        320(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        352(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        384(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        416(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        448(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        480(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VCVTPH2PS    1024(BX), Y8
+	VCVTPH2PS    1040(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VMOVUPS      Y0, (DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_1_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ8AVX2_1_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	PREFETCHT0   4736(BX)
+	PREFETCHT0   4800(BX)
+	PREFETCHT0   4864(BX)
+	PREFETCHT0   4928(BX)
+	PREFETCHT0   4992(BX)
+	PREFETCHT0   5056(BX)
+	PREFETCHT0   5120(BX)
+	VPXOR        512(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        544(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        576(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        608(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        640(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        672(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        704(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        736(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        768(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        800(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 16(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        832(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        864(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 20(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        896(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        928(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 24(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPXOR        960(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        992(BX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 28(R9), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VCVTPH2PS    1056(BX), Y8
+	VCVTPH2PS    1072(BX), Y9
+	VBROADCASTSS 32(R9), Y12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VMOVUPS      Y0, 64(DX)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+1088, BX
+	DECQ         R8
+	JNZ          gemmQ8AVX2_1_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x01, DI
+	JMP          gemmQ8AVX2_1
+
+gemmQ8AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·gemmQ4AVX512(SB), $15424-64
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         xStride+40(FP), DX
+	MOVQ         out+16(FP), BX
+	MOVQ         rows+32(FP), SI
+	LEAQ         63(SP), R8
+	ANDQ         $-64, R8
+	MOVQ         R8, R9
+	MOVQ         blocks+24(FP), DI
+	MOVL         $0x0f0f0f0f, R10
+	VPBROADCASTD R10, Z31
+
+gemmQ4AVX512_unpack:
+	VMOVDQU64    (AX), Z0
+	VPSRLW       $0x04, Z0, Z1
+	VPANDD       Z31, Z0, Z0
+	VPANDD       Z31, Z1, Z1
+	VMOVDQA64    Z0, (R9)
+	VMOVDQA64    Z1, 256(R9)
+	VMOVDQU64    64(AX), Z2
+	VPSRLW       $0x04, Z2, Z3
+	VPANDD       Z31, Z2, Z2
+	VPANDD       Z31, Z3, Z3
+	VMOVDQA64    Z2, 64(R9)
+	VMOVDQA64    Z3, 320(R9)
+	VMOVDQU64    128(AX), Z4
+	VPSRLW       $0x04, Z4, Z5
+	VPANDD       Z31, Z4, Z4
+	VPANDD       Z31, Z5, Z5
+	VMOVDQA64    Z4, 128(R9)
+	VMOVDQA64    Z5, 384(R9)
+	VMOVDQU64    192(AX), Z6
+	VPSRLW       $0x04, Z6, Z7
+	VPANDD       Z31, Z6, Z6
+	VPANDD       Z31, Z7, Z7
+	VMOVDQA64    Z6, 192(R9)
+	VMOVDQA64    Z7, 448(R9)
+	VMOVDQU64    256(AX), Z8
+	VPSRLW       $0x04, Z8, Z9
+	VPANDD       Z31, Z8, Z8
+	VPANDD       Z31, Z9, Z9
+	VMOVDQA64    Z8, 512(R9)
+	VMOVDQA64    Z9, 768(R9)
+	VMOVDQU64    320(AX), Z10
+	VPSRLW       $0x04, Z10, Z11
+	VPANDD       Z31, Z10, Z10
+	VPANDD       Z31, Z11, Z11
+	VMOVDQA64    Z10, 576(R9)
+	VMOVDQA64    Z11, 832(R9)
+	VMOVDQU64    384(AX), Z12
+	VPSRLW       $0x04, Z12, Z13
+	VPANDD       Z31, Z12, Z12
+	VPANDD       Z31, Z13, Z13
+	VMOVDQA64    Z12, 640(R9)
+	VMOVDQA64    Z13, 896(R9)
+	VMOVDQU64    448(AX), Z14
+	VPSRLW       $0x04, Z14, Z15
+	VPANDD       Z31, Z14, Z14
+	VPANDD       Z31, Z15, Z15
+	VMOVDQA64    Z14, 704(R9)
+	VMOVDQA64    Z15, 960(R9)
+	VCVTPH2PS    512(AX), Z16
+	VMOVUPS      Z16, 1024(R9)
+	VCVTPH2PS    544(AX), Z17
+	VMOVUPS      Z17, 1088(R9)
+	VCVTPH2PS    576(AX), Z18
+	VMOVUPS      Z18, 1152(R9)
+	VCVTPH2PS    608(AX), Z19
+	VMOVUPS      Z19, 1216(R9)
+	ADDQ         $+640, AX
+	ADDQ         $+1280, R9
+	DECQ         DI
+	JNZ          gemmQ4AVX512_unpack
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $+640, DI, DI
+	MOVQ         w+0(FP), R9
+	ADDQ         DI, R9
+	LEAQ         (R9)(DI*1), R10
+	MOVL         $0x4b400000, AX
+	VPBROADCASTD AX, Z31
+
+gemmQ4AVX512_6:
+	CMPQ    SI, $0x06
+	JLT     gemmQ4AVX512_6_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_6_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z16
+	VMOVUPS 64(AX), Z17
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z18
+	VMOVUPS 64(AX), Z19
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z20
+	VMOVUPS 64(AX), Z21
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z22
+	VMOVUPS 64(AX), Z23
+	ADDQ    R12, AX
+
+gemmQ4AVX512_6_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_6_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_6_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	ADDQ       $+256, R9
+
+gemmQ4AVX512_6_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(DX*2), Z28
+	VMOVDQA64    Z31, Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VMOVDQA64    Z31, Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (AX), Z29
+	VMOVDQA64    Z31, Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VMOVDQA64    Z31, Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD (AX)(DX*1), Z30
+	VMOVDQA64    Z31, Z8
+	VPDPBUSD     Z30, Z24, Z8
+	VMOVDQA64    Z31, Z9
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD (AX)(DX*2), Z26
+	VMOVDQA64    Z31, Z10
+	VPDPBUSD     Z26, Z24, Z10
+	VMOVDQA64    Z31, Z11
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 4(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 4(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 4(AX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 4(AX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 8(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 8(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 8(AX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 8(AX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 12(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 12(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VPBROADCASTD 12(AX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z8
+	VPDPBUSD     Z28, Z25, Z9
+	VPBROADCASTD 12(AX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z10
+	VPDPBUSD     Z29, Z25, Z11
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 16(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 16(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VPBROADCASTD 16(AX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z8
+	VPDPBUSD     Z29, Z25, Z9
+	VPBROADCASTD 16(AX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z10
+	VPDPBUSD     Z30, Z25, Z11
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(AX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VPBROADCASTD 20(AX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z8
+	VPDPBUSD     Z30, Z25, Z9
+	VPBROADCASTD 20(AX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 24(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 24(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VPBROADCASTD 24(AX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z8
+	VPDPBUSD     Z26, Z25, Z9
+	VPBROADCASTD 24(AX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z10
+	VPDPBUSD     Z27, Z25, Z11
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 28(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 28(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 28(AX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z8
+	VPDPBUSD     Z27, Z25, Z9
+	VPBROADCASTD 28(AX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z10
+	VPDPBUSD     Z28, Z25, Z11
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z12
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z13
+	VFMADD231PS  Z26, Z30, Z12
+	VFMADD231PS  Z27, Z30, Z13
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z14
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z15
+	VFMADD231PS  Z26, Z30, Z14
+	VFMADD231PS  Z27, Z30, Z15
+	VBROADCASTSS 44(CX)(DX*2), Z29
+	VBROADCASTSS 32(CX)(DX*2), Z28
+	VBROADCASTSS 36(CX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z16
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z17
+	VFMADD231PS  Z26, Z30, Z16
+	VFMADD231PS  Z27, Z30, Z17
+	VBROADCASTSS 44(AX), Z29
+	VBROADCASTSS 32(AX), Z28
+	VBROADCASTSS 36(AX), Z30
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z18
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z19
+	VFMADD231PS  Z26, Z30, Z18
+	VFMADD231PS  Z27, Z30, Z19
+	VBROADCASTSS 44(AX)(DX*1), Z29
+	VBROADCASTSS 32(AX)(DX*1), Z28
+	VBROADCASTSS 36(AX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z8
+	VFMADD231PS  Z24, Z8, Z20
+	VFMADD213PS  Z29, Z28, Z9
+	VFMADD231PS  Z25, Z9, Z21
+	VFMADD231PS  Z26, Z30, Z20
+	VFMADD231PS  Z27, Z30, Z21
+	VBROADCASTSS 44(AX)(DX*2), Z29
+	VBROADCASTSS 32(AX)(DX*2), Z28
+	VBROADCASTSS 36(AX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z10
+	VFMADD231PS  Z24, Z10, Z22
+	VFMADD213PS  Z29, Z28, Z11
+	VFMADD231PS  Z25, Z11, Z23
+	VFMADD231PS  Z26, Z30, Z22
+	VFMADD231PS  Z27, Z30, Z23
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_6_block
+	MOVQ         BX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      Z23, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x06, SI
+	JMP          gemmQ4AVX512_6
+
+gemmQ4AVX512_6_less:
+gemmQ4AVX512_4:
+	CMPQ    SI, $0x04
+	JLT     gemmQ4AVX512_4_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_4_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	ADDQ    R12, AX
+
+gemmQ4AVX512_4_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_4_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_4_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_4_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD (CX)(DX*2), Z28
+	VMOVDQA64    Z31, Z4
+	VPDPBUSD     Z28, Z24, Z4
+	VMOVDQA64    Z31, Z5
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD (AX), Z29
+	VMOVDQA64    Z31, Z6
+	VPDPBUSD     Z29, Z24, Z6
+	VMOVDQA64    Z31, Z7
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 4(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 4(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 8(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 8(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VPBROADCASTD 12(CX)(DX*2), Z30
+	VPDPBUSD     Z30, Z24, Z4
+	VPDPBUSD     Z30, Z25, Z5
+	VPBROADCASTD 12(AX), Z26
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VPBROADCASTD 16(CX)(DX*2), Z29
+	VPDPBUSD     Z29, Z24, Z4
+	VPDPBUSD     Z29, Z25, Z5
+	VPBROADCASTD 16(AX), Z30
+	VPDPBUSD     Z30, Z24, Z6
+	VPDPBUSD     Z30, Z25, Z7
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VPBROADCASTD 20(CX)(DX*2), Z28
+	VPDPBUSD     Z28, Z24, Z4
+	VPDPBUSD     Z28, Z25, Z5
+	VPBROADCASTD 20(AX), Z29
+	VPDPBUSD     Z29, Z24, Z6
+	VPDPBUSD     Z29, Z25, Z7
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 24(CX)(DX*2), Z27
+	VPDPBUSD     Z27, Z24, Z4
+	VPDPBUSD     Z27, Z25, Z5
+	VPBROADCASTD 24(AX), Z28
+	VPDPBUSD     Z28, Z24, Z6
+	VPDPBUSD     Z28, Z25, Z7
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VPBROADCASTD 28(CX)(DX*2), Z26
+	VPDPBUSD     Z26, Z24, Z4
+	VPDPBUSD     Z26, Z25, Z5
+	VPBROADCASTD 28(AX), Z27
+	VPDPBUSD     Z27, Z24, Z6
+	VPDPBUSD     Z27, Z25, Z7
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z8
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z9
+	VFMADD231PS  Z26, Z30, Z8
+	VFMADD231PS  Z27, Z30, Z9
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z10
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z11
+	VFMADD231PS  Z26, Z30, Z10
+	VFMADD231PS  Z27, Z30, Z11
+	VBROADCASTSS 44(CX)(DX*2), Z29
+	VBROADCASTSS 32(CX)(DX*2), Z28
+	VBROADCASTSS 36(CX)(DX*2), Z30
+	VFMADD213PS  Z29, Z28, Z4
+	VFMADD231PS  Z24, Z4, Z12
+	VFMADD213PS  Z29, Z28, Z5
+	VFMADD231PS  Z25, Z5, Z13
+	VFMADD231PS  Z26, Z30, Z12
+	VFMADD231PS  Z27, Z30, Z13
+	VBROADCASTSS 44(AX), Z29
+	VBROADCASTSS 32(AX), Z28
+	VBROADCASTSS 36(AX), Z30
+	VFMADD213PS  Z29, Z28, Z6
+	VFMADD231PS  Z24, Z6, Z14
+	VFMADD213PS  Z29, Z28, Z7
+	VFMADD231PS  Z25, Z7, Z15
+	VFMADD231PS  Z26, Z30, Z14
+	VFMADD231PS  Z27, Z30, Z15
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_4_block
+	MOVQ         BX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	JMP          gemmQ4AVX512_4
+
+gemmQ4AVX512_4_less:
+gemmQ4AVX512_2:
+	CMPQ    SI, $0x02
+	JLT     gemmQ4AVX512_2_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_2_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	ADDQ    R12, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	ADDQ    R12, AX
+
+gemmQ4AVX512_2_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_2_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_2_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_2_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD (CX)(DX*1), Z27
+	VMOVDQA64    Z31, Z2
+	VPDPBUSD     Z27, Z24, Z2
+	VMOVDQA64    Z31, Z3
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 4(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 8(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VPBROADCASTD 12(CX)(DX*1), Z28
+	VPDPBUSD     Z28, Z24, Z2
+	VPDPBUSD     Z28, Z25, Z3
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VPBROADCASTD 16(CX)(DX*1), Z30
+	VPDPBUSD     Z30, Z24, Z2
+	VPDPBUSD     Z30, Z25, Z3
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VPBROADCASTD 20(CX)(DX*1), Z27
+	VPDPBUSD     Z27, Z24, Z2
+	VPDPBUSD     Z27, Z25, Z3
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VPBROADCASTD 24(CX)(DX*1), Z29
+	VPDPBUSD     Z29, Z24, Z2
+	VPDPBUSD     Z29, Z25, Z3
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VPBROADCASTD 28(CX)(DX*1), Z26
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z4
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z5
+	VFMADD231PS  Z26, Z30, Z4
+	VFMADD231PS  Z27, Z30, Z5
+	VBROADCASTSS 44(CX)(DX*1), Z29
+	VBROADCASTSS 32(CX)(DX*1), Z28
+	VBROADCASTSS 36(CX)(DX*1), Z30
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD231PS  Z24, Z2, Z6
+	VFMADD213PS  Z29, Z28, Z3
+	VFMADD231PS  Z25, Z3, Z7
+	VFMADD231PS  Z26, Z30, Z6
+	VFMADD231PS  Z27, Z30, Z7
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_2_block
+	MOVQ         BX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         R12, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x02, SI
+	JMP          gemmQ4AVX512_2
+
+gemmQ4AVX512_2_less:
+gemmQ4AVX512_1:
+	CMPQ    SI, $0x01
+	JLT     gemmQ4AVX512_1_less
+	MOVQ    outStride+48(FP), R12
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    from+56(FP), AX
+	TESTQ   AX, AX
+	JEQ     gemmQ4AVX512_1_begin
+	MOVQ    BX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	ADDQ    R12, AX
+
+gemmQ4AVX512_1_begin:
+	MOVQ R8, R11
+	LEAQ (CX)(DX*2), AX
+	ADDQ DX, AX
+	MOVQ blocks+24(FP), DI
+
+gemmQ4AVX512_1_block:
+	CMPQ       R9, R10
+	JGE        gemmQ4AVX512_1_fetched
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	PREFETCHT0 576(R9)
+	ADDQ       $+640, R9
+
+gemmQ4AVX512_1_fetched:
+	VMOVDQU64    (R11), Z24
+	VMOVDQU64    512(R11), Z25
+	VPBROADCASTD (CX), Z26
+	VMOVDQA64    Z31, Z0
+	VPDPBUSD     Z26, Z24, Z0
+	VMOVDQA64    Z31, Z1
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    64(R11), Z24
+	VMOVDQU64    576(R11), Z25
+	VPBROADCASTD 4(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    128(R11), Z24
+	VMOVDQU64    640(R11), Z25
+	VPBROADCASTD 8(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVDQU64    192(R11), Z24
+	VMOVDQU64    704(R11), Z25
+	VPBROADCASTD 12(CX), Z29
+	VPDPBUSD     Z29, Z24, Z0
+	VPDPBUSD     Z29, Z25, Z1
+	VMOVDQU64    256(R11), Z24
+	VMOVDQU64    768(R11), Z25
+	VPBROADCASTD 16(CX), Z30
+	VPDPBUSD     Z30, Z24, Z0
+	VPDPBUSD     Z30, Z25, Z1
+	VMOVDQU64    320(R11), Z24
+	VMOVDQU64    832(R11), Z25
+	VPBROADCASTD 20(CX), Z26
+	VPDPBUSD     Z26, Z24, Z0
+	VPDPBUSD     Z26, Z25, Z1
+	VMOVDQU64    384(R11), Z24
+	VMOVDQU64    896(R11), Z25
+	VPBROADCASTD 24(CX), Z27
+	VPDPBUSD     Z27, Z24, Z0
+	VPDPBUSD     Z27, Z25, Z1
+	VMOVDQU64    448(R11), Z24
+	VMOVDQU64    960(R11), Z25
+	VPBROADCASTD 28(CX), Z28
+	VPDPBUSD     Z28, Z24, Z0
+	VPDPBUSD     Z28, Z25, Z1
+	VMOVUPS      1024(R11), Z24
+	VMOVUPS      1152(R11), Z26
+	VMOVUPS      1088(R11), Z25
+	VMOVUPS      1216(R11), Z27
+	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS 36(CX), Z30
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD231PS  Z24, Z0, Z2
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD231PS  Z25, Z1, Z3
+	VFMADD231PS  Z26, Z30, Z2
+	VFMADD231PS  Z27, Z30, Z3
+	ADDQ         $+48, CX
+	ADDQ         $+48, AX
+	ADDQ         $+1280, R11
+	DECQ         DI
+	JNZ          gemmQ4AVX512_1_block
+	MOVQ         BX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         R12, AX
+	MOVQ         AX, BX
+	MOVQ         blocks+24(FP), DI
+	IMUL3Q       $-48, DI, DI
+	ADDQ         DI, CX
+	ADDQ         DX, CX
+	SUBQ         $0x01, SI
+	JMP          gemmQ4AVX512_1
+
+gemmQ4AVX512_1_less:
+	VZEROUPPER
+	RET
+
+// func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·rowQ4AVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         panels+32(FP), BX
+	MOVL         $0x0f0f0f0f, SI
+	VPBROADCASTD SI, Z31
+	MOVL         $0x4b400000, SI
+	VPBROADCASTD SI, Z30
+
+rowQ4AVX512_panel:
+	MOVQ   CX, SI
+	MOVQ   blocks+24(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+rowQ4AVX512_block:
+	PREFETCHT0       4096(AX)
+	PREFETCHT0       4160(AX)
+	PREFETCHT0       4224(AX)
+	PREFETCHT0       4288(AX)
+	PREFETCHT0       4352(AX)
+	PREFETCHT0       4416(AX)
+	PREFETCHT0       4480(AX)
+	PREFETCHT0       4544(AX)
+	PREFETCHT0       4608(AX)
+	PREFETCHT0       4672(AX)
+	VBROADCASTSS     32(SI), Z28
+	VBROADCASTSS     44(SI), Z29
+	VMOVDQA64        Z30, Z2
+	VMOVDQU64        (AX), Z4
+	VPSRLW           $0x04, Z4, Z8
+	VPANDD           Z31, Z4, Z4
+	VPANDD           Z31, Z8, Z8
+	VPDPBUSD.BCST    (SI), Z4, Z2
+	VPDPBUSD.BCST    16(SI), Z8, Z2
+	VMOVDQU64        64(AX), Z5
+	VPSRLW           $0x04, Z5, Z9
+	VPANDD           Z31, Z5, Z5
+	VPANDD           Z31, Z9, Z9
+	VPDPBUSD.BCST    4(SI), Z5, Z2
+	VPDPBUSD.BCST    20(SI), Z9, Z2
+	VMOVDQU64        128(AX), Z6
+	VPSRLW           $0x04, Z6, Z10
+	VPANDD           Z31, Z6, Z6
+	VPANDD           Z31, Z10, Z10
+	VPDPBUSD.BCST    8(SI), Z6, Z2
+	VPDPBUSD.BCST    24(SI), Z10, Z2
+	VMOVDQU64        192(AX), Z7
+	VPSRLW           $0x04, Z7, Z11
+	VPANDD           Z31, Z7, Z7
+	VPANDD           Z31, Z11, Z11
+	VPDPBUSD.BCST    12(SI), Z7, Z2
+	VPDPBUSD.BCST    28(SI), Z11, Z2
+	VFMADD213PS      Z29, Z28, Z2
+	VCVTPH2PS        512(AX), Z20
+	VFMADD231PS      Z20, Z2, Z0
+	VCVTPH2PS        576(AX), Z21
+	VFMADD231PS.BCST 36(SI), Z21, Z0
+	VMOVDQA64        Z30, Z3
+	VMOVDQU64        256(AX), Z4
+	VPSRLW           $0x04, Z4, Z8
+	VPANDD           Z31, Z4, Z4
+	VPANDD           Z31, Z8, Z8
+	VPDPBUSD.BCST    (SI), Z4, Z3
+	VPDPBUSD.BCST    16(SI), Z8, Z3
+	VMOVDQU64        320(AX), Z5
+	VPSRLW           $0x04, Z5, Z9
+	VPANDD           Z31, Z5, Z5
+	VPANDD           Z31, Z9, Z9
+	VPDPBUSD.BCST    4(SI), Z5, Z3
+	VPDPBUSD.BCST    20(SI), Z9, Z3
+	VMOVDQU64        384(AX), Z6
+	VPSRLW           $0x04, Z6, Z10
+	VPANDD           Z31, Z6, Z6
+	VPANDD           Z31, Z10, Z10
+	VPDPBUSD.BCST    8(SI), Z6, Z3
+	VPDPBUSD.BCST    24(SI), Z10, Z3
+	VMOVDQU64        448(AX), Z7
+	VPSRLW           $0x04, Z7, Z11
+	VPANDD           Z31, Z7, Z7
+	VPANDD           Z31, Z11, Z11
+	VPDPBUSD.BCST    12(SI), Z7, Z3
+	VPDPBUSD.BCST    28(SI), Z11, Z3
+	VFMADD213PS      Z29, Z28, Z3
+	VCVTPH2PS        544(AX), Z20
+	VFMADD231PS      Z20, Z3, Z1
+	VCVTPH2PS        608(AX), Z21
+	VFMADD231PS.BCST 36(SI), Z21, Z1
+	ADDQ             $+640, AX
+	ADDQ             $+48, SI
+	DECQ             DI
+	JNZ              rowQ4AVX512_block
+	VMOVUPS          Z0, (DX)
+	VMOVUPS          Z1, 64(DX)
+	ADDQ             $+128, DX
+	DECQ             BX
+	JNZ              rowQ4AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·gemmQ4AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+8(FP), AX
+	MOVQ         xStride+40(FP), CX
+	MOVQ         out+16(FP), DX
+	MOVQ         outStride+48(FP), SI
+	MOVQ         rows+32(FP), DI
+	MOVL         $0x0f0f0f0f, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+
+gemmQ4AVX2_4:
+	CMPQ    DI, $0x04
+	JLT     gemmQ4AVX2_4_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), R8
+	TESTQ   R8, R8
+	JNE     gemmQ4AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+	VMOVUPS Y0, (DX)(SI*2)
+	VMOVUPS Y0, 32(DX)(SI*2)
+	VMOVUPS Y0, 64(DX)(SI*2)
+	VMOVUPS Y0, 96(DX)(SI*2)
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y0, 32(BX)
+	VMOVUPS Y0, 64(BX)
+	VMOVUPS Y0, 96(BX)
+
+gemmQ4AVX2_4_begin:
+	MOVQ w+0(FP), R8
+	MOVQ blocks+24(FP), R9
+	MOVQ AX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+
+gemmQ4AVX2_4_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	VMOVDQU      (R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      32(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      64(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      96(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      128(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      160(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      192(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      224(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VCVTPH2PS    512(R8), Y8
+	VCVTPH2PS    576(R8), Y10
+	VCVTPH2PS    528(R8), Y9
+	VCVTPH2PS    592(R8), Y11
+	VBROADCASTSS 32(R10), Y12
+	VBROADCASTSS 36(R10), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VBROADCASTSS 36(R10)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VBROADCASTSS 36(R10)(CX*2), Y13
+	VPMADDWD     Y15, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  (DX)(SI*2), Y8, Y4
+	VFMADD231PS  Y10, Y13, Y4
+	VMOVUPS      Y4, (DX)(SI*2)
+	VPMADDWD     Y15, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  32(DX)(SI*2), Y9, Y5
+	VFMADD231PS  Y11, Y13, Y5
+	VMOVUPS      Y5, 32(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VBROADCASTSS 36(R11), Y13
+	VPMADDWD     Y15, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  (BX), Y8, Y6
+	VFMADD231PS  Y10, Y13, Y6
+	VMOVUPS      Y6, (BX)
+	VPMADDWD     Y15, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  32(BX), Y9, Y7
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      Y7, 32(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+640, R8
+	DECQ         R9
+	JNZ          gemmQ4AVX2_4_0
+	MOVQ         w+0(FP), R8
+	MOVQ         blocks+24(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+
+gemmQ4AVX2_4_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
+	PREFETCHT0   4352(R8)
+	PREFETCHT0   4416(R8)
+	PREFETCHT0   4480(R8)
+	PREFETCHT0   4544(R8)
+	PREFETCHT0   4608(R8)
+	PREFETCHT0   4672(R8)
+	VMOVDQU      256(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      288(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD (R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 16(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD (R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 16(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      320(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      352(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 4(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 20(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 4(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 20(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      384(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      416(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 8(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 24(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 8(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 24(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VMOVDQU      448(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y4, Y4
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y6, Y6
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y6, Y6
+	VMOVDQU      480(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R10)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R10)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VPBROADCASTD 12(R10)(CX*2), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y5, Y5
+	VPBROADCASTD 28(R10)(CX*2), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y5, Y5
+	VPBROADCASTD 12(R11), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y7, Y7
+	VPBROADCASTD 28(R11), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y7, Y7
+	VCVTPH2PS    544(R8), Y8
+	VCVTPH2PS    608(R8), Y10
+	VCVTPH2PS    560(R8), Y9
+	VCVTPH2PS    624(R8), Y11
+	VBROADCASTSS 32(R10), Y12
+	VBROADCASTSS 36(R10), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R10)(CX*1), Y12
+	VBROADCASTSS 36(R10)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	VBROADCASTSS 32(R10)(CX*2), Y12
+	VBROADCASTSS 36(R10)(CX*2), Y13
+	VPMADDWD     Y15, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VFMADD213PS  64(DX)(SI*2), Y8, Y4
+	VFMADD231PS  Y10, Y13, Y4
+	VMOVUPS      Y4, 64(DX)(SI*2)
+	VPMADDWD     Y15, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y12, Y5, Y5
+	VFMADD213PS  96(DX)(SI*2), Y9, Y5
+	VFMADD231PS  Y11, Y13, Y5
+	VMOVUPS      Y5, 96(DX)(SI*2)
+	VBROADCASTSS 32(R11), Y12
+	VBROADCASTSS 36(R11), Y13
+	VPMADDWD     Y15, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y12, Y6, Y6
+	VFMADD213PS  64(BX), Y8, Y6
+	VFMADD231PS  Y10, Y13, Y6
+	VMOVUPS      Y6, 64(BX)
+	VPMADDWD     Y15, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VFMADD213PS  96(BX), Y9, Y7
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      Y7, 96(BX)
+	ADDQ         $+48, R10
+	ADDQ         $+48, R11
+	ADDQ         $+640, R8
+	DECQ         R9
+	JNZ          gemmQ4AVX2_4_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x04, DI
+	JMP          gemmQ4AVX2_4
+
+gemmQ4AVX2_4_less:
+gemmQ4AVX2_2:
+	CMPQ    DI, $0x02
+	JLT     gemmQ4AVX2_2_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ4AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, (DX)(SI*1)
+	VMOVUPS Y0, 32(DX)(SI*1)
+	VMOVUPS Y0, 64(DX)(SI*1)
+	VMOVUPS Y0, 96(DX)(SI*1)
+
+gemmQ4AVX2_2_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ4AVX2_2_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      (BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      32(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      64(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      96(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      128(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      160(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      192(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      224(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VCVTPH2PS    512(BX), Y8
+	VCVTPH2PS    576(BX), Y10
+	VCVTPH2PS    528(BX), Y9
+	VCVTPH2PS    592(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VBROADCASTSS 36(R9)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  (DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, (DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  32(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 32(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_2_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ4AVX2_2_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      256(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      288(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD (R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 16(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      320(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 4(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 20(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      384(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      416(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 8(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 24(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VMOVDQU      448(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y2, Y2
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y2, Y2
+	VMOVDQU      480(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VPBROADCASTD 12(R9)(CX*1), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y3, Y3
+	VPBROADCASTD 28(R9)(CX*1), Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPADDW       Y13, Y3, Y3
+	VCVTPH2PS    544(BX), Y8
+	VCVTPH2PS    608(BX), Y10
+	VCVTPH2PS    560(BX), Y9
+	VCVTPH2PS    624(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	VBROADCASTSS 32(R9)(CX*1), Y12
+	VBROADCASTSS 36(R9)(CX*1), Y13
+	VPMADDWD     Y15, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y12, Y2, Y2
+	VFMADD213PS  64(DX)(SI*1), Y8, Y2
+	VFMADD231PS  Y10, Y13, Y2
+	VMOVUPS      Y2, 64(DX)(SI*1)
+	VPMADDWD     Y15, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y12, Y3, Y3
+	VFMADD213PS  96(DX)(SI*1), Y9, Y3
+	VFMADD231PS  Y11, Y13, Y3
+	VMOVUPS      Y3, 96(DX)(SI*1)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_2_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x02, DI
+	JMP          gemmQ4AVX2_2
+
+gemmQ4AVX2_2_less:
+gemmQ4AVX2_1:
+	CMPQ    DI, $0x01
+	JLT     gemmQ4AVX2_1_less
+	LEAQ    (DX)(SI*2), BX
+	ADDQ    SI, BX
+	MOVQ    from+56(FP), BX
+	TESTQ   BX, BX
+	JNE     gemmQ4AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+
+gemmQ4AVX2_1_begin:
+	MOVQ w+0(FP), BX
+	MOVQ blocks+24(FP), R8
+	MOVQ AX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+
+gemmQ4AVX2_1_0:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      (BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      32(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      64(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      96(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      128(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      160(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      192(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      224(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VCVTPH2PS    512(BX), Y8
+	VCVTPH2PS    576(BX), Y10
+	VCVTPH2PS    528(BX), Y9
+	VCVTPH2PS    592(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  (DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  32(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_1_0
+	MOVQ         w+0(FP), BX
+	MOVQ         blocks+24(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+
+gemmQ4AVX2_1_1:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	PREFETCHT0   4416(BX)
+	PREFETCHT0   4480(BX)
+	PREFETCHT0   4544(BX)
+	PREFETCHT0   4608(BX)
+	PREFETCHT0   4672(BX)
+	VMOVDQU      256(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      288(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD (R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 16(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      320(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 4(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 20(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      384(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      416(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 8(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 24(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VMOVDQU      448(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y0, Y0
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y0, Y0
+	VMOVDQU      480(BX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y14, Y8, Y8
+	VPAND        Y14, Y9, Y9
+	VPBROADCASTD 12(R9), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y1, Y1
+	VPBROADCASTD 28(R9), Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPADDW       Y11, Y1, Y1
+	VCVTPH2PS    544(BX), Y8
+	VCVTPH2PS    608(BX), Y10
+	VCVTPH2PS    560(BX), Y9
+	VCVTPH2PS    624(BX), Y11
+	VBROADCASTSS 32(R9), Y12
+	VBROADCASTSS 36(R9), Y13
+	VPMADDWD     Y15, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y12, Y0, Y0
+	VFMADD213PS  64(DX), Y8, Y0
+	VFMADD231PS  Y10, Y13, Y0
+	VMOVUPS      Y0, 64(DX)
+	VPMADDWD     Y15, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y12, Y1, Y1
+	VFMADD213PS  96(DX), Y9, Y1
+	VFMADD231PS  Y11, Y13, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $+48, R9
+	ADDQ         $+48, R10
+	ADDQ         $+640, BX
+	DECQ         R8
+	JNZ          gemmQ4AVX2_1_1
+	ADDQ         CX, AX
+	ADDQ         SI, DX
+	SUBQ         $0x01, DI
+	JMP          gemmQ4AVX2_1
+
+gemmQ4AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·gemmC8AVX512(SB), $1088-64
+	LEAQ    63(SP), AX
+	ANDQ    $-64, AX
+	MOVQ    w+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    ahead+48(FP), BX
+	ADDQ    CX, BX
+	MOVQ    step+56(FP), SI
+	MOVQ    blocks+24(FP), DI
+	VPXORD  Z0, Z0, Z0
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z0, 64(AX)
+	VMOVUPS Z0, 128(AX)
+	VMOVUPS Z0, 192(AX)
+	VMOVUPS Z0, 256(AX)
+	VMOVUPS Z0, 320(AX)
+	VMOVUPS Z0, 384(AX)
+	VMOVUPS Z0, 448(AX)
+	VMOVUPS Z0, 512(AX)
+	VMOVUPS Z0, 576(AX)
+	VMOVUPS Z0, 640(AX)
+	VMOVUPS Z0, 704(AX)
+	VMOVUPS Z0, 768(AX)
+	VMOVUPS Z0, 832(AX)
+	VMOVUPS Z0, 896(AX)
+	VMOVUPS Z0, 960(AX)
+
+gemmC8AVX512_group:
+	MOVQ         $+8, R8
+	CMPQ         DI, R8
+	CMOVQLT      DI, R8
+	SUBQ         R8, DI
+	MOVQ         R8, R9
+	SHLQ         $0x08, R9
+	ADDQ         DX, R9
+	VPBROADCASTD 32(R9), Z0
+	VPBROADCASTD 32(R9), Z1
+	VPBROADCASTD 36(R9), Z2
+	VPBROADCASTD 36(R9), Z3
+	VPBROADCASTD 40(R9), Z4
+	VPBROADCASTD 40(R9), Z5
+	VPBROADCASTD 44(R9), Z6
+	VPBROADCASTD 44(R9), Z7
+	VPBROADCASTD 48(R9), Z8
+	VPBROADCASTD 48(R9), Z9
+	VPBROADCASTD 52(R9), Z10
+	VPBROADCASTD 52(R9), Z11
+	VPBROADCASTD 56(R9), Z12
+	VPBROADCASTD 56(R9), Z13
+	VPBROADCASTD 60(R9), Z14
+	VPBROADCASTD 60(R9), Z15
+
+gemmC8AVX512_block:
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    (CX), Z16
+	VMOVDQU64    64(CX), Z17
+	VPBROADCASTD (DX), Z20
+	VPDPBUSD     Z20, Z16, Z0
+	VPDPBUSD     Z20, Z17, Z1
+	VPBROADCASTD 4(DX), Z21
+	VPDPBUSD     Z21, Z16, Z2
+	VPDPBUSD     Z21, Z17, Z3
+	VPBROADCASTD 8(DX), Z22
+	VPDPBUSD     Z22, Z16, Z4
+	VPDPBUSD     Z22, Z17, Z5
+	VPBROADCASTD 12(DX), Z23
+	VPDPBUSD     Z23, Z16, Z6
+	VPDPBUSD     Z23, Z17, Z7
+	VPBROADCASTD 16(DX), Z24
+	VPDPBUSD     Z24, Z16, Z8
+	VPDPBUSD     Z24, Z17, Z9
+	VPBROADCASTD 20(DX), Z25
+	VPDPBUSD     Z25, Z16, Z10
+	VPDPBUSD     Z25, Z17, Z11
+	VPBROADCASTD 24(DX), Z26
+	VPDPBUSD     Z26, Z16, Z12
+	VPDPBUSD     Z26, Z17, Z13
+	VPBROADCASTD 28(DX), Z27
+	VPDPBUSD     Z27, Z16, Z14
+	VPDPBUSD     Z27, Z17, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    128(CX), Z18
+	VMOVDQU64    192(CX), Z19
+	VPBROADCASTD 32(DX), Z28
+	VPDPBUSD     Z28, Z18, Z0
+	VPDPBUSD     Z28, Z19, Z1
+	VPBROADCASTD 36(DX), Z29
+	VPDPBUSD     Z29, Z18, Z2
+	VPDPBUSD     Z29, Z19, Z3
+	VPBROADCASTD 40(DX), Z30
+	VPDPBUSD     Z30, Z18, Z4
+	VPDPBUSD     Z30, Z19, Z5
+	VPBROADCASTD 44(DX), Z31
+	VPDPBUSD     Z31, Z18, Z6
+	VPDPBUSD     Z31, Z19, Z7
+	VPBROADCASTD 48(DX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 52(DX), Z21
+	VPDPBUSD     Z21, Z18, Z10
+	VPDPBUSD     Z21, Z19, Z11
+	VPBROADCASTD 56(DX), Z22
+	VPDPBUSD     Z22, Z18, Z12
+	VPDPBUSD     Z22, Z19, Z13
+	VPBROADCASTD 60(DX), Z23
+	VPDPBUSD     Z23, Z18, Z14
+	VPDPBUSD     Z23, Z19, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    256(CX), Z16
+	VMOVDQU64    320(CX), Z17
+	VPBROADCASTD 64(DX), Z24
+	VPDPBUSD     Z24, Z16, Z0
+	VPDPBUSD     Z24, Z17, Z1
+	VPBROADCASTD 68(DX), Z25
+	VPDPBUSD     Z25, Z16, Z2
+	VPDPBUSD     Z25, Z17, Z3
+	VPBROADCASTD 72(DX), Z26
+	VPDPBUSD     Z26, Z16, Z4
+	VPDPBUSD     Z26, Z17, Z5
+	VPBROADCASTD 76(DX), Z27
+	VPDPBUSD     Z27, Z16, Z6
+	VPDPBUSD     Z27, Z17, Z7
+	VPBROADCASTD 80(DX), Z28
+	VPDPBUSD     Z28, Z16, Z8
+	VPDPBUSD     Z28, Z17, Z9
+	VPBROADCASTD 84(DX), Z29
+	VPDPBUSD     Z29, Z16, Z10
+	VPDPBUSD     Z29, Z17, Z11
+	VPBROADCASTD 88(DX), Z30
+	VPDPBUSD     Z30, Z16, Z12
+	VPDPBUSD     Z30, Z17, Z13
+	VPBROADCASTD 92(DX), Z31
+	VPDPBUSD     Z31, Z16, Z14
+	VPDPBUSD     Z31, Z17, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    384(CX), Z18
+	VMOVDQU64    448(CX), Z19
+	VPBROADCASTD 96(DX), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 100(DX), Z21
+	VPDPBUSD     Z21, Z18, Z2
+	VPDPBUSD     Z21, Z19, Z3
+	VPBROADCASTD 104(DX), Z22
+	VPDPBUSD     Z22, Z18, Z4
+	VPDPBUSD     Z22, Z19, Z5
+	VPBROADCASTD 108(DX), Z23
+	VPDPBUSD     Z23, Z18, Z6
+	VPDPBUSD     Z23, Z19, Z7
+	VPBROADCASTD 112(DX), Z24
+	VPDPBUSD     Z24, Z18, Z8
+	VPDPBUSD     Z24, Z19, Z9
+	VPBROADCASTD 116(DX), Z25
+	VPDPBUSD     Z25, Z18, Z10
+	VPDPBUSD     Z25, Z19, Z11
+	VPBROADCASTD 120(DX), Z26
+	VPDPBUSD     Z26, Z18, Z12
+	VPDPBUSD     Z26, Z19, Z13
+	VPBROADCASTD 124(DX), Z27
+	VPDPBUSD     Z27, Z18, Z14
+	VPDPBUSD     Z27, Z19, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    512(CX), Z16
+	VMOVDQU64    576(CX), Z17
+	VPBROADCASTD 128(DX), Z28
+	VPDPBUSD     Z28, Z16, Z0
+	VPDPBUSD     Z28, Z17, Z1
+	VPBROADCASTD 132(DX), Z29
+	VPDPBUSD     Z29, Z16, Z2
+	VPDPBUSD     Z29, Z17, Z3
+	VPBROADCASTD 136(DX), Z30
+	VPDPBUSD     Z30, Z16, Z4
+	VPDPBUSD     Z30, Z17, Z5
+	VPBROADCASTD 140(DX), Z31
+	VPDPBUSD     Z31, Z16, Z6
+	VPDPBUSD     Z31, Z17, Z7
+	VPBROADCASTD 144(DX), Z20
+	VPDPBUSD     Z20, Z16, Z8
+	VPDPBUSD     Z20, Z17, Z9
+	VPBROADCASTD 148(DX), Z21
+	VPDPBUSD     Z21, Z16, Z10
+	VPDPBUSD     Z21, Z17, Z11
+	VPBROADCASTD 152(DX), Z22
+	VPDPBUSD     Z22, Z16, Z12
+	VPDPBUSD     Z22, Z17, Z13
+	VPBROADCASTD 156(DX), Z23
+	VPDPBUSD     Z23, Z16, Z14
+	VPDPBUSD     Z23, Z17, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    640(CX), Z18
+	VMOVDQU64    704(CX), Z19
+	VPBROADCASTD 160(DX), Z24
+	VPDPBUSD     Z24, Z18, Z0
+	VPDPBUSD     Z24, Z19, Z1
+	VPBROADCASTD 164(DX), Z25
+	VPDPBUSD     Z25, Z18, Z2
+	VPDPBUSD     Z25, Z19, Z3
+	VPBROADCASTD 168(DX), Z26
+	VPDPBUSD     Z26, Z18, Z4
+	VPDPBUSD     Z26, Z19, Z5
+	VPBROADCASTD 172(DX), Z27
+	VPDPBUSD     Z27, Z18, Z6
+	VPDPBUSD     Z27, Z19, Z7
+	VPBROADCASTD 176(DX), Z28
+	VPDPBUSD     Z28, Z18, Z8
+	VPDPBUSD     Z28, Z19, Z9
+	VPBROADCASTD 180(DX), Z29
+	VPDPBUSD     Z29, Z18, Z10
+	VPDPBUSD     Z29, Z19, Z11
+	VPBROADCASTD 184(DX), Z30
+	VPDPBUSD     Z30, Z18, Z12
+	VPDPBUSD     Z30, Z19, Z13
+	VPBROADCASTD 188(DX), Z31
+	VPDPBUSD     Z31, Z18, Z14
+	VPDPBUSD     Z31, Z19, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    768(CX), Z16
+	VMOVDQU64    832(CX), Z17
+	VPBROADCASTD 192(DX), Z20
+	VPDPBUSD     Z20, Z16, Z0
+	VPDPBUSD     Z20, Z17, Z1
+	VPBROADCASTD 196(DX), Z21
+	VPDPBUSD     Z21, Z16, Z2
+	VPDPBUSD     Z21, Z17, Z3
+	VPBROADCASTD 200(DX), Z22
+	VPDPBUSD     Z22, Z16, Z4
+	VPDPBUSD     Z22, Z17, Z5
+	VPBROADCASTD 204(DX), Z23
+	VPDPBUSD     Z23, Z16, Z6
+	VPDPBUSD     Z23, Z17, Z7
+	VPBROADCASTD 208(DX), Z24
+	VPDPBUSD     Z24, Z16, Z8
+	VPDPBUSD     Z24, Z17, Z9
+	VPBROADCASTD 212(DX), Z25
+	VPDPBUSD     Z25, Z16, Z10
+	VPDPBUSD     Z25, Z17, Z11
+	VPBROADCASTD 216(DX), Z26
+	VPDPBUSD     Z26, Z16, Z12
+	VPDPBUSD     Z26, Z17, Z13
+	VPBROADCASTD 220(DX), Z27
+	VPDPBUSD     Z27, Z16, Z14
+	VPDPBUSD     Z27, Z17, Z15
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	VMOVDQU64    896(CX), Z18
+	VMOVDQU64    960(CX), Z19
+	VPBROADCASTD 224(DX), Z28
+	VPDPBUSD     Z28, Z18, Z0
+	VPDPBUSD     Z28, Z19, Z1
+	VPBROADCASTD 228(DX), Z29
+	VPDPBUSD     Z29, Z18, Z2
+	VPDPBUSD     Z29, Z19, Z3
+	VPBROADCASTD 232(DX), Z30
+	VPDPBUSD     Z30, Z18, Z4
+	VPDPBUSD     Z30, Z19, Z5
+	VPBROADCASTD 236(DX), Z31
+	VPDPBUSD     Z31, Z18, Z6
+	VPDPBUSD     Z31, Z19, Z7
+	VPBROADCASTD 240(DX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 244(DX), Z21
+	VPDPBUSD     Z21, Z18, Z10
+	VPDPBUSD     Z21, Z19, Z11
+	VPBROADCASTD 248(DX), Z22
+	VPDPBUSD     Z22, Z18, Z12
+	VPDPBUSD     Z22, Z19, Z13
+	VPBROADCASTD 252(DX), Z23
+	VPDPBUSD     Z23, Z18, Z14
+	VPDPBUSD     Z23, Z19, Z15
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DX
+	DECQ         R8
+	JNZ          gemmC8AVX512_block
+	VBROADCASTSS (R9), Z16
+	VCVTDQ2PS    Z0, Z0
+	VFMADD213PS  (AX), Z16, Z0
+	VMOVUPS      Z0, (AX)
+	VCVTDQ2PS    Z1, Z1
+	VFMADD213PS  64(AX), Z16, Z1
+	VMOVUPS      Z1, 64(AX)
+	VBROADCASTSS 4(R9), Z17
+	VCVTDQ2PS    Z2, Z2
+	VFMADD213PS  128(AX), Z17, Z2
+	VMOVUPS      Z2, 128(AX)
+	VCVTDQ2PS    Z3, Z3
+	VFMADD213PS  192(AX), Z17, Z3
+	VMOVUPS      Z3, 192(AX)
+	VBROADCASTSS 8(R9), Z18
+	VCVTDQ2PS    Z4, Z4
+	VFMADD213PS  256(AX), Z18, Z4
+	VMOVUPS      Z4, 256(AX)
+	VCVTDQ2PS    Z5, Z5
+	VFMADD213PS  320(AX), Z18, Z5
+	VMOVUPS      Z5, 320(AX)
+	VBROADCASTSS 12(R9), Z19
+	VCVTDQ2PS    Z6, Z6
+	VFMADD213PS  384(AX), Z19, Z6
+	VMOVUPS      Z6, 384(AX)
+	VCVTDQ2PS    Z7, Z7
+	VFMADD213PS  448(AX), Z19, Z7
+	VMOVUPS      Z7, 448(AX)
+	VBROADCASTSS 16(R9), Z20
+	VCVTDQ2PS    Z8, Z8
+	VFMADD213PS  512(AX), Z20, Z8
+	VMOVUPS      Z8, 512(AX)
+	VCVTDQ2PS    Z9, Z9
+	VFMADD213PS  576(AX), Z20, Z9
+	VMOVUPS      Z9, 576(AX)
+	VBROADCASTSS 20(R9), Z21
+	VCVTDQ2PS    Z10, Z10
+	VFMADD213PS  640(AX), Z21, Z10
+	VMOVUPS      Z10, 640(AX)
+	VCVTDQ2PS    Z11, Z11
+	VFMADD213PS  704(AX), Z21, Z11
+	VMOVUPS      Z11, 704(AX)
+	VBROADCASTSS 24(R9), Z22
+	VCVTDQ2PS    Z12, Z12
+	VFMADD213PS  768(AX), Z22, Z12
+	VMOVUPS      Z12, 768(AX)
+	VCVTDQ2PS    Z13, Z13
+	VFMADD213PS  832(AX), Z22, Z13
+	VMOVUPS      Z13, 832(AX)
+	VBROADCASTSS 28(R9), Z23
+	VCVTDQ2PS    Z14, Z14
+	VFMADD213PS  896(AX), Z23, Z14
+	VMOVUPS      Z14, 896(AX)
+	VCVTDQ2PS    Z15, Z15
+	VFMADD213PS  960(AX), Z23, Z15
+	VMOVUPS      Z15, 960(AX)
+	LEAQ         64(R9), DX
+	CMPQ         DI, $0x00
+	JNE          gemmC8AVX512_group
+	MOVQ         out+16(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         outStride+40(FP), SI
+	VMOVUPS      (CX), Z0
+	VMOVUPS      64(CX), Z1
+
+gemmC8AVX512_row:
+	VMULPS  (AX), Z0, Z2
+	VMOVUPS Z2, (DX)
+	VMULPS  64(AX), Z1, Z3
+	VMOVUPS Z3, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    SI, DX
+	DECQ    BX
+	JNZ     gemmC8AVX512_row
+	VZEROUPPER
+	RET
+
+// func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·rowC8AVX512(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), AX
+	MOVQ out+16(FP), CX
+	MOVQ panels+32(FP), DX
+
+rowC8AVX512_panel:
+	MOVQ   x+8(FP), BX
+	MOVQ   blocks+24(FP), SI
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+rowC8AVX512_group:
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	SUBQ         DI, SI
+	MOVQ         DI, R8
+	SHLQ         $0x08, R8
+	ADDQ         BX, R8
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPBROADCASTD 32(R8), Z0
+	VPBROADCASTD 32(R8), Z1
+
+rowC8AVX512_block:
+	PREFETCHT0    4096(AX)
+	VMOVDQU64     (AX), Z16
+	VPDPBUSD.BCST (BX), Z16, Z0
+	PREFETCHT0    4160(AX)
+	VMOVDQU64     64(AX), Z17
+	VPDPBUSD.BCST (BX), Z17, Z1
+	PREFETCHT0    4224(AX)
+	VMOVDQU64     128(AX), Z18
+	VPDPBUSD.BCST 32(BX), Z18, Z2
+	PREFETCHT0    4288(AX)
+	VMOVDQU64     192(AX), Z19
+	VPDPBUSD.BCST 32(BX), Z19, Z3
+	PREFETCHT0    4352(AX)
+	VMOVDQU64     256(AX), Z20
+	VPDPBUSD.BCST 64(BX), Z20, Z4
+	PREFETCHT0    4416(AX)
+	VMOVDQU64     320(AX), Z21
+	VPDPBUSD.BCST 64(BX), Z21, Z5
+	PREFETCHT0    4480(AX)
+	VMOVDQU64     384(AX), Z22
+	VPDPBUSD.BCST 96(BX), Z22, Z6
+	PREFETCHT0    4544(AX)
+	VMOVDQU64     448(AX), Z23
+	VPDPBUSD.BCST 96(BX), Z23, Z7
+	PREFETCHT0    4608(AX)
+	VMOVDQU64     512(AX), Z16
+	VPDPBUSD.BCST 128(BX), Z16, Z0
+	PREFETCHT0    4672(AX)
+	VMOVDQU64     576(AX), Z17
+	VPDPBUSD.BCST 128(BX), Z17, Z1
+	PREFETCHT0    4736(AX)
+	VMOVDQU64     640(AX), Z18
+	VPDPBUSD.BCST 160(BX), Z18, Z2
+	PREFETCHT0    4800(AX)
+	VMOVDQU64     704(AX), Z19
+	VPDPBUSD.BCST 160(BX), Z19, Z3
+	PREFETCHT0    4864(AX)
+	VMOVDQU64     768(AX), Z20
+	VPDPBUSD.BCST 192(BX), Z20, Z4
+	PREFETCHT0    4928(AX)
+	VMOVDQU64     832(AX), Z21
+	VPDPBUSD.BCST 192(BX), Z21, Z5
+	PREFETCHT0    4992(AX)
+	VMOVDQU64     896(AX), Z22
+	VPDPBUSD.BCST 224(BX), Z22, Z6
+	PREFETCHT0    5056(AX)
+	VMOVDQU64     960(AX), Z23
+	VPDPBUSD.BCST 224(BX), Z23, Z7
+	ADDQ          $+1024, AX
+	ADDQ          $+256, BX
+	DECQ          DI
+	JNZ           rowC8AVX512_block
+	VBROADCASTSS  (R8), Z16
+	VPADDD        Z2, Z0, Z0
+	VPADDD        Z6, Z4, Z4
+	VPADDD        Z4, Z0, Z0
+	VCVTDQ2PS     Z0, Z0
+	VFMADD231PS   Z16, Z0, Z8
+	VPADDD        Z3, Z1, Z1
+	VPADDD        Z7, Z5, Z5
+	VPADDD        Z5, Z1, Z1
+	VCVTDQ2PS     Z1, Z1
+	VFMADD231PS   Z16, Z1, Z9
+	LEAQ          64(R8), BX
+	CMPQ          SI, $0x00
+	JNE           rowC8AVX512_group
+	VMULPS        (AX), Z8, Z8
+	VMOVUPS       Z8, (CX)
+	VMULPS        64(AX), Z9, Z9
+	VMOVUPS       Z9, 64(CX)
+	ADDQ          $+128, AX
+	ADDQ          $+128, CX
+	DECQ          DX
+	JNZ           rowC8AVX512_panel
+	VZEROUPPER
+	RET
+
+// func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·gemmC8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), DX
+	MOVQ         rows+32(FP), BX
+	XORQ         SI, SI
+	MOVL         $0x80808080, CX
+	VMOVD        CX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0x00010001, CX
+	VMOVD        CX, X15
+	VPBROADCASTD X15, Y15
+
+gemmC8AVX2_4:
+	CMPQ    BX, $0x04
+	JLT     gemmC8AVX2_4_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), DI
+	TESTQ   DI, DI
+	JNE     gemmC8AVX2_4_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+	VMOVUPS Y0, (AX)(DX*1)
+	VMOVUPS Y0, 32(AX)(DX*1)
+	VMOVUPS Y0, 64(AX)(DX*1)
+	VMOVUPS Y0, 96(AX)(DX*1)
+	VMOVUPS Y0, (AX)(DX*2)
+	VMOVUPS Y0, 32(AX)(DX*2)
+	VMOVUPS Y0, 64(AX)(DX*2)
+	VMOVUPS Y0, 96(AX)(DX*2)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y0, 32(CX)
+	VMOVUPS Y0, 64(CX)
+	VMOVUPS Y0, 96(CX)
+
+gemmC8AVX2_4_begin:
+	MOVQ w+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ blocks+24(FP), R9
+	ADDQ SI, R8
+
+gemmC8AVX2_4_0_group:
+	MOVQ    $+8, R10
+	CMPQ    R9, R10
+	CMOVQLT R9, R10
+	SUBQ    R10, R9
+	MOVQ    R10, R11
+	SHLQ    $0x08, R11
+	ADDQ    R8, R11
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+
+gemmC8AVX2_4_0_block:
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VPXOR        (DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        32(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPXOR        128(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        160(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4352(DI)
+	PREFETCHT0   4416(DI)
+	VPXOR        256(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        288(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4480(DI)
+	PREFETCHT0   4544(DI)
+	VPXOR        384(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        416(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4608(DI)
+	PREFETCHT0   4672(DI)
+	VPXOR        512(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        544(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4736(DI)
+	PREFETCHT0   4800(DI)
+	VPXOR        640(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        672(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4864(DI)
+	PREFETCHT0   4928(DI)
+	VPXOR        768(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        800(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4992(DI)
+	PREFETCHT0   5056(DI)
+	VPXOR        896(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        928(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $+1024, DI
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNZ          gemmC8AVX2_4_0_block
+	VBROADCASTSS (R11), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	VBROADCASTSS 4(R11), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  (AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  32(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	VBROADCASTSS 8(R11), Y10
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  (AX)(DX*2), Y10, Y4
+	VMOVUPS      Y4, (AX)(DX*2)
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  32(AX)(DX*2), Y10, Y5
+	VMOVUPS      Y5, 32(AX)(DX*2)
+	VBROADCASTSS 12(R11), Y10
+	VCVTDQ2PS    Y6, Y6
+	VFMADD213PS  (CX), Y10, Y6
+	VMOVUPS      Y6, (CX)
+	VCVTDQ2PS    Y7, Y7
+	VFMADD213PS  32(CX), Y10, Y7
+	VMOVUPS      Y7, 32(CX)
+	LEAQ         64(R11), R8
+	CMPQ         R9, $0x00
+	JNE          gemmC8AVX2_4_0_group
+	VMULPS       (DI), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(DI), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       (DI), Y2, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VMULPS       32(DI), Y3, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	VMULPS       (DI), Y4, Y4
+	VMOVUPS      Y4, (AX)(DX*2)
+	VMULPS       32(DI), Y5, Y5
+	VMOVUPS      Y5, 32(AX)(DX*2)
+	VMULPS       (DI), Y6, Y6
+	VMOVUPS      Y6, (CX)
+	VMULPS       32(DI), Y7, Y7
+	VMOVUPS      Y7, 32(CX)
+	MOVQ         w+0(FP), DI
+	MOVQ         x+8(FP), R8
+	MOVQ         blocks+24(FP), R9
+	ADDQ         SI, R8
+
+gemmC8AVX2_4_1_group:
+	MOVQ    $+8, R10
+	CMPQ    R9, R10
+	CMOVQLT R9, R10
+	SUBQ    R10, R9
+	MOVQ    R10, R11
+	SHLQ    $0x08, R11
+	ADDQ    R8, R11
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+
+gemmC8AVX2_4_1_block:
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VPXOR        64(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        96(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 12(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPXOR        192(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        224(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 40(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 44(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4352(DI)
+	PREFETCHT0   4416(DI)
+	VPXOR        320(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        352(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 72(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 76(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4480(DI)
+	PREFETCHT0   4544(DI)
+	VPXOR        448(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        480(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 104(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 108(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4608(DI)
+	PREFETCHT0   4672(DI)
+	VPXOR        576(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        608(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 136(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 140(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4736(DI)
+	PREFETCHT0   4800(DI)
+	VPXOR        704(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        736(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 168(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 172(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4864(DI)
+	PREFETCHT0   4928(DI)
+	VPXOR        832(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        864(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 200(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 204(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	PREFETCHT0   4992(DI)
+	PREFETCHT0   5056(DI)
+	VPXOR        960(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y6, Y6
+	VPXOR        992(DI), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(R8), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(R8), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 232(R8), Y12
+	VPSIGNB      Y8, Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y15, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPBROADCASTD 236(R8), Y13
+	VPSIGNB      Y8, Y13, Y13
+	VPMADDUBSW   Y13, Y9, Y13
+	VPMADDWD     Y15, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $+1024, DI
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNZ          gemmC8AVX2_4_1_block
+	VBROADCASTSS (R11), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	VBROADCASTSS 4(R11), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  64(AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  96(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	VBROADCASTSS 8(R11), Y10
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  64(AX)(DX*2), Y10, Y4
+	VMOVUPS      Y4, 64(AX)(DX*2)
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  96(AX)(DX*2), Y10, Y5
+	VMOVUPS      Y5, 96(AX)(DX*2)
+	VBROADCASTSS 12(R11), Y10
+	VCVTDQ2PS    Y6, Y6
+	VFMADD213PS  64(CX), Y10, Y6
+	VMOVUPS      Y6, 64(CX)
+	VCVTDQ2PS    Y7, Y7
+	VFMADD213PS  96(CX), Y10, Y7
+	VMOVUPS      Y7, 96(CX)
+	LEAQ         64(R11), R8
+	CMPQ         R9, $0x00
+	JNE          gemmC8AVX2_4_1_group
+	VMULPS       64(DI), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(DI), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	VMULPS       64(DI), Y2, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VMULPS       96(DI), Y3, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	VMULPS       64(DI), Y4, Y4
+	VMOVUPS      Y4, 64(AX)(DX*2)
+	VMULPS       96(DI), Y5, Y5
+	VMOVUPS      Y5, 96(AX)(DX*2)
+	VMULPS       64(DI), Y6, Y6
+	VMOVUPS      Y6, 64(CX)
+	VMULPS       96(DI), Y7, Y7
+	VMOVUPS      Y7, 96(CX)
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         $+16, SI
+	SUBQ         $0x04, BX
+	JMP          gemmC8AVX2_4
+
+gemmC8AVX2_4_less:
+gemmC8AVX2_2:
+	CMPQ    BX, $0x02
+	JLT     gemmC8AVX2_2_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), CX
+	TESTQ   CX, CX
+	JNE     gemmC8AVX2_2_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+	VMOVUPS Y0, (AX)(DX*1)
+	VMOVUPS Y0, 32(AX)(DX*1)
+	VMOVUPS Y0, 64(AX)(DX*1)
+	VMOVUPS Y0, 96(AX)(DX*1)
+
+gemmC8AVX2_2_begin:
+	MOVQ w+0(FP), CX
+	MOVQ x+8(FP), DI
+	MOVQ blocks+24(FP), R8
+	ADDQ SI, DI
+
+gemmC8AVX2_2_0_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+gemmC8AVX2_2_0_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        (CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        32(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        128(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        160(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        256(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        288(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        384(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        416(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        512(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        544(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        640(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        672(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        768(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        800(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        896(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        928(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_2_0_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	VBROADCASTSS 4(R10), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  (AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  32(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_2_0_group
+	VMULPS       (CX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(CX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       (CX), Y2, Y2
+	VMOVUPS      Y2, (AX)(DX*1)
+	VMULPS       32(CX), Y3, Y3
+	VMOVUPS      Y3, 32(AX)(DX*1)
+	MOVQ         w+0(FP), CX
+	MOVQ         x+8(FP), DI
+	MOVQ         blocks+24(FP), R8
+	ADDQ         SI, DI
+
+gemmC8AVX2_2_1_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+gemmC8AVX2_2_1_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        64(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        96(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        192(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        224(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 36(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        320(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        352(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 68(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        448(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        480(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 100(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        576(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        608(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 132(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        704(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        736(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 164(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        832(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        864(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 196(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        960(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPXOR        992(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 228(DI), Y11
+	VPSIGNB      Y8, Y11, Y11
+	VPMADDUBSW   Y11, Y9, Y11
+	VPMADDWD     Y15, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_2_1_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	VBROADCASTSS 4(R10), Y10
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  64(AX)(DX*1), Y10, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  96(AX)(DX*1), Y10, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_2_1_group
+	VMULPS       64(CX), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(CX), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	VMULPS       64(CX), Y2, Y2
+	VMOVUPS      Y2, 64(AX)(DX*1)
+	VMULPS       96(CX), Y3, Y3
+	VMOVUPS      Y3, 96(AX)(DX*1)
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         $+8, SI
+	SUBQ         $0x02, BX
+	JMP          gemmC8AVX2_2
+
+gemmC8AVX2_2_less:
+gemmC8AVX2_1:
+	CMPQ    BX, $0x01
+	JLT     gemmC8AVX2_1_less
+	LEAQ    (AX)(DX*2), CX
+	ADDQ    DX, CX
+	MOVQ    from+48(FP), CX
+	TESTQ   CX, CX
+	JNE     gemmC8AVX2_1_begin
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+
+gemmC8AVX2_1_begin:
+	MOVQ w+0(FP), CX
+	MOVQ x+8(FP), DI
+	MOVQ blocks+24(FP), R8
+	ADDQ SI, DI
+
+gemmC8AVX2_1_0_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+
+gemmC8AVX2_1_0_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        (CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        32(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        128(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        160(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        256(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        288(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        384(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        416(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        512(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        544(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        640(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        672(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        768(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        800(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        896(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        928(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_1_0_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (AX), Y10, Y0
+	VMOVUPS      Y0, (AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(AX), Y10, Y1
+	VMOVUPS      Y1, 32(AX)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_1_0_group
+	VMULPS       (CX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(CX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	MOVQ         w+0(FP), CX
+	MOVQ         x+8(FP), DI
+	MOVQ         blocks+24(FP), R8
+	ADDQ         SI, DI
+
+gemmC8AVX2_1_1_group:
+	MOVQ    $+8, R9
+	CMPQ    R8, R9
+	CMOVQLT R8, R9
+	SUBQ    R9, R8
+	MOVQ    R9, R10
+	SHLQ    $0x08, R10
+	ADDQ    DI, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+
+gemmC8AVX2_1_1_block:
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	VPXOR        64(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        96(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD (DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
+	VPXOR        192(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        224(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 32(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4352(CX)
+	PREFETCHT0   4416(CX)
+	VPXOR        320(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        352(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 64(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4480(CX)
+	PREFETCHT0   4544(CX)
+	VPXOR        448(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        480(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 96(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4608(CX)
+	PREFETCHT0   4672(CX)
+	VPXOR        576(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        608(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 128(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4736(CX)
+	PREFETCHT0   4800(CX)
+	VPXOR        704(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        736(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 160(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4864(CX)
+	PREFETCHT0   4928(CX)
+	VPXOR        832(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        864(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 192(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	PREFETCHT0   4992(CX)
+	PREFETCHT0   5056(CX)
+	VPXOR        960(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPXOR        992(CX), Y14, Y8
+	VPABSB       Y8, Y9
+	VPBROADCASTD 224(DI), Y10
+	VPSIGNB      Y8, Y10, Y10
+	VPMADDUBSW   Y10, Y9, Y10
+	VPMADDWD     Y15, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $+1024, CX
+	ADDQ         $+256, DI
+	DECQ         R9
+	JNZ          gemmC8AVX2_1_1_block
+	VBROADCASTSS (R10), Y10
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  64(AX), Y10, Y0
+	VMOVUPS      Y0, 64(AX)
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  96(AX), Y10, Y1
+	VMOVUPS      Y1, 96(AX)
+	LEAQ         64(R10), DI
+	CMPQ         R8, $0x00
+	JNE          gemmC8AVX2_1_1_group
+	VMULPS       64(CX), Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(CX), Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	ADDQ         DX, AX
+	ADDQ         $+4, SI
+	SUBQ         $0x01, BX
+	JMP          gemmC8AVX2_1
+
+gemmC8AVX2_1_less:
+	VZEROUPPER
+	RET
+
+// func quantise(x *float32, dst *byte, n int64)
+// Requires: AVX, AVX2
+TEXT ·quantise(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x7fffffff, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0xc2fe0000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Y13
+	MOVL         $0x0da24260, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      quantiseConstants<>+0(SB), Y11
+
+quantise_block:
+	VMOVDQA      Y12, Y9
+	VPAND        (AX), Y15, Y0
+	VPMAXUD      Y0, Y9, Y9
+	VPAND        32(AX), Y15, Y1
+	VPMAXUD      Y1, Y9, Y9
+	VPAND        64(AX), Y15, Y2
+	VPMAXUD      Y2, Y9, Y9
+	VPAND        96(AX), Y15, Y3
+	VPMAXUD      Y3, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0x4e, X9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0xb1, X9, X1
+	VPMAXUD      X1, X9, X9
+	VDIVSS       X9, X14, X10
+	VBROADCASTSS X10, Y10
+	VMULSS       quantiseConstants<>+32(SB), X9, X9
+	VMOVSS       quantiseConstants<>+36(SB), X5
+	VPAND        X5, X9, X9
+	VMULSS       quantiseConstants<>+40(SB), X9, X6
+	VSUBSS       X6, X6, X5
+	VADDSS       X5, X9, X9
+	VXORPS       Y4, Y4, Y4
+	VMULPS       (AX), Y10, Y0
+	VMAXPS       Y13, Y0, Y0
+	VMINPS       Y14, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y10, Y1
+	VMAXPS       Y13, Y1, Y1
+	VMINPS       Y14, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       64(AX), Y10, Y2
+	VMAXPS       Y13, Y2, Y2
+	VMINPS       Y14, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(AX), Y10, Y3
+	VMAXPS       Y13, Y3, Y3
+	VMINPS       Y14, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPACKSSDW    Y1, Y0, Y0
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSWB    Y2, Y0, Y0
+	VPERMD       Y0, Y11, Y0
+	VMOVDQU      Y0, (CX)
+	VEXTRACTF128 $0x01, Y4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0x4e, X4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0xb1, X4, X1
+	VPADDD       X1, X4, X4
+	VMOVSS       X9, 32(CX)
+	VMOVSS       X6, 44(CX)
+	VCVTDQ2PS    X4, X5
+	VMULSS       X5, X9, X5
+	VMOVSS       X5, 36(CX)
+	VPSLLD       $0x07, X4, X4
+	VMOVD        quantiseConstants<>+44(SB), X5
+	VPSUBD       X4, X5, X5
+	VMOVD        X5, 40(CX)
+	ADDQ         $+128, AX
+	ADDQ         $+48, CX
+	DECQ         DX
+	JNZ          quantise_block
+	VZEROUPPER
+	RET
+
+DATA quantiseConstants<>+0(SB)/4, $0x00000000
+DATA quantiseConstants<>+4(SB)/4, $0x00000004
+DATA quantiseConstants<>+8(SB)/4, $0x00000001
+DATA quantiseConstants<>+12(SB)/4, $0x00000005
+DATA quantiseConstants<>+16(SB)/4, $0x00000002
+DATA quantiseConstants<>+20(SB)/4, $0x00000006
+DATA quantiseConstants<>+24(SB)/4, $0x00000003
+DATA quantiseConstants<>+28(SB)/4, $0x00000007
+DATA quantiseConstants<>+32(SB)/4, $0x3c010204
+DATA quantiseConstants<>+36(SB)/4, $0xfffffffc
+DATA quantiseConstants<>+40(SB)/4, $0xcb400000
+DATA quantiseConstants<>+44(SB)/4, $0x4b400000
+GLOBL quantiseConstants<>(SB), RODATA|NOPTR, $48
+
+// func quantiseGroup(x *float32, dst *byte, blocks int64)
+// Requires: AVX, AVX2
+TEXT ·quantiseGroup(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVL         $0x7fffffff, BX
+	VMOVD        BX, X15
+	VPBROADCASTD X15, Y15
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Y14
+	MOVL         $0xc2fe0000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Y13
+	MOVL         $0x0da24260, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      quantiseConstants<>+0(SB), Y11
+	VMOVDQA      Y12, Y9
+
+quantiseGroup_size:
+	VPAND        (AX), Y15, Y0
+	VPMAXUD      Y0, Y9, Y9
+	VPAND        32(AX), Y15, Y1
+	VPMAXUD      Y1, Y9, Y9
+	VPAND        64(AX), Y15, Y2
+	VPMAXUD      Y2, Y9, Y9
+	VPAND        96(AX), Y15, Y3
+	VPMAXUD      Y3, Y9, Y9
+	ADDQ         $+128, AX
+	DECQ         DX
+	JNZ          quantiseGroup_size
+	VEXTRACTF128 $0x01, Y9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0x4e, X9, X1
+	VPMAXUD      X1, X9, X9
+	VPSHUFD      $0xb1, X9, X1
+	VPMAXUD      X1, X9, X9
+	VDIVSS       X9, X14, X10
+	VBROADCASTSS X10, Y10
+	VMULSS       quantiseConstants<>+32(SB), X9, X9
+	MOVQ         x+0(FP), AX
+	MOVQ         blocks+16(FP), DX
+	VXORPS       Y4, Y4, Y4
+
+quantiseGroup_block:
+	VMULPS       (AX), Y10, Y0
+	VMAXPS       Y13, Y0, Y0
+	VMINPS       Y14, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMULPS       32(AX), Y10, Y1
+	VMAXPS       Y13, Y1, Y1
+	VMINPS       Y14, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMULPS       64(AX), Y10, Y2
+	VMAXPS       Y13, Y2, Y2
+	VMINPS       Y14, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(AX), Y10, Y3
+	VMAXPS       Y13, Y3, Y3
+	VMINPS       Y14, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPACKSSDW    Y1, Y0, Y0
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSWB    Y2, Y0, Y0
+	VPERMD       Y0, Y11, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPEXTRD      $0x00, X0, (CX)
+	VPEXTRD      $0x01, X0, 32(CX)
+	VPEXTRD      $0x02, X0, 64(CX)
+	VPEXTRD      $0x03, X0, 96(CX)
+	VPEXTRD      $0x00, X1, 128(CX)
+	VPEXTRD      $0x01, X1, 160(CX)
+	VPEXTRD      $0x02, X1, 192(CX)
+	VPEXTRD      $0x03, X1, 224(CX)
+	ADDQ         $+128, AX
+	ADDQ         $+256, CX
+	DECQ         DX
+	JNZ          quantiseGroup_block
+	VEXTRACTF128 $0x01, Y4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0x4e, X4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0xb1, X4, X1
+	VPADDD       X1, X4, X4
+	VMOVSS       X9, (CX)
+	VPSLLD       $0x07, X4, X4
+	VPXOR        X1, X1, X1
+	VPSUBD       X4, X1, X1
+	VMOVD        X1, 32(CX)
 	VZEROUPPER
 	RET
 

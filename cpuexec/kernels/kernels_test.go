@@ -68,23 +68,6 @@ func TestExp2(t *testing.T) {
 	}
 }
 
-func TestGemmEqualsTwin(t *testing.T) {
-	eachNative(t, func(t *testing.T, s *Set) {
-		r := rand.New(rand.NewPCG(2, 2))
-		for _, k := range []int{1, 7, 64, 577} {
-			w := random(r, k*Panel)
-			for _, rows := range []int{1, 2, 3, 5, 8, 13, 64} {
-				xStride, outStride := k+3, Panel+5
-				x := random(r, rows*xStride)
-				got, want := make([]float32, rows*outStride), make([]float32, rows*outStride)
-				s.Gemm(w, x, got, k, rows, xStride, outStride)
-				gemmGo(w, x, want, k, rows, xStride, outStride)
-				sameBits(t, fmt.Sprintf("k=%d rows=%d", k, rows), got, want)
-			}
-		}
-	})
-}
-
 // attention computes a head the textbook way, in float64.
 func attention(q []float32, k, v [][]float32) []float64 {
 	top, weights := math.Inf(-1), make([]float64, len(k))
@@ -157,8 +140,8 @@ func attendCase(t *testing.T, r *rand.Rand, s *Set, dim, pitch, n int) {
 			k, v = append(k, random(r, dim)), append(v, random(r, dim))
 		}
 		kp, vp := page(k[at:], v[at:], pitch, dim)
-		s.Attend(q, kp, vp, got, pitch, []int32{int32(some)}, dim)
-		attendGo(q, kp, vp, want, pitch, []int32{int32(some)}, dim)
+		s.Attend(q, kp, vp, nil, got, pitch, []int32{int32(some)}, dim)
+		attendGo(q, kp, vp, nil, want, pitch, []int32{int32(some)}, dim)
 		sameBits(t, what, got, want)
 	}
 	out := make([]float32, dim)
@@ -177,7 +160,7 @@ func TestAttendKeepsNaN(t *testing.T) {
 		k[5*32+9] = float32(math.NaN())
 		state, out := make([]float32, StateLen(16)), make([]float32, 16)
 		ResetState(state)
-		s.Attend(q, k, v, state, 32, []int32{32}, 16)
+		s.Attend(q, k, v, nil, state, 32, []int32{32}, 16)
 		FinishState(state, out)
 		if i := slices.IndexFunc(out, func(x float32) bool { return x == x }); i >= 0 {
 			t.Errorf("%s: out[%d] = %v of a NaN key", s.Name, i, out[i])

@@ -4,120 +4,83 @@ package kernels
 
 import "golang.org/x/sys/cpu"
 
-// gemmKernel computes a fixed number of rows; strides are in bytes.
-type gemmKernel struct {
-	rows int
-	run  func(w, x, out *float32, k, xStride, outStride int64)
-}
-
 var avx2 = &Set{
 	Name:          "avx2",
-	Gemm:          gemmBy([]gemmKernel{{2, gemm2AVX2}, {1, gemm1AVX2}}),
-	Attend:        attendBy(attendAVX2),
-	GemmBF16:      gemmBF16Go,
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
-	Best:          bestGo,
+	Gemm:          gemmBy(gemmAVX2),
+	Attend:        attendAVX2.attend,
+	GemmBF16:      gemmBF16By(gemmBF16AVX2),
+	GemmQ8:        q8AVX2.product,
+	GemmQ4:        q4AVX2.product,
+	GemmC8:        c8AVX2,
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
+	AttendBF16:    attendBF16AVX2.attend,
+	AttendInt8:    attendInt8AVX2.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
+	Best:          bestBy(aboveAVX2),
+	Above:         aboveBy(firstAboveAVX2),
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX2),
+	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX2, 256),
+	MulAddF32:     mulAddF32By(mulAddF32AVX2),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX2),
 }
 
 var avx512 = &Set{
 	Name:          "avx512",
-	Gemm:          gemmBy([]gemmKernel{{8, gemm8AVX512}, {4, gemm4AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}),
-	Attend:        attendBy(attendAVX512),
-	GemmBF16:      gemmBF16Go,
-	GemmQ8:        gemmQ8Go,
-	GemmQ4:        gemmQ4Go,
-	GemmC8:        gemmC8Go,
-	Quantise:      quantiseGo,
-	QuantiseC8:    quantiseC8Go,
-	AttendBF16:    attendBF16Go,
-	AttendInt8:    attendInt8Go,
-	QuantiseQuery: quantiseQueryGo,
-	StoreBF16:     storeBF16Go,
-	StoreInt8:     storeInt8Go,
-	Best:          bestGo,
+	Gemm:          gemmBy(gemmAVX512),
+	Attend:        attendAVX512.attend,
+	GemmBF16:      gemmBF16By(gemmBF16AVX512),
+	GemmQ8:        withVNNI(q8AVX512, q8AVX2).product,
+	GemmQ4:        withVNNI(q4AVX512, q4AVX2).product,
+	GemmC8:        withVNNI(c8AVX512, c8AVX2),
+	Quantise:      quantiseAsm,
+	QuantiseC8:    quantiseC8Asm,
+	AttendBF16:    attendBF16AVX512.attend,
+	AttendInt8:    attendInt8AVX512.attend,
+	QuantiseQuery: quantiseQueryAsm,
+	StoreBF16:     storeBF16Asm,
+	StoreInt8:     storeInt8Asm,
+	Best:          bestBy(aboveAVX512),
+	Above:         aboveBy(firstAboveAVX512),
+	Weigh:         weighAsm,
 	AddTile:       addTileAsm,
-	SiluTile:      siluTileAsm,
-	Norm:          normAsm,
+	SiluTile:      siluTileBy(siluTileAVX512),
+	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX512, 512),
+	MulAddF32:     mulAddF32By(mulAddF32AVX512),
+	MulAddInt8:    mulAddInt8Wide(),
 }
 
-// native lists the assembly Sets that this CPU and its system can run.
+// avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
+var avx512Older = func(s Set) *Set {
+	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	return &s
+}(*avx512)
+
+// native lists the assembly Sets that this CPU and its system can run. Halves are widened
+// by F16C, which has no flag in package cpu: whatever has AVX2 has it.
 func native() []*Set {
 	var l []*Set
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
-			l = append(l, avx512)
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			if x.HasAVX512VNNI {
+				l = append(l, avx512)
+			} else {
+				l = append(l, avx512Older)
+			}
 		}
 		l = append(l, avx2)
 	}
 	return l
-}
-
-// gemmBy serves any number of rows by kernels for fixed ones, the largest first.
-func gemmBy(list []gemmKernel) func(w, x, out []float32, k, rows, xStride, outStride int) {
-	return func(w, x, out []float32, k, rows, xStride, outStride int) {
-		_ = w[k*Panel-1] // the assembly trusts these
-		_ = x[(rows-1)*xStride+k-1]
-		_ = out[(rows-1)*outStride+Panel-1]
-		for r := 0; r < rows; {
-			i := 0
-			for list[i].rows > rows-r {
-				i++
-			}
-			list[i].run(&w[0], &x[r*xStride], &out[r*outStride], int64(k), int64(4*xStride), int64(4*outStride))
-			r += list[i].rows
-		}
-	}
-}
-
-// attendBy serves any number of queries, one after the other.
-func attendBy(run func(q, k, v, state *float32, kPitch, n, dim int64)) func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-	return func(q, k, v, states []float32, kPitch int, n []int32, dim int) {
-		if dim%lanes != 0 {
-			attendGo(q, k, v, states, kPitch, n, dim)
-			return
-		}
-		for r, n := range n {
-			run(&q[r*dim], &k[0], &v[0], &states[r*StateLen(dim)], int64(4*kPitch), int64(n), int64(dim))
-		}
-	}
-}
-
-func addTileAsm(dst, src []float32, rows, dstStride, srcStride int) {
-	addTile(&dst[0], &src[0], int64(rows), int64(4*dstStride), int64(4*srcStride))
-}
-
-func siluTileAsm(src, dst []float32, rows, dstStride int) {
-	siluTile(&src[0], &dst[0], int64(rows), int64(4*dstStride))
-}
-
-func normAsm(x, w, out []float32, n int, eps float64) {
-	n16 := int64(len(x) / lanes)
-	scale := normScale(sumSquares(&x[0], n16), n, eps)
-	scaleMul(&x[0], &w[0], &out[0], n16, scale)
-}
-
-func ropeAsm(x, cos, sin []float32, dim int, scale float32) {
-	if dim%lanes != 0 {
-		ropeGo(x, cos, sin, dim, scale)
-		return
-	}
-	rope(&x[0], &cos[0], &sin[0], int64(len(x)/dim), int64(dim/2), scale)
 }
 
 func transposeAsm(x, w []float32, k, xStride int) {

@@ -23,6 +23,22 @@ func ResetState(state []float32) {
 	state[stateMax] = float32(math.Inf(-1))
 }
 
+// MergeState adds what next has seen to state: both sums, each scaled to the larger of
+// the two maxima. All Sets merge by it, so its operations are rounded one by one.
+func MergeState(state, next []float32) {
+	top := max(state[stateMax], next[stateMax])
+	scale, nextScale := weigh(state[stateMax], top), weigh(next[stateMax], top)
+	state[stateMax] = top
+	merge := func(from, to int) {
+		other := next[from:to]
+		for i, x := range state[from:to] {
+			state[from+i] = float32(x*scale) + float32(other[i]*nextScale)
+		}
+	}
+	merge(stateSum, stateSum+lanes)
+	merge(stateOut, len(state))
+}
+
 // FinishState writes the attention's output, one head: the weighted sum of V over
 // the sum of the weights.
 func FinishState(state, out []float32) {

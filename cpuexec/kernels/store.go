@@ -47,18 +47,3 @@ func byteScale(x []float32) (inverse, scale float32) {
 	}
 	return 127 / top, float32(top * (1.0 / 127))
 }
-
-// bestGo is Best.
-func bestGo(x []float32, most []float32, which []int32, first, rows, xStride int) {
-	for r := range rows {
-		for c, v := range x[r*xStride:][:Panel] {
-			switch {
-			case v <= most[r]:
-			case !(v <= math.MaxFloat32): // a NaN or +Inf
-				most[r] = float32(math.NaN())
-			case most[r] == most[r]:
-				most[r], which[r] = v, int32(first+c)
-			}
-		}
-	}
-}

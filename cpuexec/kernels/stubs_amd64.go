@@ -9,42 +9,515 @@ package kernels
 //go:noescape
 func gemm1AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x1AVX2 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm2AVX2 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
-// attendAVX2 adds n (1 to 32) positions to an attention state. kPitch is in bytes,
-// dim is a multiple of 16.
+// gemmBF16x2AVX2 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
 //
 //go:noescape
-func attendAVX2(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
+func gemmBF16x2AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX2 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX2 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1F32AVX2 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted1F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores2F32AVX2 writes the scores of 2 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2F32AVX2 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted2F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores3F32AVX2 writes the scores of 3 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3F32AVX2 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted3F32AVX2(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores1BF16AVX2 writes the scores of 1 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1BF16AVX2 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted1BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// scores2BF16AVX2 writes the scores of 2 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2BF16AVX2 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted2BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// scores3BF16AVX2 writes the scores of 3 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3BF16AVX2 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// softenAVX2 makes weights of the scores of queries, of which each sees its n (1 to 32)
+// positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
+//
+//go:noescape
+func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+
+// softenFetchAVX2 is softenAVX2, and fetches a line of next for 8 dimensions of a query.
+//
+//go:noescape
+func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
+
+// firstAboveAVX2 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+
+// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX2 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
+// readAVX2 writes the exclusive or of n*256 bytes, 32 of them at a time, to out.
+//
+//go:noescape
+func readAVX2(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX2 adds 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX2(n int64, out *float32)
+
+// mulAddInt8AVX2 adds four 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX2(n int64, out *int32)
 
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm1AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x1AVX512 multiplies 1 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x1AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm2AVX512 multiplies 2 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm2AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x2AVX512 multiplies 2 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x2AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm3AVX512 multiplies 3 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm3AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x3AVX512 multiplies 3 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x3AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
 // gemm4AVX512 multiplies 4 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm4AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmBF16x4AVX512 multiplies 4 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x4AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm5AVX512 multiplies 5 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm5AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x5AVX512 multiplies 5 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x5AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm6AVX512 multiplies 6 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm6AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x6AVX512 multiplies 6 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x6AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm7AVX512 multiplies 7 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm7AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x7AVX512 multiplies 7 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x7AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
 // gemm8AVX512 multiplies 8 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
 func gemm8AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
-// attendAVX512 adds n (1 to 32) positions to an attention state. kPitch is in bytes,
-// dim is a multiple of 16.
+// gemmBF16x8AVX512 multiplies 8 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
 //
 //go:noescape
-func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int64, n int64, dim int64)
+func gemmBF16x8AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm9AVX512 multiplies 9 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm9AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x9AVX512 multiplies 9 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x9AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm10AVX512 multiplies 10 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm10AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x10AVX512 multiplies 10 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x10AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm11AVX512 multiplies 11 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm11AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x11AVX512 multiplies 11 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x11AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemm12AVX512 multiplies 12 rows of x with a panel of 32 columns. Strides are in bytes.
+//
+//go:noescape
+func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmBF16x12AVX512 multiplies 12 rows of x with a panel of 32 columns in bf16. Strides are
+// in bytes.
+//
+//go:noescape
+func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1F32AVX512 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted1F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores2F32AVX512 writes the scores of 2 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2F32AVX512 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted2F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores3F32AVX512 writes the scores of 3 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3F32AVX512 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted3F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores6F32AVX512 writes the scores of 6 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores6F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted6F32AVX512 adds n positions of V to the sums of 6 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted6F32AVX512(p *float32, v *float32, next *float32, out *float32, n int64, stateSize int64, dim int64)
+
+// scores1BF16AVX512 writes the scores of 1 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted1BF16AVX512 adds n positions of V to the sums of 1 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted1BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// scores2BF16AVX512 writes the scores of 2 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted2BF16AVX512 adds n positions of V to the sums of 2 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted2BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// scores3BF16AVX512 writes the scores of 3 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted3BF16AVX512 adds n positions of V to the sums of 3 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted3BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// scores6BF16AVX512 writes the scores of 6 queries with 32 positions to their states, and
+// fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPitch int64, stateSize int64, dim int64)
+
+// weighted6BF16AVX512 adds n positions of V to the sums of 6 queries, p being their weights, and
+// fetches as much of next as it reads of V. stateSize is in bytes.
+//
+//go:noescape
+func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// softenAVX512 makes weights of the scores of queries, of which each sees its n (1 to 32)
+// positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
+//
+//go:noescape
+func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
+
+// softenFetchAVX512 is softenAVX512, and fetches a line of next for 8 dimensions of a query.
+//
+//go:noescape
+func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
+// the row's most, or rows. xStride is in bytes.
+//
+//go:noescape
+func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
+
+// firstAboveAVX512 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+
+// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
+// row; dstStride is in bytes.
+//
+//go:noescape
+func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// scaleMulAVX512 writes x*scale*w, n16*16 values.
+//
+//go:noescape
+func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
+// readAVX512 writes the exclusive or of n*512 bytes, 64 of them at a time, to out.
+//
+//go:noescape
+func readAVX512(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX512 adds 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX512(n int64, out *float32)
+
+// mulAddInt8AVX512 adds four 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX512(n int64, out *int32)
+
+// scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted1Int8AVX512 adds groups of 4 positions of V to the sums of 1 queries, each of which
+// sees its n, and fetches some of next. stateSize is in bytes.
+//
+//go:noescape
+func weighted1Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+
+// scores2Int8AVX512 writes the scores of 2 queries with 32 positions, of which n count, and
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted2Int8AVX512 adds groups of 4 positions of V to the sums of 2 queries, each of which
+// sees its n, and fetches some of next. stateSize is in bytes.
+//
+//go:noescape
+func weighted2Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+
+// scores3Int8AVX512 writes the scores of 3 queries with 32 positions, of which n count, and
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores3Int8AVX512(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted3Int8AVX512 adds groups of 4 positions of V to the sums of 3 queries, each of which
+// sees its n, and fetches some of next. stateSize is in bytes.
+//
+//go:noescape
+func weighted3Int8AVX512(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+
+// scores1Int8AVX2 writes the scores of 1 queries with 32 positions, of which n count, and
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores1Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted1Int8AVX2 adds groups of 4 positions of V to the sums of 1 queries, each of which
+// sees its n, and fetches some of next. stateSize is in bytes.
+//
+//go:noescape
+func weighted1Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+
+// scores2Int8AVX2 writes the scores of 2 queries with 32 positions, of which n count, and
+// fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
+//
+//go:noescape
+func scores2Int8AVX2(q *byte, k *byte, next *byte, kScales *float32, states *float32, kPitch int64, n int64, stateSize int64, dim int64)
+
+// weighted2Int8AVX2 adds groups of 4 positions of V to the sums of 2 queries, each of which
+// sees its n, and fetches some of next. stateSize is in bytes.
+//
+//go:noescape
+func weighted2Int8AVX2(v *byte, vScales *float32, next *byte, states *float32, n *int32, groups int64, stateSize int64, dim int64)
+
+// quantiseQuery packs a query of dim elements, a multiple of 16.
+//
+//go:noescape
+func quantiseQuery(q *float32, dst *byte, dim int64)
+
+// storeKeyInt8 writes dim numbers, a multiple of 16:
+// 4 dimensions of K side by side, then those of other positions.
+// pitch is that of 4 of them in bytes.
+//
+//go:noescape
+func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
+
+// storeValueInt8 writes dim numbers, a multiple of 16:
+// a byte in each 4, so that 4 positions lie side by side.
+// pitch is that of 4 of them in bytes.
+//
+//go:noescape
+func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
+
+// storeBF16 writes dim numbers of K and V, a multiple of 16. kPitch is in bytes.
+//
+//go:noescape
+func storeBF16(k *float32, v *float32, kPage *uint16, vPage *uint16, kPitch int64, dim int64)
 
 // addTile adds rows of 32 columns. Strides are in bytes; a srcStride of 0 adds one
 // row to all.
@@ -52,21 +525,10 @@ func attendAVX512(q *float32, k *float32, v *float32, state *float32, kPitch int
 //go:noescape
 func addTile(dst *float32, src *float32, rows int64, dstStride int64, srcStride int64)
 
-// siluTile writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
-//
-//go:noescape
-func siluTile(src *float32, dst *float32, rows int64, dstStride int64)
-
 // sumSquares adds the squares of n16*16 values: 16 lanes, folded in halves.
 //
 //go:noescape
 func sumSquares(x *float32, n16 int64) float32
-
-// scaleMul writes x*scale*w, n16*16 values.
-//
-//go:noescape
-func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
 // rope rotates the pairs (i, i+half) of each head of x in place and scales. half is
 // a multiple of 8.
@@ -74,11 +536,77 @@ func scaleMul(x *float32, w *float32, out *float32, n16 int64, scale float32)
 //go:noescape
 func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale float32)
 
+// weighLogits writes 2^((logit-best)*factor/256) of n8*8 logits, 0 where that is below e^-60,
+// and adds them up.
+//
+//go:noescape
+func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
+
 // transpose writes n8*8 values of 8 rows of x into 8 columns of a panel. xStride is
 // in bytes.
 //
 //go:noescape
 func transpose(x *float32, w *float32, n8 int64, xStride int64)
+
+// gemmQ8AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ8AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ8AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ4AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
+// is not 0. Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ4AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ4AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmC8AVX512 multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead
+// bytes behind w on it fetches memory, step bytes for 4 k.
+//
+//go:noescape
+func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
+
+// rowC8AVX512 multiplies a packed row, the first of 8, with panels.
+//
+//go:noescape
+func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmC8AVX2 multiplies 1 to 8 rows with a panel. outStride is in bytes, from is 0.
+//
+//go:noescape
+func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+
+// quantise packs n blocks of a row.
+//
+//go:noescape
+func quantise(x *float32, dst *byte, n int64)
+
+// quantiseGroup packs so many blocks of a row with one scale.
+//
+//go:noescape
+func quantiseGroup(x *float32, dst *byte, blocks int64)
 
 // pause tells the CPU n times that this thread spins.
 //

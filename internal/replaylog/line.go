@@ -13,7 +13,7 @@ const Version = 1
 type Header struct {
 	Version   int       `json:"cbactor_replay_log"`
 	Start     time.Time `json:"start"`
-	Executor  string    `json:"executor"` // its name, with the instruction set: "cpu avx2 f32"
+	Executor  string    `json:"executor"` // its name, with the instruction set: "cpu avx2 f32 kv f32"
 	Compute   string    `json:"compute"`
 	Quantize  string    `json:"quantize,omitempty"` // what float weights became; "": nothing
 	KVType    string    `json:"kv_dtype"`           // "", of older logs: f32

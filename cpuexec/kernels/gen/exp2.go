@@ -18,6 +18,20 @@ const (
 	cSiluHigh = cBias + 3
 	cNegLog2e = cBias + 4
 	cOne      = cBias + 5
+	// of attention over bytes
+	cAbs        = cBias + 6 // all bits but the sign
+	cTiny       = cBias + 7
+	cWeightTop  = cBias + 8
+	cWeightUnit = cBias + 9
+	// of what is stored
+	cQueryTop   = cBias + 10
+	cQueryUnit  = cBias + 11
+	cByteTop    = cBias + 12
+	cByteUnit   = cBias + 13
+	cHalfByte   = cBias + 14 // integers from here
+	cOneInteger = cBias + 15
+	cRound      = cBias + 16 // half of a bf16's last place, less one
+	cQuiet      = cBias + 17 // a bf16's bit of a NaN
 )
 
 // exp2Poly approximates 2^f on [-0.5, 0.5] with a relative error of 1.02e-7: a
@@ -31,7 +45,7 @@ var table *Mem
 func constant(i int) Mem {
 	if table == nil {
 		m := GLOBL("constants", RODATA|NOPTR)
-		words := make([]uint32, 0, 16)
+		words := make([]uint32, 0, 24)
 		for _, c := range exp2Poly {
 			words = append(words, math.Float32bits(c))
 		}
@@ -39,6 +53,11 @@ func constant(i int) Mem {
 		for _, c := range []float32{-64, -126, 126, -math.Log2E, 1} {
 			words = append(words, math.Float32bits(c))
 		}
+		words = append(words, 0x7fffffff)
+		for _, c := range []float32{1e-30, weightTop, 1.0 / weightTop, queryTop, 1.0 / queryTop, 127, 1.0 / 127} {
+			words = append(words, math.Float32bits(c))
+		}
+		words = append(words, 64, 1, 0x7fff, 0x40)
 		for j, c := range words {
 			// Not F32(c): avo 0.5.0 prints whole values as $(127), which the
 			// assembler stores as an integer.

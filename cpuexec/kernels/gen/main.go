@@ -8,17 +8,29 @@ import . "github.com/mmcloughlin/avo/build"
 func main() {
 	ConstraintExpr("!noasm")
 	for _, s := range []isa{avx2, avx512} {
-		for _, rows := range gemmRows(s) {
-			gemm(s, rows)
+		for rows := range s.gemmRows() {
+			gemm(s, rows+1)
+			gemmBF16(s, rows+1)
 		}
-		attend(s)
+		attention(s)
+		above(s)
+		firstAbove(s)
+		siluTile(s)
+		scaleMul(s)
+		read(s)
+		mulAddF32(s)
+		mulAddInt8(s)
 	}
+	attentionInt8()
+	quantiseQuery()
+	storeInt8()
+	storeBF16()
 	addTile()
-	siluTile()
 	sumSquares()
-	scaleMul()
 	rope()
+	weighLogits()
 	transpose()
+	integerProducts()
 	pause()
 	Generate()
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here work on rows and take a small share of a step: one form, for
-// AVX2, serves AVX-512 as well.
+// What takes a small share of a step, and is no faster in wider registers, has one form,
+// for AVX2, which serves AVX-512 as well.
 
 // addTile adds 32 columns of src to dst, row by row.
 func addTile() {
@@ -31,37 +31,40 @@ func addTile() {
 }
 
 // siluTile is the gate of the feed-forward part: gate/(1+exp(-gate))*up.
-func siluTile() {
-	fn("siluTile", "func(src, dst *float32, rows, dstStride int64)",
-		"siluTile writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a",
+func siluTile(s isa) {
+	name := "siluTile" + s.name
+	fn(name, "func(src, dst *float32, rows, dstStride int64)",
+		name+" writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a",
 		"row; dstStride is in bytes.")
 	src, dst := Load(Param("src"), GP64()), Load(Param("dst"), GP64())
 	rows := Load(Param("rows"), GP64())
 	stride := Load(Param("dstStride"), GP64())
-	gate, x, n, t, c, neg, low, high, one := avx2.v(0), avx2.v(1), avx2.v(2), avx2.v(3), avx2.v(4),
-		avx2.v(5), avx2.v(6), avx2.v(7), avx2.v(8)
+	gate, x, n, t, c, neg, low, high, one := s.v(0), s.v(1), s.v(2), s.v(3), s.v(4),
+		s.v(5), s.v(6), s.v(7), s.v(8)
 	VBROADCASTSS(constant(cNegLog2e), neg)
 	VBROADCASTSS(constant(cSiluLow), low)
 	VBROADCASTSS(constant(cSiluHigh), high)
 	VBROADCASTSS(constant(cOne), one)
-	Label("siluTile_row")
-	for i := range panel / avx2.lanes {
-		VMOVUPS(mem(src, 32*i), gate)
+	Label(name + "_row")
+	for i := range panel / s.lanes {
+		VMOVUPS(mem(src, i*s.bytes()), gate)
 		VMULPS(neg, gate, x)
 		VMAXPS(x, low, x)
 		VMINPS(x, high, x)
-		avx2.exp2(x, n, t, c)
+		s.exp2(x, n, t, c)
 		VADDPS(one, x, x)
 		VDIVPS(x, gate, x)
-		VMULPS(mem(src, 4*panel+32*i), x, x)
-		VMOVUPS(x, mem(dst, 32*i))
+		VMULPS(mem(src, 4*panel+i*s.bytes()), x, x)
+		VMOVUPS(x, mem(dst, i*s.bytes()))
 	}
 	addq(8*panel, src)
 	ADDQ(stride, dst)
 	DECQ(rows)
-	JNZ(LabelRef("siluTile_row"))
+	JNZ(LabelRef(name + "_row"))
 	end()
 }
+
+const sumLanes = 16 // of reductions, on every CPU
 
 // sumSquares sums in 16 lanes, which are then folded in halves.
 func sumSquares() {
@@ -85,24 +88,25 @@ func sumSquares() {
 }
 
 // scaleMul finishes a norm.
-func scaleMul() {
-	fn("scaleMul", "func(x, w, out *float32, n16 int64, scale float32)",
-		"scaleMul writes x*scale*w, n16*16 values.")
+func scaleMul(s isa) {
+	name := "scaleMul" + s.name
+	fn(name, "func(x, w, out *float32, n16 int64, scale float32)",
+		name+" writes x*scale*w, n16*16 values.")
 	x, w, out := Load(Param("x"), GP64()), Load(Param("w"), GP64()), Load(Param("out"), GP64())
 	n := Load(Param("n16"), GP64())
 	Load(Param("scale"), reg.X2)
-	VBROADCASTSS(reg.X2, reg.Y2)
-	Label("scaleMul_l")
-	for i := range 2 {
-		VMULPS(mem(x, 32*i), reg.Y2, avx2.v(i))
-		VMULPS(mem(w, 32*i), avx2.v(i), avx2.v(i))
-		VMOVUPS(avx2.v(i), mem(out, 32*i))
+	VBROADCASTSS(reg.X2, s.v(2))
+	Label(name + "_l")
+	for i := range sumLanes / s.lanes {
+		VMULPS(mem(x, i*s.bytes()), s.v(2), s.v(i))
+		VMULPS(mem(w, i*s.bytes()), s.v(i), s.v(i))
+		VMOVUPS(s.v(i), mem(out, i*s.bytes()))
 	}
 	addq(64, x)
 	addq(64, w)
 	addq(64, out)
 	DECQ(n)
-	JNZ(LabelRef("scaleMul_l"))
+	JNZ(LabelRef(name + "_l"))
 	end()
 }
 

@@ -13,20 +13,18 @@ func transpose() {
 	fn("transpose", "func(x, w *float32, n8, xStride int64)",
 		"transpose writes n8*8 values of 8 rows of x into 8 columns of a panel. xStride is",
 		"in bytes.")
-	x := rowPointers(8)
+	x := rowsOf("x", 8)
 	w := Load(Param("w"), GP64())
 	n := Load(Param("n8"), GP64())
-	at := GP64()
-	XORQ(at, at)
 	Label("transpose_l")
 	for half := range 2 {
 		for i := range 4 {
-			VMOVUPS(x[i].Idx(at, 1).Offset(16*half), avx2.v(i).AsX())
-			VINSERTF128(Imm(1), x[i+4].Idx(at, 1).Offset(16*half), avx2.v(i), avx2.v(i))
+			VMOVUPS(x.at(i, 16*half), avx2.v(i).AsX())
+			VINSERTF128(Imm(1), x.at(i+4, 16*half), avx2.v(i), avx2.v(i))
 		}
 		transpose4(w, 4*half)
 	}
-	addq(32, at)
+	x.advance(32)
 	addq(8*4*panel, w)
 	DECQ(n)
 	JNZ(LabelRef("transpose_l"))

@@ -1,0 +1,76 @@
+package cpuexec
+
+import (
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// formats are those of the panels of all matrices.
+type formats struct {
+	layers [][joints]kernels.Format
+	head   kernels.Format
+}
+
+// formats follow from Compute, Quantize and what is stored.
+func (c *Config) formats(d *dims) formats {
+	stored := make(map[string]model.DType, len(c.Stored))
+	for _, t := range c.Stored {
+		stored[t.Name] = t.DType
+	}
+	all := formats{layers: make([][joints]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
+	for l := range all.layers {
+		for i, j := range d.joints() {
+			types := make([]model.DType, len(j.modules))
+			for m := range types {
+				types[m] = stored[model.LayerPrefix(l)+j.modules[m].name+".weight"]
+			}
+			all.layers[l][i] = c.format(types...)
+		}
+	}
+	return all
+}
+
+// format is that of a matrix whose modules are stored so. Modules of several types get
+// the finest format that one of them has.
+func (c *Config) format(stored ...model.DType) kernels.Format {
+	switch {
+	case c.Compute == ComputeF32:
+		return kernels.F32
+	case c.Compute == ComputeBF16:
+		return kernels.BF16
+	case c.Quantize == QuantizeColumn:
+		return kernels.C8
+	}
+	for _, t := range stored {
+		if t == model.Q8_0 || t != model.Q4_1 && c.Quantize == QuantizeQ8 {
+			return kernels.Q8
+		}
+	}
+	return kernels.Q4
+}
+
+// storedTypes lists the tensors of a set.
+func storedTypes(set *weights.Set) []model.Tensor {
+	var list []model.Tensor
+	for t := range set.All() {
+		list = append(list, t.Tensor)
+	}
+	return list
+}
+
+// headName is the tensor that makes logits.
+func headName(m *model.Config) string {
+	if m.TiedHead {
+		return "model.embed_tokens.weight"
+	}
+	return "lm_head.weight"
+}
+
+// hasBias tells whether a matrix of a layer has biases.
+func hasBias(m *model.Config, joint int) bool {
+	if joint == jointQKV || joint == jointOut {
+		return m.AttnBias
+	}
+	return m.MLPBias
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Registers of AVX2 products behind the sums of 4 rows and 16 columns.
+const (
+	reg2W    = 8  // 2
+	reg2X    = 10 // 4
+	reg2Mask = 14
+	reg2Ones = 15 // 16 bits each
+)
+
+// passRows2 are how many rows pass 16 columns at once.
+var passRows2 = []int{4, 2, 1}
+
+// gemmPacked2 multiplies rows with blocks of a panel, float sums being in out.
+func gemmPacked2(p packing) {
+	name := "gemm" + p.name + "AVX2"
+	fn(name, "func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)",
+		name+" multiplies packed rows with blocks of a panel, and adds where from is not 0.",
+		"Strides are in bytes.")
+	x := stridedRows{Load(Param("x"), GP64()), GP64(), Load(Param("xStride"), GP64())}
+	out := stridedRows{Load(Param("out"), GP64()), GP64(), Load(Param("outStride"), GP64())}
+	rows := Load(Param("rows"), GP64())
+	p.constants2()
+	for _, n := range passRows2 {
+		pass := fmt.Sprintf("%s_%d", name, n)
+		Label(pass)
+		CMPQ(rows, U8(n))
+		JLT(LabelRef(pass + "_less"))
+		out.begin()
+		clear2(pass, n, out)
+		for half := range 2 {
+			p.pass2(fmt.Sprintf("%s_%d", pass, half), n, half, x, out)
+		}
+		for range n {
+			ADDQ(x.stride, x.first)
+			ADDQ(out.stride, out.first)
+		}
+		SUBQ(Imm(uint64(n)), rows)
+		JMP(LabelRef(pass))
+		Label(pass + "_less")
+	}
+	end()
+}
+
+// constants2 fills the registers that stay.
+func (p packing) constants2() {
+	mask := uint32(0x0f0f0f0f)
+	if p.bits == 8 {
+		mask = 0x80808080
+	}
+	broadcast2(mask, reg2Mask)
+	broadcast2(0x00010001, reg2Ones)
+}
+
+// broadcast2 fills a register's lanes.
+func broadcast2(v uint32, i int) {
+	r := GP32()
+	MOVL(U32(v), r)
+	VMOVD(r, avx2.v(i).AsX())
+	VPBROADCASTD(avx2.v(i).AsX(), avx2.v(i))
+}
+
+// clear2 sets the sums of n rows to 0, where nothing is to be added.
+func clear2(name string, n int, out stridedRows) {
+	from := Load(Param("from"), GP64())
+	TESTQ(from, from)
+	JNE(LabelRef(name + "_begin"))
+	avx2.zero(0)
+	for i := range 4 * n {
+		VMOVUPS(avx2.v(0), out.at(i/4, i%4*32))
+	}
+	Label(name + "_begin")
+}
+
+// pass2 adds the products of n rows with 16 columns.
+func (p packing) pass2(name string, n, half int, x, out stridedRows) {
+	w, left := Load(Param("w"), GP64()), Load(Param("blocks"), GP64())
+	at := stridedRows{GP64(), GP64(), x.stride}
+	MOVQ(x.first, at.first)
+	at.begin()
+	Label(name)
+	for i := range 2 * n {
+		avx2.zero(i)
+	}
+	if p.bits == 8 {
+		p.prefetch(w, 4096)
+		for j := range 8 {
+			for i := range 2 {
+				bytes2(mem(w, 512*half+64*j+32*i), n, i, func(r int) Mem { return at.at(r, 4*j) })
+			}
+		}
+	} else {
+		p.prefetch(w, 4096)
+		for j := range 4 {
+			for i := range 2 {
+				nibbles2(mem(w, 256*half+64*j+32*i), n, i, j, at)
+			}
+		}
+	}
+	p.scale2(n, half, w, at, out)
+	at.next(xBlock)
+	addq(p.block, w)
+	DECQ(left)
+	JNZ(LabelRef(name))
+}
+
+// bytes2 adds the products of 8 columns and 4 k. Bytes are made signed; VPMADDUBSW takes
+// one unsigned factor and adds pairs in 16 bits: |w| of at most 128, and x of at most 127
+// with w's sign.
+func bytes2(from Mem, n, i int, x func(r int) Mem) {
+	y := avx2.v
+	w, size := y(reg2W), y(reg2W+1)
+	VPXOR(from, y(reg2Mask), w)
+	VPABSB(w, size)
+	for r := range n {
+		t := y(reg2X + r)
+		VPBROADCASTD(x(r), t)
+		VPSIGNB(w, t, t)
+		VPMADDUBSW(t, size, t)
+		VPMADDWD(y(reg2Ones), t, t)
+		VPADDD(t, y(2*r+i), y(2*r+i))
+	}
+}
+
+// nibbles2 adds the products of 8 columns and 4 k of the low nibbles, 4 of the high ones,
+// in 16 bits: 8 times two of 15*127 fit.
+func nibbles2(from Mem, n, i, j int, x stridedRows) {
+	y := avx2.v
+	low, high := y(reg2W), y(reg2W+1)
+	VMOVDQU(from, low)
+	VPSRLW(Imm(4), low, high)
+	VPAND(y(reg2Mask), low, low)
+	VPAND(y(reg2Mask), high, high)
+	for r := range n {
+		for k, w := range []reg.VecPhysical{low, high} {
+			t := y(reg2X + (2*r+k)%4)
+			VPBROADCASTD(x.at(r, 4*j+16*k), t)
+			VPMADDUBSW(t, w, t)
+			VPADDW(t, y(2*r+i), y(2*r+i))
+		}
+	}
+}
+
+// scale2 adds a block's sums, times the scales, and minima to the float sums.
+func (p packing) scale2(n, half int, w reg.Register, x, out stridedRows) {
+	y := avx2.v
+	s, sx := y(reg2X+2), y(reg2X+3)
+	for i := range 2 {
+		VCVTPH2PS(mem(w, p.d+32*half+16*i), y(reg2W+i))
+		if p.bits == 4 {
+			VCVTPH2PS(mem(w, p.m+32*half+16*i), y(reg2X+i))
+		}
+	}
+	for r := range n {
+		VBROADCASTSS(x.at(r, xScale), s)
+		if p.bits == 4 {
+			VBROADCASTSS(x.at(r, xSums), sx)
+		}
+		for i := range 2 {
+			t, sum := y(2*r+i), out.at(r, 64*half+32*i)
+			if p.bits == 4 {
+				VPMADDWD(y(reg2Ones), t, t)
+			}
+			VCVTDQ2PS(t, t)
+			VMULPS(s, t, t)
+			VFMADD213PS(sum, y(reg2W+i), t)
+			if p.bits == 4 {
+				VFMADD231PS(y(reg2X+i), sx, t)
+			}
+			VMOVUPS(t, sum)
+		}
+	}
+}

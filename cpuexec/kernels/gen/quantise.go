@@ -1,0 +1,154 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Constants of quantising, and the registers they stay in.
+const (
+	regAbs     = 15
+	regHigh    = 14
+	regLow     = 13
+	regTiny    = 12
+	regOrder   = 11
+	regInverse = 10
+	regScale   = 9
+)
+
+var quantiseTable *Mem
+
+// quantiseConstants loads them. What is not in registers is returned.
+func quantiseConstants() (order, seventh, clean, bias, offset Mem) {
+	if quantiseTable == nil {
+		m := GLOBL("quantiseConstants", RODATA|NOPTR)
+		for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7,
+			0x3c010204, // 1/127
+			0xfffffffc, // 22 bits of a float's 24
+			0xcb400000, // -1.5*2^23
+			magic} {
+			DATA(4*i, U32(v))
+		}
+		quantiseTable = &m
+	}
+	broadcast2(0x7fffffff, regAbs)
+	broadcast2(0x42fe0000, regHigh) // 127
+	broadcast2(0xc2fe0000, regLow)
+	broadcast2(0x0da24260, regTiny) // 1e-30
+	at := func(i int) Mem { return quantiseTable.Offset(4 * i) }
+	return at(0), at(8), at(9), at(10), at(11)
+}
+
+// largest raises the lanes of register to by the sizes of 32 numbers, compared as bits.
+func largest(x reg.Register, to int) {
+	y := avx2.v
+	for i := range 4 {
+		VPAND(mem(x, 32*i), y(regAbs), y(i))
+		VPMAXUD(y(i), y(to), y(to))
+	}
+}
+
+// scales makes of the largest size, in lane 0 of register of, the scale there, and the
+// inverse, in all lanes of theirs.
+func scales(of int, seventh Mem) {
+	x := avx2.v(of).AsX()
+	fold8(of, 1, VPMAXUD)
+	VDIVSS(x, avx2.v(regHigh).AsX(), avx2.v(regInverse).AsX())
+	VBROADCASTSS(avx2.v(regInverse).AsX(), avx2.v(regInverse))
+	VMULSS(seventh, x, x)
+}
+
+// toBytes makes bytes of 32 numbers in register 0, clamped so that a NaN is -127, and
+// adds them to the lanes of register sum.
+func toBytes(x reg.Register, sum int) {
+	y := avx2.v
+	for i := range 4 {
+		VMULPS(mem(x, 32*i), y(regInverse), y(i))
+		VMAXPS(y(regLow), y(i), y(i))
+		VMINPS(y(regHigh), y(i), y(i))
+		VCVTPS2DQ(y(i), y(i))
+	}
+	for i := range 4 {
+		VPADDD(y(i), y(sum), y(sum))
+	}
+	VPACKSSDW(y(1), y(0), y(0))
+	VPACKSSDW(y(3), y(2), y(2))
+	VPACKSSWB(y(2), y(0), y(0))
+	VPERMD(y(0), y(regOrder), y(0))
+}
+
+// quantise packs blocks of a row.
+func quantise() {
+	fn("quantise", "func(x *float32, dst *byte, n int64)", "quantise packs n blocks of a row.")
+	x, dst, n := Load(Param("x"), GP64()), Load(Param("dst"), GP64()), Load(Param("n"), GP64())
+	order, seventh, clean, toBias, offset := quantiseConstants()
+	VMOVDQU(order, avx2.v(regOrder))
+	scale, sum, t, bias := avx2.v(regScale).AsX(), reg.X4, reg.X5, reg.X6
+	Label("quantise_block")
+	VMOVDQA(avx2.v(regTiny), avx2.v(regScale))
+	largest(x, regScale)
+	scales(regScale, seventh)
+	VMOVSS(clean, t)
+	VPAND(t, scale, scale)
+	VMULSS(toBias, scale, bias)
+	VSUBSS(bias, bias, t) // NaN where it overflows
+	VADDSS(t, scale, scale)
+	avx2.zero(4)
+	toBytes(x, 4)
+	VMOVDQU(reg.Y0, mem(dst, 0))
+	fold8(4, 1, VPADDD)
+	VMOVSS(scale, mem(dst, xScale))
+	VMOVSS(bias, mem(dst, xBias))
+	VCVTDQ2PS(sum, t)
+	VMULSS(t, scale, t)
+	VMOVSS(t, mem(dst, xSums))
+	VPSLLD(Imm(7), sum, sum)
+	VMOVD(offset, t)
+	VPSUBD(sum, t, t)
+	VMOVD(t, mem(dst, xOffset))
+	addq(128, x)
+	addq(xBlock, dst)
+	DECQ(n)
+	JNZ(LabelRef("quantise_block"))
+	end()
+}
+
+// quantiseC8 packs a group of a row, which lies beside those of 7 others.
+func quantiseC8() {
+	fn("quantiseGroup", "func(x *float32, dst *byte, blocks int64)",
+		"quantiseGroup packs so many blocks of a row with one scale.")
+	x, dst := Load(Param("x"), GP64()), Load(Param("dst"), GP64())
+	left := Load(Param("blocks"), GP64())
+	order, seventh, _, _, _ := quantiseConstants()
+	VMOVDQU(order, avx2.v(regOrder))
+	scale, sum := avx2.v(regScale).AsX(), reg.X4
+	VMOVDQA(avx2.v(regTiny), avx2.v(regScale))
+	Label("quantiseGroup_size")
+	largest(x, regScale)
+	addq(128, x)
+	DECQ(left)
+	JNZ(LabelRef("quantiseGroup_size"))
+	scales(regScale, seventh)
+	Load(Param("x"), x)
+	Load(Param("blocks"), left)
+	avx2.zero(4)
+	Label("quantiseGroup_block")
+	toBytes(x, 4)
+	VEXTRACTI128(Imm(1), reg.Y0, reg.X1)
+	for j := range 8 {
+		from := []reg.VecPhysical{reg.X0, reg.X1}[j/4]
+		VPEXTRD(Imm(uint64(j%4)), from, mem(dst, 32*j))
+	}
+	addq(128, x)
+	addq(256, dst)
+	DECQ(left)
+	JNZ(LabelRef("quantiseGroup_block"))
+	fold8(4, 1, VPADDD)
+	VMOVSS(scale, mem(dst, 0))
+	VPSLLD(Imm(7), sum, sum)
+	VPXOR(reg.X1, reg.X1, reg.X1)
+	VPSUBD(sum, reg.X1, reg.X1)
+	VMOVD(reg.X1, mem(dst, 32))
+	end()
+}

@@ -1,0 +1,121 @@
+package cpuexec
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// half widens a half at a place.
+func half(b []byte, at int) (x [1]float32) {
+	model.Dequantize(x[:], b[at:], model.F16)
+	return x
+}
+
+// inPanel is number k of column c of a panel, read as the formats are described.
+func inPanel(f kernels.Format, panel []byte, k, c, of int) float32 {
+	switch f {
+	case kernels.BF16:
+		h := binary.NativeEndian.Uint16(panel[2*(k/2*64+c/16*32+c%16*2+k%2):])
+		return math.Float32frombits(uint32(h) << 16)
+	case kernels.Q8:
+		b := panel[k/32*1088:]
+		q := int8(b[c/16*512+k%32/4*64+c%16*4+k%4] ^ 0x80)
+		return half(b, 1024+2*c)[0] * float32(q)
+	case kernels.Q4:
+		b := panel[k/32*640:]
+		q := b[c/16*256+k%16/4*64+c%16*4+k%4] >> (k % 32 / 16 * 4) & 15
+		return float32(half(b, 512+2*c)[0]*float32(q)) + half(b, 576+2*c)[0]
+	case kernels.C8:
+		q := int8(panel[k/4*128+c/16*64+c%16*4+k%4] ^ 0x80)
+		return math.Float32frombits(binary.LittleEndian.Uint32(panel[(of+31)/32*1024+4*c:])) * float32(q)
+	}
+	return math.Float32frombits(binary.NativeEndian.Uint32(panel[4*(k*32+c):]))
+}
+
+// TestPanelsHaveWhatIsStored widens what is packed of models in all types and of odd
+// sizes: it is the stored number where the panel can hold it, else the nearest one that
+// its block has.
+func TestPanelsHaveWhatIsStored(t *testing.T) {
+	for _, c := range append(computeCases, computeCase{"f32", odd, always(model.F32), Config{}, 0}) {
+		t.Run(c.name, func(t *testing.T) {
+			m, set := c.load(t)
+			e := start(t, c.with(m, set))
+			all, exact := e.step.joints(), 0
+			for l := range e.places[0].packed.layers {
+				p := packer{set: set}
+				for i := range all {
+					j := &all[i]
+					from := p.columns(j, model.LayerPrefix(l), ".weight")
+					exact += checkMatrix(t, &e.places[0].packed.layers[l].matrices[i], from, j.width)
+				}
+			}
+			head, _ := set.Tensor(headName(&m.Config))
+			exact += checkMatrix(t, &e.places[0].packed.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < m.Vocab }, m.Vocab)
+			t.Logf("%d columns are exact", exact)
+		})
+	}
+}
+
+// checkMatrix compares so many columns of a matrix, and counts those that are exact.
+func checkMatrix(t *testing.T, m *matrix, from columns, width int) (exact int) {
+	t.Helper()
+	stored := make([]float32, m.k)
+	for c := range width {
+		tensor, row, ok := from(c)
+		clear(stored)
+		if ok {
+			tensor.Row(stored, row)
+		}
+		most := float32(0)
+		for _, v := range stored {
+			most = max(most, v, -v)
+		}
+		bound := most * map[kernels.Format]float32{kernels.BF16: 0x1p-8, kernels.Q8: 0.57 / 127, kernels.Q4: 0.53 * 2 / 15, kernels.C8: 0.51 / 127}[m.format]
+		same := map[kernels.Format]model.DType{kernels.BF16: model.BF16, kernels.Q8: model.Q8_0, kernels.Q4: model.Q4_1}[m.format]
+		if m.format == kernels.F32 || ok && tensor.DType == same {
+			bound = 0
+			exact++
+		}
+		for k, want := range stored {
+			got := inPanel(m.format, m.panel(c/kernels.Panel), k, c%kernels.Panel, m.k)
+			if !(math.Abs(float64(got-want)) <= float64(bound)) {
+				t.Fatalf("%s: number %d of column %d is %v, %v is stored as %s", m.format, k, c, got, want, tensor.DType)
+			}
+		}
+	}
+	return exact
+}
+
+// TestFormats chooses formats from what is stored.
+func TestFormats(t *testing.T) {
+	for _, c := range []struct {
+		cfg    Config
+		stored []model.DType
+		want   kernels.Format
+	}{
+		{Config{}, []model.DType{model.Q8_0}, kernels.F32},
+		{bf16, []model.DType{model.Q8_0}, kernels.BF16},
+		{int8q8, []model.DType{model.Q4_1}, kernels.Q4},
+		{int8q8, []model.DType{model.Q4_1, model.Q8_0}, kernels.Q8},
+		{int8q8, []model.DType{model.Q4_1, model.BF16}, kernels.Q8},
+		{int8q8, []model.DType{model.Invalid}, kernels.Q8},
+		{int8q4, []model.DType{model.Q4_1, model.BF16, model.F16, model.F32}, kernels.Q4},
+		{int8q4, []model.DType{model.Q4_1, model.Q8_0}, kernels.Q8},
+		{column, []model.DType{model.Q4_1}, kernels.C8},
+	} {
+		cfg := c.cfg
+		cfg.Model = &even
+		cfg, err := cfg.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cfg.format(c.stored...); got != c.want {
+			t.Errorf("%s %s of %v: %s, want %s", cfg.Compute, cfg.Quantize, c.stored, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package cpuexec
+
+import (
+	"iter"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+)
+
+// rowBlock is how many rows pass a panel before the next panel's turn: enough to
+// pay for reading it, few enough that the rows stay in the second level cache.
+const rowBlock = 64
+
+// A single row passes several panels in one call: as many as are callBytes together, which
+// take about ten microseconds, and as fit a worker's tile.
+const (
+	callBytes  = 256 << 10
+	tilePanels = rowBlock * 2
+)
+
+// part is what is computed at once: rows, from number r on, of panels from number p on. One
+// of rows and panels is 1, and so what comes out can be seen as rows of a panel's width.
+type part struct{ r, rows, p, panels int }
+
+// tiles is how many rows of a panel's width come out.
+func (t *part) tiles() int { return t.rows * t.panels }
+
+// stride is that of these, where rows are width apart.
+func (t *part) stride(width int) int {
+	if t.rows == 1 {
+		return kernels.Panel
+	}
+	return width
+}
+
+// parts cuts so many rows and panels lo to hi, at most so many at once, into parts.
+func parts(rows, lo, hi, most int) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		for r := 0; r < rows; r += rowBlock {
+			t := part{r: r, rows: min(rowBlock, rows-r)}
+			for t.p = lo; t.p < hi; t.p += t.panels {
+				t.panels = 1
+				if t.rows == 1 {
+					t.panels = min(most, hi-t.p)
+				}
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// most is how many panels a single row passes in one call, so many at a time.
+func (m *matrix) most(times int) int {
+	return max(1, min(callBytes/m.size, tilePanels)/times)
+}
+
+// multiply writes in times m, without what is added to it, to rows of out.
+func (s *step) multiply(m *matrix, in *input, t part, out []float32, stride int) {
+	x, packed, blocks := in.x[t.r*in.width:], in.packed[s.packs.bytes(t.r, in.width):], kernels.Blocks(m.k)
+	for i := range t.panels {
+		out, panel := out[i*kernels.Panel:][:(t.rows-1)*stride+kernels.Panel], m.panel(t.p + i)[:m.size]
+		switch m.format {
+		case kernels.F32:
+			s.kernels.Gemm(view[float32](panel), x, out, m.k, t.rows, in.width, stride)
+		case kernels.BF16:
+			s.kernels.GemmBF16(view[uint16](panel), x, out, m.k, t.rows, in.width, stride)
+		case kernels.Q8:
+			s.kernels.GemmQ8(panel, packed, out, blocks, t.rows, stride)
+		case kernels.Q4:
+			s.kernels.GemmQ4(panel, packed, out, blocks, t.rows, stride)
+		case kernels.C8:
+			s.kernels.GemmC8(panel, packed, out, blocks, t.rows, stride)
+		}
+	}
+}
+
+// linear is a matrix of a layer at work, on thread id.
+type linear struct {
+	*matrix
+	in               *input
+	id, layer, joint int
+}
+
+// linear begins with what adapters need of all of in.
+func (s *step) linear(id, layer, joint int, in *input) linear {
+	s.lower(id, layer, joint, in)
+	return linear{&s.weights.layers[layer].matrices[joint], in, id, layer, joint}
+}
+
+// apply writes a part of the product, biases and adapters included, to rows of out.
+func (s *step) apply(l *linear, t part, out []float32, stride int) {
+	s.multiply(l.matrix, l.in, t, out, stride)
+	if l.bias != nil {
+		bias, next := l.bias[t.p*kernels.Panel:], 0 // each row has the same
+		if t.rows == 1 {
+			next = kernels.Panel
+		}
+		s.kernels.AddTile(out, bias, t.tiles(), t.stride(stride), next)
+	}
+	for i := range t.panels {
+		s.raise(l.id, l.layer, l.joint, t.p+i, t.r, t.rows, out[i*kernels.Panel:], stride)
+	}
+}

@@ -1,0 +1,48 @@
+package model
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// QuantizeQ8 makes a block of Q8_0 of 32 numbers, as quantize_row_q8_0_ref of ggml
+// (ggml-quants.c) does: the scale is a 127th of the largest magnitude, rounded to a half,
+// bytes are rounded by the scale before that, ties away from zero.
+func QuantizeQ8(dst *[34]byte, src *[32]float32) {
+	most := float32(0)
+	for _, x := range src {
+		most = max(most, x, -x)
+	}
+	d := most / 127
+	binary.LittleEndian.PutUint16(dst[:], ToF16(d))
+	inverse := inverse(d)
+	for i, x := range src {
+		dst[2+i] = byte(int8(math.Round(float64(x * inverse))))
+	}
+}
+
+// QuantizeQ4 makes a block of Q4_1 of 32 numbers, as quantize_row_q4_1_ref of ggml does:
+// the scale is a 15th of the range, and nibbles are rounded by scale and minimum before
+// these are rounded to halves.
+func QuantizeQ4(dst *[20]byte, src *[32]float32) {
+	low, high := src[0], src[0]
+	for _, x := range src {
+		low, high = min(low, x), max(high, x)
+	}
+	d := (high - low) / 15
+	binary.LittleEndian.PutUint16(dst[:], ToF16(d))
+	binary.LittleEndian.PutUint16(dst[2:], ToF16(low))
+	inverse := inverse(d)
+	nibble := func(x float32) byte { return byte(min(15, int8(float32((x-low)*inverse)+0.5))) }
+	for i := range 16 {
+		dst[4+i] = nibble(src[i]) | nibble(src[16+i])<<4
+	}
+}
+
+// inverse is 1/d, or 0 where all numbers are equal.
+func inverse(d float32) float32 {
+	if d == 0 {
+		return 0
+	}
+	return 1 / d
+}
