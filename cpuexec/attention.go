@@ -122,14 +122,22 @@ func (s *step) attendSegment(u *span, segment, head, layer int, w *attention, st
 	for p := from; p < to; {
 		n := min(kernels.Tile, s.cache.pageSize-this.at, to-p)
 		then := this
-		if p+n < to {
+		if p+n < to || p+n < u.end() && u.parts == 1 {
 			then = s.cache.tile(u.slot.table, p+n, layer, head)
+		} else if i := int(s.nextHead[layer].Load()); i < len(s.items)*s.kvHeads {
+			then = s.firstTile(i, layer) // unless another thread takes it
 		}
 		row := u.before(p) * s.group
 		q := w.queries.from(row, s.headDim)
 		s.cache.attend(s.kernels, &q, this, then, states[row*s.stateLen:], s.sees(u, p, n, w))
 		p, this = p+n, then
 	}
+}
+
+// firstTile is the one that number i of items times key heads begins with.
+func (s *step) firstTile(i, layer int) tile {
+	it := &s.items[i/s.kvHeads]
+	return s.cache.tile(s.spans[it.span].slot.table, it.segment*segmentOf(s.cache.pageSize), layer, i%s.kvHeads)
 }
 
 // sees is how many of n positions from p on each query sees of those that see any.

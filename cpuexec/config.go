@@ -83,6 +83,9 @@ type Config struct {
 	// must be locked to its thread (runtime.LockOSThread) and is bound too.
 	Pin bool
 
+	// Profile, if set, is told where the time of steps goes.
+	Profile *Profile
+
 	// KeepLogits, if set, sees the logits of every row that samples: those after
 	// position pos of a slot's sequence. It is called by Finish's goroutine; the
 	// slice is valid during the call.
@@ -115,6 +118,9 @@ const (
 	KVBF16 KVType = "bf16"
 	KVInt8 KVType = "int8" // with a scale for each position and key head, of K and of V
 )
+
+// Fits tells whether heads of so many elements can be stored so.
+func (t KVType) Fits(headDim int) bool { return t != KVInt8 || headDim%4 == 0 }
 
 // Attention names an implementation of attention.
 type Attention string
@@ -171,7 +177,7 @@ func (c Config) withDefaults() (Config, error) {
 	switch c.KVType = cmp.Or(c.KVType, KVF32); {
 	case c.KVType != KVF32 && c.KVType != KVBF16 && c.KVType != KVInt8:
 		return c, fmt.Errorf("%w: KVType is %q, must be %s, %s or %s", ErrConfig, c.KVType, KVF32, KVBF16, KVInt8)
-	case c.KVType == KVInt8 && c.Model.HeadDim%4 != 0:
+	case !c.KVType.Fits(c.Model.HeadDim):
 		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, the model has %d; use %s",
 			ErrConfig, c.KVType, c.Model.HeadDim, KVBF16)
 	}

@@ -24,8 +24,9 @@
 // residual stream are in float32.
 //
 // Sampling: rows are drawn, and prompts scored, by the threads, each with a Sampler
-// of its own, up to 64 rows of logits at a time. A Processor of a request runs there,
-// and what it does wrong fails its row alone.
+// of its own, up to 64 rows of logits at a time. Of greedy rows, of which nothing but the
+// token is wanted, logits are compared panel by panel and never written. A Processor of a
+// request runs there, and what it does wrong fails its row alone.
 //
 // Adapters: each has a place, with its matrices in panels of float32. A
 // step lays the rows of an adapter side by side and adds two products to those of the
@@ -42,6 +43,10 @@
 //
 // Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
 // Adapters stay, since nobody else has them.
+//
+// Profile: where Config.Profile is set, each thread notes the time at every barrier, and
+// the step's work is counted behind it, without allocation; else there is a branch for
+// each barrier. MeasureMachine says what the threads could reach.
 //
 // Concurrency: Load has a set packed between steps, by the threads that compute them, for
 // an eighth of their time; while there is no step, its caller's goroutine packs. A step runs on all threads from end to end, on the goroutine that

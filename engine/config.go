@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -31,6 +32,10 @@ type Config struct {
 	// the same tokens again, and closed as Trace is. It needs weights that the engine
 	// knows: with an Executor it is refused.
 	Record io.WriteCloser
+
+	// Profile, if set, is told where the time of the CPU executor's steps goes. With an
+	// Executor it is refused.
+	Profile *cpuexec.Profile
 
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated
@@ -67,7 +72,9 @@ type Config struct {
 	UpdateDType string // that updates are stored in: "sent", "f32", "f16" or "bf16"
 
 	// Computing.
-	Compute           string // "f32" or "auto"
+	Compute           string // what weights are multiplied as: "auto", "f32", "bf16" or "int8"
+	Quantize          string // what float weights become with int8: "auto", "q8", "q4" or "column"
+	KVDType           string // of the cache: "auto", "f32", "bf16" or "int8"
 	Attention         string // "auto", "plain" or "tiled"
 	AutoSwitchToFlash *bool
 	Threads           int  // threads that compute
@@ -100,7 +107,8 @@ const Forever time.Duration = -1 * time.Second
 // Info is what an engine runs with.
 type Info struct {
 	Executor    string // name and instruction set
-	Compute     string
+	Compute     string // "f32", "bf16" or "int8"; "" with an executor of the caller's
+	KVType      string // likewise, of the cache
 	Attention   string // "" with an executor of the caller's
 	Threads     int
 	Vocab       int

@@ -12,14 +12,14 @@ func (s *Sampler) kth(logits []float32, k int) float32 {
 	if k == 0 || k >= len(logits) {
 		return lowest
 	}
-	room := min(max(4*k, 1024), len(logits))
+	room := min(max(4*k, 256), len(logits))
 	held := s.kept.ranks[:0]
-	for _, v := range logits {
-		if v <= lowest {
-			continue
-		}
-		if held = append(held, rank(v)); len(held) == room {
-			held, lowest = s.largest(held, k)
+	for i := 0; i < len(logits); {
+		i += s.passes.Above(logits[i:], lowest)
+		for ; i < len(logits) && logits[i] > lowest; i++ {
+			if held = append(held, rank(logits[i])); len(held) == room {
+				held, lowest = s.largest(held, k)
+			}
 		}
 	}
 	if len(held) > k {

@@ -23,10 +23,11 @@ func (c *candidates) total() float64 {
 	return sum
 }
 
-// draw takes the first candidate at which the cumulative probability exceeds u.
-// The sums are total's to the bit, so it never is one of weight 0 at the end.
-func (c *candidates) draw(u float64) int32 {
-	need, last := u*c.total(), len(c.ids)-1
+// draw takes the first candidate at which the cumulative weight exceeds need. The sums
+// are total's to the bit, so where need is below that, it never is one of weight 0 at the
+// end.
+func (c *candidates) draw(need float64) int32 {
+	last := len(c.ids) - 1
 	i, sum := 0, c.weights[0]
 	for sum <= need && i < last {
 		i++

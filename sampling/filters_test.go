@@ -173,7 +173,7 @@ func TestDrawBorder(t *testing.T) {
 		for i, w := range c.weights {
 			k.add(int32(i), w)
 		}
-		if got := k.draw(c.u); got != c.want {
+		if got := k.draw(c.u * k.total()); got != c.want {
 			t.Errorf("%v at %v: %d, want %d", c.weights, c.u, got, c.want)
 		}
 	}

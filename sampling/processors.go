@@ -53,7 +53,7 @@ func (s *Sampler) process(logits []float32, p *Params, h History) (most int32, e
 	if p.Processor != nil {
 		return s.call(p.Processor, h)
 	}
-	if most, err = argmax(s.work); err != nil {
+	if most, err = s.argmax(s.work); err != nil {
 		return 0, fmt.Errorf("%w after the request's biases, penalties and bans", err)
 	}
 	return most, nil
@@ -147,7 +147,7 @@ func (s *Sampler) call(p Processor, h History) (most int32, err error) {
 	if err := p.Process(h.IDs[:n:n], int(h.Prompt), s.work); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrProcessor, err)
 	}
-	if most, err = argmax(s.work); err != nil {
+	if most, err = s.argmax(s.work); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrProcessor, err)
 	}
 	return most, nil

@@ -20,10 +20,13 @@ var (
 // vocabulary, and serves one goroutine. What it answers never depends on earlier
 // draws.
 type Sampler struct {
-	vocab int
-	work  []float32 // logits that processors change
-	kept  candidates
-	sums  [buckets]float64
+	vocab  int
+	passes Passes
+	work   []float32 // logits that processors change
+	kept   candidates
+	sums   [buckets]float64
+	some   [Block]float32 // logits
+	few    [Block]float64 // weights
 }
 
 // Bytes is the scratch memory of a Sampler for rows of vocab logits: 20 per token.
@@ -31,7 +34,7 @@ func Bytes(vocab int) int64 { return 20 * int64(vocab) }
 
 // NewSampler makes a Sampler for rows of vocab logits.
 func NewSampler(vocab int) *Sampler {
-	return &Sampler{vocab: vocab, work: make([]float32, vocab), kept: candidates{
+	return &Sampler{vocab: vocab, passes: Plain, work: make([]float32, vocab), kept: candidates{
 		ids:     make([]int32, 0, vocab),
 		ranks:   make([]uint32, 0, vocab),
 		weights: make([]float64, 0, vocab),
@@ -53,31 +56,21 @@ func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *D
 	if err != nil {
 		return err
 	}
-	var raw logSum
+	raw := distribution{logits: logits, best: float64(logits[most]), temperature: 1}
 	if p.Tell.Logprobs { // first, for the filters use the same scratch memory
-		raw = sumOf(logits, most)
-		out.Top = s.mostLikely(out.Top[:0], logits, int(p.Tell.Top), raw)
+		s.tellTop(&raw, int(p.Tell.Top), out)
 	}
-	d := distribution{logits: logits, temperature: 1}
+	d := raw
 	if p.Processes(h) {
 		if most, err = s.process(logits, p, h); err != nil {
 			return err
 		}
-		d.logits = s.work
+		d = distribution{logits: s.work, best: float64(s.work[most]), temperature: 1}
 	}
-	d.best = float64(d.logits[most])
-	if p.Greedy() {
-		s.kept.reset()
-		s.kept.add(most, 1)
-		out.ID = most
-	} else {
-		d.temperature = float64(p.Temperature)
-		s.keep(&d, p)
-		out.ID = s.kept.draw(key.Uniform())
-	}
+	out.ID = s.choose(&d, p, most, key)
 	if p.Tell.Logprobs {
-		out.Raw = raw.logprob(logits[out.ID])
-		s.asSampled(&d, out)
+		out.Raw = raw.logprob(out.ID)
+		s.asSampled(&d, p, out)
 	}
 	if p.Tell.Kept {
 		out.KeptCount, out.Kept = int32(len(s.kept.ids)), out.Kept[:0]
@@ -86,6 +79,32 @@ func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *D
 		}
 	}
 	return nil
+}
+
+// choose draws a token of d, whose largest logit is most's, and completes d.
+func (s *Sampler) choose(d *distribution, p *Params, most int32, key Key) int32 {
+	if p.Greedy() {
+		s.kept.reset()
+		s.kept.add(most, 1)
+		d.total = 1
+		return most
+	}
+	if p.Temperature != 1 {
+		d.temperature, d.total = float64(p.Temperature), 0
+	}
+	if p.filters() {
+		s.keep(d, p)
+		d.total = s.kept.total()
+		return s.kept.draw(key.Uniform() * d.total)
+	}
+	if d.total == 0 { // else it is that of the raw logits
+		d.total = s.sumAll(d)
+	}
+	id := s.drawAny(d, key.Uniform()*d.total)
+	if p.Tell.Kept {
+		s.gather(d, banned)
+	}
+	return id
 }
 
 // Score fills out with the raw log-probability of a token, and of the top most
@@ -99,9 +118,9 @@ func (s *Sampler) Score(logits []float32, id, top int32, out *Drawn) error {
 	if err := inVocab("id", id, s.vocab); err != nil {
 		return err
 	}
-	raw := sumOf(logits, most)
-	out.Logprob = Logprob{ID: id, Raw: raw.logprob(logits[id]), Sampled: raw.logprob(logits[id])}
-	out.Top = s.mostLikely(out.Top[:0], logits, int(top), raw)
+	raw := distribution{logits: logits, best: float64(logits[most]), temperature: 1}
+	s.tellTop(&raw, int(top), out)
+	out.Logprob = Logprob{ID: id, Raw: raw.logprob(id), Sampled: raw.logprob(id)}
 	for i := range out.Top {
 		out.Top[i].Sampled = out.Top[i].Raw
 	}
@@ -113,17 +132,15 @@ func (s *Sampler) usable(logits []float32) (int32, error) {
 	if len(logits) != s.vocab {
 		return 0, fmt.Errorf("%w: %d of them, the vocabulary has %d", ErrLogits, len(logits), s.vocab)
 	}
-	return argmax(logits)
+	return s.argmax(logits)
 }
 
 // argmax is the id of the largest logit, the lowest id among equals.
-func argmax(logits []float32) (int32, error) {
-	best, id := float32(math.Inf(-1)), -1
-	for i, v := range logits {
-		if v <= best {
-			continue
-		}
-		if !(v <= math.MaxFloat32) { // a NaN fails both comparisons
+func (s *Sampler) argmax(logits []float32) (int32, error) {
+	best, id := banned, -1
+	for i := s.passes.Above(logits, best); i < len(logits); i += s.passes.Above(logits[i:], best) {
+		v := logits[i]
+		if !(v <= math.MaxFloat32) { // a NaN too
 			return 0, fmt.Errorf("%w: that of token %d is %v", ErrLogits, i, v)
 		}
 		best, id = v, i

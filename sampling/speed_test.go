@@ -23,9 +23,9 @@ func kinds() (k []kind) {
 		return p
 	}
 	return []kind{
-		{"greedy", Params{}, 60 * time.Microsecond},
-		{"top-k and top-p", common, 300 * time.Microsecond},
-		{"temperature", Params{Temperature: 0.8}, 0},
+		{"greedy", Params{}, 30 * time.Microsecond},
+		{"top-k and top-p", common, 120 * time.Microsecond},
+		{"temperature", Params{Temperature: 0.8}, 200 * time.Microsecond},
 		{"top-k 5000", Params{Temperature: 0.8, TopK: 5000}, 0},
 		{"top-p", Params{Temperature: 0.8, TopP: 0.95}, 0},
 		{"min-p", Params{Temperature: 0.8, MinP: 0.05}, 0},

@@ -48,6 +48,35 @@ place in line.
 - ` + "`priority`" + `: as fifo, but a request counts as if it had come %d requests earlier for each level of its priority, so that one of
   low priority is passed by a bounded number of younger ones. Without priorities it is fifo.
 
+## Compute types
+
+` + "`compute`" + ` says what matrices are multiplied as, ` + "`kv_dtype`" + ` what keys and values are stored as, each for itself. Everything else, such as norms,
+rotations, softmax and sampling, is computed in float32. Whatever the types, a request has the same bits of logits alone and in any company.
+
+| ` + "`compute`" + ` | weights, in bits | activations | exact |
+|---|---|---|---|
+| ` + "`f32`" + ` | 32 | float32 | whatever the model is stored as |
+| ` + "`bf16`" + ` | 16 | float32 | of a model stored as bf16: its bits are those of ` + "`f32`" + `; other weights are rounded |
+| ` + "`int8`" + ` | 8.5 as Q8_0, 5 as Q4_1 | 8 bits, a scale for each 32 of a row | weights stored as Q8_0 or Q4_1; floats are quantised as ` + "`quantize`" + ` says |
+
+` + "`auto`" + ` takes what most of the model is stored as: int8 for Q8_0 and Q4_1, bf16 for bf16, f32 for f32 and f16; the cache then has the same type. Weights that are computed
+as less than they are stored as are told of when the engine starts. ` + "`quantize`" + ` is for floats under int8: ` + "`q8`" + ` (8.5 bits), ` + "`q4`" + ` (5), or ` + "`column`" + `,
+which gives all weights, quantised ones too, 8 bits with one scale for each output, and activations one for each 256: the fastest for batches, the coarsest.
+
+The cache takes, for a token, a layer and a key head of d elements, 8 d bytes in f32, 4 d in bf16, 2 d + 8 in int8; int8 needs d to be a multiple of 4.
+
+Weights that are sent to an engine later are stored as they come and computed in the formats that the model began with: floats for a model stored as Q4_1 become Q4_1 under int8, which is
+logged. A trainer that needs what it sent takes ` + "`--compute bf16`" + ` or ` + "`f32`" + `. In place, nothing is cast to a quantised type: that is refused.
+
+To choose: keep ` + "`auto`" + `. For logits to compare with another implementation's, ` + "`--compute f32 --kv-dtype f32`" + `. For speed on a model in floats, ` + "`--compute int8`" + `. For more tokens of cache, ` + "`--kv-dtype int8`" + `.
+
+## Tuning
+
+` + "`varlen_compile_config`" + ` is for steps that have prompts in them, ` + "`decode_compile_config`" + ` for those of one token a request; where they say nothing,
+` + "`default_compile_level`" + ` decides for both: 0 none, 1 ` + "`mode=default,dynamic=true`" + `, 2 ` + "`mode=max-autotune-no-cudagraphs,dynamic=true`" + `, 3 the same with ` + "`dynamic=false`" + `.
+On a CPU, what is tuned is the size of the kernels' tiles: modes ` + "`default`" + ` and ` + "`reduce-overhead`" + ` try few, both of ` + "`max-autotune`" + ` all of them; ` + "`dynamic=true`" + ` looks for
+one choice for any number of rows, ` + "`dynamic=false`" + ` for one for each power of two. No bit of a logit depends on it.
+
 ## Variables that are no fields
 
 - ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name; else ` + "`cbactor`" + ` in the user's cache folder.

@@ -66,15 +66,18 @@ func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch 
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*QueryLen(dim):][:QueryLen(dim)]
-		scale := float32At(q, 4*dim)
-		score := func(j int) float32 {
-			var sum int32
-			for d := range dim {
-				sum += (128*int32(int8(q[d])) + int32(int8(q[dim+d]))) * int32(int8(k[d/4*4*kPitch+4*j+d%4]^0x80))
+		var sums [Tile]int32
+		for d := range dim {
+			x, row := int32(int16(binary.LittleEndian.Uint16(q[2*dim+2*wordAt(d):]))), k[d/4*4*kPitch+d%4:]
+			for j := range n {
+				sums[j] += x * int32(int8(row[4*j]^0x80))
 			}
-			return float32(sum) * float32(scale*kScales[j])
 		}
-		attendRow(state, int(n), score)
+		scale := float32At(q, 4*dim)
+		for j := range n {
+			state[stateP+j] = float32(sums[j]) * float32(scale*kScales[j])
+		}
+		soften(state, int(n))
 		var weights [Tile]int32
 		unit := integerWeights(state[stateP:][:n], vScales, &weights)
 		for d := range dim {

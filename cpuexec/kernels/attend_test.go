@@ -71,8 +71,8 @@ var attendTypes = []struct {
 	}},
 }
 
-// odd changes some of x to numbers that are none, or small, or large.
-func odd(r *rand.Rand, x []float32) []float32 {
+// strange changes some of x to numbers that are none, or small, or large.
+func strange(r *rand.Rand, x []float32) []float32 {
 	for range r.IntN(3) {
 		x[r.IntN(len(x))] = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)),
 			0, float32(math.Copysign(0, -1)), 1e-42, -3e-39, 1e38}[r.IntN(8)]
@@ -103,21 +103,21 @@ func sameStates(t *testing.T, what string, got, want []float32, dim int) {
 
 // manyRows adds a page, in two calls where it is longer than a tile, to states of rows
 // queries of which each sees a number of its own.
-func manyRows(t *testing.T, r *rand.Rand, s *Set, rows, pitch, dim int, strange bool) {
+func manyRows(t *testing.T, r *rand.Rand, s *Set, rows, pitch, dim int, strangely bool) {
 	p, q := newTestPage(r, pitch, dim), random(r, rows*dim)
 	written := pitch - r.IntN(pitch)
 	for at := range written {
 		k, v := random(r, dim), random(r, dim)
-		if strange {
-			k, v = odd(r, k), odd(r, v)
+		if strangely {
+			k, v = strange(r, k), strange(r, v)
 		}
 		if r.IntN(9) == 0 {
 			clear(v)
 		}
 		p.put(k, v, at)
 	}
-	if strange {
-		q = odd(r, q)
+	if strangely {
+		q = strange(r, q)
 	}
 	for _, typ := range attendTypes {
 		size := StateLen(dim)
@@ -139,16 +139,7 @@ func manyRows(t *testing.T, r *rand.Rand, s *Set, rows, pitch, dim int, strange 
 			}
 			what := fmt.Sprintf("%s: %d rows, pitch %d, dim %d, from %d", typ.name, rows, pitch, dim, at)
 			sameStates(t, what, got, want, dim)
-			sameBitsOrNaN(t, what+", alone", alone, got)
-		}
-	}
-}
-
-func sameBitsOrNaN(t *testing.T, what string, got, want []float32) {
-	t.Helper()
-	for i := range want {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
-			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
+			sameNumbers(t, what+", alone", alone, got)
 		}
 	}
 }

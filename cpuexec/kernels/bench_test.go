@@ -6,20 +6,6 @@ import (
 	"testing"
 )
 
-func BenchmarkAttend(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	q, k, v := random(r, 64), random(r, 64*32), random(r, 64*32)
-	state := make([]float32, StateLen(64))
-	for _, s := range native() {
-		b.Run(s.Name, func(b *testing.B) {
-			ResetState(state)
-			for range b.N {
-				s.Attend(q, k, v, nil, state, 32, []int32{32}, 64)
-			}
-		})
-	}
-}
-
 // BenchmarkTranspose reports GB/s of panels written, beyond the second level cache.
 func BenchmarkTranspose(b *testing.B) {
 	const k, panels = 128, 1000

@@ -9,9 +9,11 @@ func gemmBF16Go(w []uint16, x, out []float32, k, rows, xStride, outStride int) {
 		var sums [Panel]float32
 		for i, v := range x[r*xStride:][:k] {
 			pair := (*[2 * Panel]uint16)(w[i/2*2*Panel:])
-			for c := range sums {
-				sums[c] = fma(widen(pair[2*c+i%2]), v, sums[c])
+			var line [Panel]float32
+			for c := range line {
+				line[c] = widen(pair[2*c+i%2])
 			}
+			addProducts(sums[:], line[:], v)
 		}
 		copy(out[r*outStride:], sums[:])
 	}
@@ -19,3 +21,16 @@ func gemmBF16Go(w []uint16, x, out []float32, k, rows, xStride, outStride int) {
 
 // widen is a bf16 as a float32.
 func widen(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
+
+// addWidened is addProducts over numbers that are widened.
+func addWidened(sums []float32, x []uint16, f float32) {
+	var wide [Tile]float32
+	for len(x) > 0 {
+		n := min(len(x), Tile)
+		for i, h := range x[:n] {
+			wide[i] = widen(h)
+		}
+		addProducts(sums, wide[:n], f)
+		sums, x = sums[n:], x[n:]
+	}
+}

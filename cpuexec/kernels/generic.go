@@ -26,6 +26,9 @@ var generic = &Set{
 	Norm:          normGo,
 	Rope:          ropeGo,
 	Transpose:     transposeGo,
+	Read:          readGo,
+	MulAddF32:     mulAddF32Go,
+	MulAddInt8:    mulAddInt8Go,
 }
 
 func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
@@ -33,64 +36,46 @@ func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
 		var sums [Panel]float32
 		for i, v := range x[r*xStride:][:k] {
 			line := (*[Panel]float32)(w[i*Panel:])
-			for c := range sums {
-				sums[c] = fma(line[c], v, sums[c])
-			}
+			addProducts(sums[:], line[:], v)
 		}
 		copy(out[r*outStride:], sums[:])
 	}
 }
 
-// attendGo is Attend: row after row.
+// attendGo is Attend.
 func attendGo(q, k, v, _, states []float32, kPitch int, n []int32, dim int) {
-	size := StateLen(dim)
-	for r, n := range n {
-		state, q := states[r*size:][:size], q[r*dim:][:dim]
-		score := func(j int) (s float32) {
-			for d, qd := range q {
-				s = fma(k[d*kPitch+j], qd, s)
-			}
-			return s
-		}
-		attendRow(state, int(n), score)
-		sums := state[stateOut:][:dim]
-		for j, pj := range state[stateP:][:n] {
-			for d, vd := range v[j*dim:][:dim] {
-				sums[d] = fma(vd, pj, sums[d])
-			}
-		}
-	}
+	attendPlainly(addProducts, q, k, v, states, kPitch, n, dim)
 }
 
-// attendBF16Go is AttendBF16: as attendGo, over numbers that are widened.
+// attendBF16Go is AttendBF16: the same over numbers that are widened.
 func attendBF16Go(q []float32, k, v, _ []uint16, states []float32, kPitch int, n []int32, dim int) {
+	attendPlainly(addWidened, q, k, v, states, kPitch, n, dim)
+}
+
+// attendPlainly attends row after row; add adds x[i]*f to sums[i], rounded once.
+func attendPlainly[T float32 | uint16](add func(sums []float32, x []T, f float32), q []float32, k, v []T, states []float32, kPitch int, n []int32, dim int) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*dim:][:dim]
-		score := func(j int) (s float32) {
-			for d, qd := range q {
-				s = fma(widen(k[d*kPitch+j]), qd, s)
-			}
-			return s
+		scores := state[stateP:][:n]
+		clear(scores)
+		for d, x := range q {
+			add(scores, k[d*kPitch:][:n], x)
 		}
-		attendRow(state, int(n), score)
-		sums := state[stateOut:][:dim]
-		for j, pj := range state[stateP:][:n] {
-			for d, vd := range v[j*dim:][:dim] {
-				sums[d] = fma(widen(vd), pj, sums[d])
-			}
+		soften(state, int(n))
+		for j, p := range scores {
+			add(state[stateOut:], v[j*dim:][:dim], p)
 		}
 	}
 }
 
-// attendRow scores n positions, makes them weights relative to the new maximum, and
-// scales what the state has summed before.
-func attendRow(state []float32, n int, score func(j int) float32) {
+// soften makes the scores of n positions weights relative to the new maximum, and scales
+// what the state has summed before.
+func soften(state []float32, n int) {
 	p := (*[Tile]float32)(state[stateP:])
 	top := state[stateMax]
-	for j := range n {
-		p[j] = score(j)
-		top = max(top, p[j])
+	for _, x := range p[:n] {
+		top = max(top, x)
 	}
 	for j := range p {
 		if j >= n {

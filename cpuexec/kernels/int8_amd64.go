@@ -10,6 +10,13 @@ type packed struct {
 	rows  int                                                  // that a call of gemm multiplies in 40 microseconds
 }
 
+var (
+	q8AVX512 = packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}
+	q4AVX512 = packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}
+	q8AVX2   = packed{gemmQ8AVX2, nil, q8Block, 128}
+	q4AVX2   = packed{gemmQ4AVX2, nil, q4Block, 128}
+)
+
 // blocksPerCall is how many blocks a call of gemm takes.
 const blocksPerCall = 12
 

@@ -9,9 +9,9 @@ var avx2 = &Set{
 	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX2),
-	GemmQ8:        packed{gemmQ8AVX2, nil, q8Block, 128}.product,
-	GemmQ4:        packed{gemmQ4AVX2, nil, q4Block, 128}.product,
-	GemmC8:        gemmC8AVX2Rows,
+	GemmQ8:        q8AVX2.product,
+	GemmQ4:        q4AVX2.product,
+	GemmC8:        c8AVX2,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX2.attend,
@@ -20,11 +20,15 @@ var avx2 = &Set{
 	StoreBF16:     storeBF16Asm,
 	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX2),
+	Above:         aboveBy(firstAboveAVX2),
 	AddTile:       addTileAsm,
 	SiluTile:      siluTileBy(siluTileAVX2),
 	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX2, 256),
+	MulAddF32:     mulAddF32By(mulAddF32AVX2),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX2),
 }
 
 var avx512 = &Set{
@@ -32,9 +36,9 @@ var avx512 = &Set{
 	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}.product,
-	GemmQ4:        packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}.product,
-	GemmC8:        gemmC8AVX512Rows,
+	GemmQ8:        q8AVX512.product,
+	GemmQ4:        q4AVX512.product,
+	GemmC8:        c8AVX512,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
@@ -43,19 +47,37 @@ var avx512 = &Set{
 	StoreBF16:     storeBF16Asm,
 	StoreInt8:     storeInt8Asm,
 	Best:          bestBy(aboveAVX512),
+	Above:         aboveBy(firstAboveAVX512),
+	Weigh:         weighAsm,
 	AddTile:       addTileAsm,
 	SiluTile:      siluTileBy(siluTileAVX512),
 	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX512, 512),
+	MulAddF32:     mulAddF32By(mulAddF32AVX512),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX512),
 }
 
-// native lists the assembly Sets that this CPU and its system can run.
+// avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
+var avx512Older = func(s Set) *Set {
+	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	s.MulAddInt8 = avx2.MulAddInt8
+	return &s
+}(*avx512)
+
+// native lists the assembly Sets that this CPU and its system can run. Halves are widened
+// by F16C, which has no flag in package cpu: whatever has AVX2 has it.
 func native() []*Set {
 	var l []*Set
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
-			l = append(l, avx512)
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			if x.HasAVX512VNNI {
+				l = append(l, avx512)
+			} else {
+				l = append(l, avx512Older)
+			}
 		}
 		l = append(l, avx2)
 	}

@@ -29,13 +29,13 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, which
-	// Quantise packed in so many blocks, with panels of that Format, one behind the other:
-	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
-	// as out has 32 numbers.
+	// GemmQ8 and GemmQ4 multiply rows, which Quantise packed in so many blocks, with a
+	// panel of that Format: out[r][0:32]. One row they multiply with as many panels, one
+	// behind the other, as out has 32 numbers.
 	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
-	// GemmC8 does the same for a panel of Format C8 and what QuantiseC8 packed.
+	// GemmC8 does the same with Format C8 and rows, the first of which is the first of 8,
+	// that QuantiseC8 packed.
 	GemmC8 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
 	// Quantise packs n blocks of 32 numbers of each of rows of x (xStride apart) as bytes
@@ -50,8 +50,9 @@ type Set struct {
 	// r, q[r*dim:], sees the first n[r], 1 or more, and its state is states[r*StateLen(dim):].
 	// Queries are scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
 	// v[j*dim+d] is V. Up to Tile floats are read in each row of k, and so behind
-	// its end, whatever n is. What a query answers does not depend on the others. next
-	// is K of the tile to come, of the same kPitch, which is fetched meanwhile: a hint, or nil.
+	// its end, whatever n is. What a query answers does not depend on the others. next is
+	// what the call behind reads, from K on and in one piece, as it lies where K of Tile
+	// positions is followed by V; it is fetched meanwhile: a hint, or nil.
 	Attend func(q, k, v, next, states []float32, kPitch int, n []int32, dim int)
 
 	// AttendBF16 is Attend for a cache in bf16.
@@ -59,10 +60,11 @@ type Set struct {
 
 	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
 	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
-	// is V, and kScales and vScales are those of the positions. dim is a multiple of 4.
+	// is V, of a multiple of 4 positions, and kScales and vScales are those of the positions.
+	// 4*Tile bytes are read of K of 4 dimensions. dim is a multiple of 4.
 	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
 
-	// QuantiseQuery packs a scaled query for AttendInt8.
+	// QuantiseQuery packs a scaled query, of a multiple of 4 elements, for AttendInt8.
 	QuantiseQuery func(q []float32, dst []byte)
 
 	// StoreBF16 writes K and V of a key head, of position at of a page of kPitch positions.
@@ -75,6 +77,12 @@ type Set struct {
 	// of x: most[r] and which[r] are what was found before; the lowest number of equals
 	// is kept when columns ascend. A NaN or +Inf leaves NaN in most[r], for ever.
 	Best func(x []float32, most []float32, which []int32, first, rows, xStride int)
+
+	// Above is the number of the first of x that is not at most bound, or len(x). Weigh
+	// writes 2^((logit-best)*factor/256), 0 where that is below e^-60, and adds them up.
+	// Package sampling has their plain forms: nil where there is none that is faster.
+	Above func(x []float32, bound float32) int
+	Weigh func(logits *[64]float32, best, factor float64, out *[64]float64) float64
 
 	// AddTile adds 32 columns of src to dst, row by row. A srcStride of 0 adds one
 	// row to all.
@@ -95,6 +103,14 @@ type Set struct {
 	// Transpose writes 32 rows of x (xStride apart) into the columns of a panel:
 	// w[i*32+c] = x[c*xStride+i] for i < k.
 	Transpose func(x, w []float32, k, xStride int)
+
+	// Read answers the exclusive or of the words of 8 bytes of b, of which there are a
+	// multiple of 64: what memory gives at most.
+	Read func(b []byte) uint64
+
+	// MulAddF32 and MulAddInt8 multiply and add as fast as this Set can, and answer how
+	// often: rounds, up to a million, times a number that is the Set's own.
+	MulAddF32, MulAddInt8 func(rounds int) float64
 }
 
 // All lists the Sets of this CPU, the fastest first, plain Go last.

@@ -126,6 +126,12 @@ func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSiz
 //go:noescape
 func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 
+// firstAboveAVX2 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
+
 // siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
 // row; dstStride is in bytes.
 //
@@ -136,6 +142,21 @@ func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
 //
 //go:noescape
 func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
+// readAVX2 writes the exclusive or of n*256 bytes, 32 of them at a time, to out.
+//
+//go:noescape
+func readAVX2(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX2 adds 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX2(n int64, out *float32)
+
+// mulAddInt8AVX2 adds four 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX2(n int64, out *int32)
 
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
@@ -382,6 +403,12 @@ func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateS
 //go:noescape
 func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 
+// firstAboveAVX512 is the number of the first of n32*32 values that is not at most bound, or
+// n32*32.
+//
+//go:noescape
+func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
+
 // siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
 // row; dstStride is in bytes.
 //
@@ -392,6 +419,21 @@ func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
 //
 //go:noescape
 func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
+
+// readAVX512 writes the exclusive or of n*512 bytes, 64 of them at a time, to out.
+//
+//go:noescape
+func readAVX512(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX512 adds 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX512(n int64, out *float32)
+
+// mulAddInt8AVX512 adds four 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX512(n int64, out *int32)
 
 // scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
 // fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
@@ -494,6 +536,12 @@ func sumSquares(x *float32, n16 int64) float32
 //go:noescape
 func rope(x *float32, cos *float32, sin *float32, heads int64, half int64, scale float32)
 
+// weighLogits writes 2^((logit-best)*factor/256) of n8*8 logits, 0 where that is below e^-60,
+// and adds them up.
+//
+//go:noescape
+func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor float64) float64
+
 // transpose writes n8*8 values of 8 rows of x into 8 columns of a panel. xStride is
 // in bytes.
 //
@@ -559,11 +607,6 @@ func quantise(x *float32, dst *byte, n int64)
 //
 //go:noescape
 func quantiseGroup(x *float32, dst *byte, blocks int64)
-
-// dotPeakAVX512 does n*6400 products of bytes, 100*n instructions VPDPBUSD.
-//
-//go:noescape
-func dotPeakAVX512(n int64)
 
 // pause tells the CPU n times that this thread spins.
 //

@@ -14,8 +14,12 @@ func main() {
 		}
 		attention(s)
 		above(s)
+		firstAbove(s)
 		siluTile(s)
 		scaleMul(s)
+		read(s)
+		mulAddF32(s)
+		mulAddInt8(s)
 	}
 	attentionInt8()
 	quantiseQuery()
@@ -24,9 +28,9 @@ func main() {
 	addTile()
 	sumSquares()
 	rope()
+	weighLogits()
 	transpose()
 	integerProducts()
-	dotPeak()
 	pause()
 	Generate()
 }
