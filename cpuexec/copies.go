@@ -2,18 +2,23 @@ package cpuexec
 
 import "github.com/cbactor/cbactor/executor"
 
-// copyProducts is how many products of weights and tokens take as long as copying
-// one float32 to memory that is touched for the first time; later it is faster.
-const copyProducts = 4
+// copyReads is how many bytes of weights are multiplied with a token while one of a block
+// is copied, to memory that was touched before.
+const copyReads = 4
 
 // copyCost is what it costs to copy K and V of a token out and in again, against
-// computing the token, both in products:
+// computing the token in a prompt:
 //
-//	2 * copyProducts * (bytes of a block / page size / 4) / weights
+//	2 * products of a token while a byte is copied * (bytes of a block / page size) / products of a token
 //
-// What attention reads is not counted: a long sequence costs more to compute again.
-func copyCost(tokenBytes float64, weights int) float64 {
-	return 2 * copyProducts * tokenBytes / 4 / float64(weights)
+// both by all threads. What attention reads is not counted: a long sequence costs more to
+// compute again.
+func (c *Config) copyCost(blockBytes int64, products int) float64 {
+	perByte := 16.0
+	if c.Compute == ComputeInt8 {
+		perByte = 48
+	}
+	return 2 * perByte * float64(blockBytes) / float64(c.PageSize) / float64(products)
 }
 
 // copyBlocks runs the copies of a Batch.
@@ -23,7 +28,7 @@ func (s *step) copyBlocks(copies []executor.Copy) error {
 	}
 	s.clock.settle(OpRest)
 	s.copies = copies
-	err := s.runOn(len(copies)*s.cache.block/4*copyProducts, s.copy)
+	err := s.runOn(len(copies)*s.cache.block*copyReads, s.copy)
 	s.copies = nil // the caller's
 	s.clock.settle(OpCopy)
 	return err

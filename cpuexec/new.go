@@ -129,7 +129,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.step.cutWork(parts[2])
 	e.adapters = newAdapters(parts[4], c, &d)
 	e.step.adapters = e.adapters
-	e.info.CopyCost = copyCost(float64(e.memory.BlockBytes)/float64(c.PageSize), w.products())
+	e.info.CopyCost = c.copyCost(e.memory.BlockBytes, w.products())
 	return nil
 }
 

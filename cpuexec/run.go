@@ -33,13 +33,13 @@ func (s *step) computeAll() error {
 	if len(s.tokens) == 0 {
 		return nil
 	}
-	return s.runOn(len(s.tokens)*s.weights.products(), s.compute)
+	return s.runOn(len(s.tokens)*int(s.weights.area.size), s.compute)
 }
 
-// runOn calls fn on all threads, or on one if the work, counted in products, is
-// little.
-func (s *step) runOn(products int, fn func(id int)) error {
-	if products <= s.alone {
+// runOn calls fn on all threads, or on one if the work is little: as much as to multiply
+// so many bytes of weights with a token.
+func (s *step) runOn(bytes int, fn func(id int)) error {
+	if bytes <= s.alone {
 		s.threads = 1
 		return s.pool.RunAlone(fn)
 	}

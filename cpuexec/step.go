@@ -10,9 +10,10 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// aloneProducts takes one thread half a millisecond: with less, what threads gain
-// is soon lost at a barrier when one of them has to wait for its CPU.
-const aloneProducts = 4 << 20
+// aloneBytes of weights takes one thread half a millisecond to multiply a token with, in
+// every format: with less, what threads gain is soon lost at a barrier when one of them has
+// to wait for its CPU.
+const aloneBytes = 14 << 20
 
 // step is a step while it is computed: the sequences, the cache, the activations.
 // Worker 0 prepares it, all workers compute, worker 0 ends it.
@@ -31,7 +32,7 @@ type step struct {
 	packTime time.Duration
 
 	threads int // that work at this step
-	alone   int // products of weights and tokens up to which one thread computes
+	alone   int // bytes of weights times tokens up to which one thread computes
 
 	slots []slot
 	open  int // slots admitted and not retired
@@ -120,7 +121,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		nextHead: make([]atomic.Int32, d.layers),
 		qScale:   queryScale(d.headDim),
 		packs:    c.packs(),
-		alone:    aloneProducts,
+		alone:    aloneBytes,
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
 	if c.MaxAdapters > 0 {

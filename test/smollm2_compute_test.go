@@ -23,8 +23,6 @@ func TestSmolLM2Computes(t *testing.T) {
 		{"int8 over a cache in int8", cpuexec.Config{Compute: cpuexec.ComputeInt8, KVType: cpuexec.KVInt8}, 0.02, 0.7},
 		{"bf16", cpuexec.Config{Compute: cpuexec.ComputeBF16}, 0.01, 0.3},
 		{"int8 column", cpuexec.Config{Compute: cpuexec.ComputeInt8, Quantize: cpuexec.QuantizeColumn}, 0.06, 1},
-		{"int8 column over a cache in int8", cpuexec.Config{Compute: cpuexec.ComputeInt8, Quantize: cpuexec.QuantizeColumn, KVType: cpuexec.KVInt8}, 0.06, 1},
-		{"bf16 over a cache in bf16", cpuexec.Config{Compute: cpuexec.ComputeBF16, KVType: cpuexec.KVBF16}, 0.01, 0.3},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			g, c := smol(t)
