@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,9 @@ func TestPages(t *testing.T) {
 	}
 	for _, root := range []string{"testdata", "../.."} {
 		files, err := pages(root)
+		if root != "testdata" && errors.Is(err, fs.ErrNotExist) {
+			t.Skip("the project has not been measured yet")
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

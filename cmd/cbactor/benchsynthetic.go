@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -79,8 +78,8 @@ type syntheticMeasurement struct {
 
 // String is the measurement in a line of text.
 func (m syntheticMeasurement) String() string {
-	return fmt.Sprintf("%d sequences to a context of %d: %.1f tokens/s decoding (%d in %.3f s), prompts before that %.1f tokens/s (%d)\n",
-		m.Batch, m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
+	return fmt.Sprintf("%s to a context of %d: %.1f tokens/s decoding (%d in %.3f s), prompts before that %.1f tokens/s (%d)\n",
+		counted(m.Batch, "sequence"), m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
 }
 
 // benchSynthetic measures a workload that is made up.
@@ -97,7 +96,10 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	info := e.Info()
 	prompt := f.synthetic.prompt(info.PageSize)
 	cases := bench.Synthetic(f.synthetic.batch, prompt, f.synthetic.context-prompt, info.Vocab)
-	if err := errors.Join(fits(benchRequests(cases, ""), info), holds(&f.synthetic, info)); err != nil {
+	if err := fits(benchRequests(cases, "case"), info); err != nil {
+		return err
+	}
+	if err := holds(&f.synthetic, info); err != nil {
 		return err
 	}
 	if err := c.warmUp(ctx, e, cases); err != nil {
@@ -121,8 +123,8 @@ func holds(f *syntheticFlags, info engine.Info) error {
 	margin, _ := settingOf(info, "safety_margin").(float64) // none: there is no margin
 	pages, room := f.batch*((f.context+info.PageSize-1)/info.PageSize), info.Blocks-int(margin*float64(info.Blocks))
 	if pages > room {
-		return badUsage("%d sequences of %d tokens take %d blocks of the cache, which has room for %d: set --num-blocks or --max-memory-percent higher, or measure fewer",
-			f.batch, f.context, pages, room)
+		return badUsage("%s of %d tokens take %d blocks of the cache, which has room for %d: set --num-blocks or --max-memory-percent higher, or measure fewer",
+			counted(f.batch, "sequence"), f.context, pages, room)
 	}
 	return nil
 }
