@@ -12,7 +12,8 @@
 //
 // Attention: neighbouring positions of a sequence share what they read of the cache, up
 // to 16 of them and their query heads. Threads take such spans as they come; long contexts are
-// shared by segments.
+// shared by segments. Where all that a step computes of a sequence is one span, as in decoding, who
+// takes it stores its keys and values first, for nobody else reads them in this step.
 //
 // Numbers: a matrix is packed in one kernels.Format, which Config.Compute, Config.Quantize
 // and what is stored decide at New. Blocks of Q8_0 and Q4_1 are computed with as they are,
@@ -35,7 +36,8 @@
 //
 // Memory: Plan says before anything is taken what New takes: packed weights, the
 // KV pool, the host pool, the sequences' state, work space, places of adapters. All of
-// it is mapped, and untouched until used. The host pool is memory like the pool's,
+// it is mapped, weights and KV pool in huge pages where the system has them, and untouched
+// until used. The host pool is memory like the pool's,
 // beside it. A weight set stays the caller's, is read while it is loaded (rows of the embedding)
 // and must not change. What is derived from it lies in one of Config.WeightSets places: Load
 // takes the memory of a place that was never used, Drop leaves it for the next set, and

@@ -12,8 +12,8 @@ const (
 	OpEmbed     Operation = iota // rows of the embedding, angles of positions
 	OpNorm                       // and activations made integers behind it
 	OpQKV                        // the products that give queries, keys and values
-	OpStore                      // rotation, and keys and values into the cache
-	OpAttention                  // of queries over the cache
+	OpStore                      // rotation, and keys and values into the cache, where not beside attention
+	OpAttention                  // of queries over the cache; where each item reads what it stores, OpStore too
 	OpOut                        // the product behind attention
 	OpGateUp                     // the two products of the feed-forward part, and its gate
 	OpDown                       // the product behind it

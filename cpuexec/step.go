@@ -50,7 +50,7 @@ type step struct {
 	greedy  []sample // those while they are laid out
 	spans   []span   // of the tokens
 	items   []item   // of the spans
-	apart   bool     // no item reads what another one has stored: each stores what it reads
+	apart   bool     // no item reads what another one stores, as blocks that are written have one slot: each stores first
 
 	firstGreedy int // of samples
 
