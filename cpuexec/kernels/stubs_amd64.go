@@ -582,8 +582,8 @@ func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 //go:noescape
 func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
 
-// gemmC8AVX512 multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead
-// bytes behind w on it fetches memory, step bytes for 4 k.
+// gemmC8AVX512 multiplies rows with a panel. outStride is in bytes. From ahead
+// bytes behind w on it fetches memory, step bytes for 4 k of 8 rows.
 //
 //go:noescape
 func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)
