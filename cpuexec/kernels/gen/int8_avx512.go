@@ -19,13 +19,13 @@ const (
 // hide what one takes, and all sums fit the registers.
 var passRows = []int{6, 4, 2, 1}
 
-// gemmPacked512 multiplies rows with up to blocksPerCall blocks of a panel.
+// gemmPacked512 multiplies rows with blocks of a panel.
 func gemmPacked512(p packing) {
 	name := "gemm" + p.name + "AVX512"
 	TEXT(name, 0, "func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)")
 	Pragma("noescape")
-	Doc(name+fmt.Sprintf(" multiplies packed rows with 1 to %d blocks of a panel, and adds where from", blocksPerCall),
-		"is not 0. Strides are in bytes.")
+	Doc(name+" multiplies packed rows with blocks of a panel, and adds where from is not 0.",
+		fmt.Sprintf("Strides are in bytes. Of 4 bits there are %d blocks at most.", unpackedBlocks))
 	w := Load(Param("w"), GP64())
 	x := stridedRows{Load(Param("x"), GP64()), GP64(), Load(Param("xStride"), GP64())}
 	out, rows := Load(Param("out"), GP64()), Load(Param("rows"), GP64())
@@ -34,7 +34,7 @@ func gemmPacked512(p packing) {
 	broadcast(magic, avx512.v(regMagic))
 	if p.bits == 4 {
 		packed := w
-		w = frame(blocksPerCall * unpackedBlock)
+		w = frame(unpackedBlocks * unpackedBlock)
 		for _, n := range passRows[:3] {
 			pass := fmt.Sprintf("%s_first%d", name, n)
 			CMPQ(rows, U8(n))

@@ -6,6 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// nibbleMask is the low nibbles of 4 bytes.
 var nibbleMask *Mem
 
 // unpackDots512 does dots512 with a block of 4 bits, which it unpacks into the frame: low
