@@ -2,11 +2,12 @@
 
 package kernels
 
-// c8Ahead is how far ahead of 8 rows alone the panel is fetched.
-const c8Ahead = 4096
+// c8PerCall is how many blocks of 8 rows a call of the product multiplies, at least: in
+// 10 microseconds.
+const c8PerCall = 400
 
-// c8AVX512 is GemmC8. While rows pass a panel, the first 16 of them, the next one
-// is fetched.
+// c8AVX512 is GemmC8. While the rows of a first call pass a panel, all of them, the next
+// one is fetched: slowly, as the third level cache gives it.
 func c8AVX512(w, x []byte, out []float32, blocks, rows, outStride int) {
 	checkC8(w, x, out, blocks, rows, outStride)
 	size := C8.PanelBytes(blocks * Block)
@@ -17,16 +18,12 @@ func c8AVX512(w, x []byte, out []float32, blocks, rows, outStride int) {
 		}
 		return
 	}
-	for r := 0; r < rows; r += C8Rows {
-		ahead, step := c8Ahead, 128
-		if rows > C8Rows {
-			ahead, step = size/2*(2+r/C8Rows), 64
-		}
-		if r >= 2*C8Rows {
-			ahead, step = 0, 0
-		}
-		gemmC8AVX512(&w[0], &x[C8Bytes(r, blocks)], &out[r*outStride], int64(blocks), int64(min(C8Rows, rows-r)),
-			int64(4*outStride), int64(ahead), int64(step))
+	some := (c8PerCall/blocks + 1) * C8Rows
+	step := (4*Panel*C8Rows + min(rows, some) - 1) / min(rows, some)
+	for r := 0; r < rows; r += some {
+		gemmC8AVX512(&w[0], &x[C8Bytes(r, blocks)], &out[r*outStride], int64(blocks), int64(min(some, rows-r)),
+			int64(4*outStride), int64(size), int64(step))
+		step = 0
 	}
 }
 

@@ -4,21 +4,22 @@ package kernels
 
 // packed is the assembly of a product with packed rows.
 type packed struct {
-	gemm  func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)
-	row   func(w, x *byte, out *float32, blocks, panels int64) // nil where gemm serves one row as well
-	block int                                                  // bytes of a panel for 32 k
-	rows  int                                                  // that a call of gemm multiplies in 40 microseconds
+	gemm   func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)
+	row    func(w, x *byte, out *float32, blocks, panels int64) // nil where gemm serves one row as well
+	block  int                                                  // bytes of a panel for 32 k
+	blocks int                                                  // that a call of gemm takes, so that they stay in the first level cache
+	rows   int                                                  // that it multiplies in 40 microseconds
 }
 
 var (
-	q8AVX512 = packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}
-	q4AVX512 = packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}
-	q8AVX2   = packed{gemmQ8AVX2, nil, q8Block, 128}
-	q4AVX2   = packed{gemmQ4AVX2, nil, q4Block, 128}
+	q8AVX512 = packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 24, 256}
+	q4AVX512 = packed{gemmQ4AVX512, rowQ4AVX512, q4Block, unpackedBlocks, 512}
+	q8AVX2   = packed{gemmQ8AVX2, nil, q8Block, 12, 128}
+	q4AVX2   = packed{gemmQ4AVX2, nil, q4Block, 12, 128}
 )
 
-// blocksPerCall is how many blocks a call of gemm takes.
-const blocksPerCall = 12
+// unpackedBlocks is how many blocks gemmQ4AVX512 has room for in its frame.
+const unpackedBlocks = 12
 
 // rowPace is how many blocks a call of row multiplies in 40 microseconds, where they come
 // from memory as slowly as 10 GB/s.
@@ -33,7 +34,7 @@ func (p packed) product(w, x []byte, out []float32, blocks, rows, outStride int)
 	_ = w[blocks*p.block-1] // the assembly trusts these
 	_ = x[PackedBytes(rows, blocks)-1]
 	_ = out[(rows-1)*outStride+Panel-1]
-	calls := (blocks + blocksPerCall - 1) / blocksPerCall
+	calls := (blocks + p.blocks - 1) / p.blocks
 	some := (blocks + calls - 1) / calls
 	for r := 0; r < rows; r += p.rows {
 		for b := 0; b < blocks; b += some {

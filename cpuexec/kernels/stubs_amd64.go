@@ -548,8 +548,8 @@ func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor f
 //go:noescape
 func transpose(x *float32, w *float32, n8 int64, xStride int64)
 
-// gemmQ8AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
-// is not 0. Strides are in bytes.
+// gemmQ8AVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. Of 4 bits there are 12 blocks at most.
 //
 //go:noescape
 func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
@@ -565,8 +565,8 @@ func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 //go:noescape
 func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
 
-// gemmQ4AVX512 multiplies packed rows with 1 to 12 blocks of a panel, and adds where from
-// is not 0. Strides are in bytes.
+// gemmQ4AVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. Of 4 bits there are 12 blocks at most.
 //
 //go:noescape
 func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
@@ -582,8 +582,8 @@ func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 //go:noescape
 func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
 
-// gemmC8AVX512 multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead
-// bytes behind w on it fetches memory, step bytes for 4 k.
+// gemmC8AVX512 multiplies rows with a panel. outStride is in bytes. From ahead
+// bytes behind w on it fetches memory, step bytes for 4 k of 8 rows.
 //
 //go:noescape
 func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, ahead int64, step int64)

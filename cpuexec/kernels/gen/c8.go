@@ -25,20 +25,24 @@ func (p c8Part) next(x reg.Register) {
 	ADDQ(x, p.tail)
 }
 
-// gemmC8512 multiplies 8 rows with a panel. The float sums of a group are few, and in the
+// gemmC8512 multiplies rows, 8 at a time, with a panel. The float sums of 8 are in the
 // frame.
 func gemmC8512() {
 	const name = "gemmC8AVX512"
 	TEXT(name, 0, "func(w, x *byte, out *float32, blocks, rows, outStride, ahead, step int64)")
 	Pragma("noescape")
-	Doc(name+" multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead",
-		"bytes behind w on it fetches memory, step bytes for 4 k.")
+	Doc(name+" multiplies rows with a panel. outStride is in bytes. From ahead",
+		"bytes behind w on it fetches memory, step bytes for 4 k of 8 rows.")
 	z := avx512.v
 	sums := frame(8 * 4 * panel)
-	w, x, fetch := Load(Param("w"), GP64()), Load(Param("x"), GP64()), Load(Param("ahead"), GP64())
-	ADDQ(w, fetch)
+	w, x, next := GP64(), Load(Param("x"), GP64()), Load(Param("ahead"), GP64())
+	ADDQ(Load(Param("w"), w), next)
 	step := Load(Param("step"), GP64())
-	part := c8Part{Load(Param("blocks"), GP64()), GP64(), GP64()}
+	out, rows := Load(Param("out"), GP64()), Load(Param("rows"), GP64())
+	part := c8Part{GP64(), GP64(), GP64()}
+	Label(name + "_eight")
+	Load(Param("w"), w)
+	Load(Param("blocks"), part.blocks)
 	avx512.zero(0)
 	for i := range 16 {
 		VMOVUPS(z(0), mem(sums, 64*i))
@@ -50,8 +54,8 @@ func gemmC8512() {
 	}
 	Label(name + "_block")
 	for j := range 8 {
-		PREFETCHT0(mem(fetch, 0))
-		ADDQ(step, fetch)
+		PREFETCHT1(mem(next, 0))
+		ADDQ(step, next)
 		for c := range 2 {
 			VMOVDQU64(mem(w, 128*j+64*c), z(16+j%2*2+c))
 		}
@@ -78,15 +82,21 @@ func gemmC8512() {
 	LEAQ(mem(part.tail, 64), x)
 	CMPQ(part.blocks, Imm(0))
 	JNE(LabelRef(name + "_group"))
-	c8Columns(name, w, sums)
+	c8Columns(name, w, sums, out, rows, part.left)
+	CMPQ(rows, Imm(0))
+	JNE(LabelRef(name + "_eight"))
 	end()
 }
 
-// c8Columns multiplies the rows' sums with the columns' scales, behind the panel at w.
-func c8Columns(name string, w reg.Register, sums reg.Register) {
+// c8Columns multiplies the sums of up to 8 of the rows left with the columns' scales,
+// behind the panel at w.
+func c8Columns(name string, w, sums, out, rows, left reg.Register) {
 	z := avx512.v
-	out, rows, at := Load(Param("out"), GP64()), Load(Param("rows"), GP64()), GP64()
-	stride := Load(Param("outStride"), GP64())
+	at, stride := GP64(), Load(Param("outStride"), GP64())
+	MOVQ(I32(8), left)
+	CMPQ(rows, left)
+	CMOVQLT(rows, left)
+	SUBQ(left, rows)
 	MOVQ(sums, at)
 	for c := range 2 {
 		VMOVUPS(mem(w, 64*c), z(c))
@@ -98,7 +108,7 @@ func c8Columns(name string, w reg.Register, sums reg.Register) {
 	}
 	addq(4*panel, at)
 	ADDQ(stride, out)
-	DECQ(rows)
+	DECQ(left)
 	JNZ(LabelRef(name + "_row"))
 }
 

@@ -19,11 +19,10 @@ const (
 // is the bits of that float plus the integer.
 const magic = 0x4b400000
 
-// A call of a product takes up to so many blocks, so that they stay in the first level
-// cache while rows pass, 4-bit ones unpacked in the frame.
+// A call of gemmQ4AVX512 takes up to so many blocks, which are unpacked in the frame.
 const (
-	blocksPerCall = 12
-	unpackedBlock = 1024 + 2*4*panel // bytes, then scales and minima in float32
+	unpackedBlocks = 12
+	unpackedBlock  = 1024 + 2*4*panel // bytes, then scales and minima in float32
 )
 
 // packing is how a panel stores 32 k: 8 bits or 4.

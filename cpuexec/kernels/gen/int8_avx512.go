@@ -19,28 +19,38 @@ const (
 // hide what one takes, and all sums fit the registers.
 var passRows = []int{6, 4, 2, 1}
 
-// gemmPacked512 multiplies rows with up to blocksPerCall blocks of a panel.
+// gemmPacked512 multiplies rows with blocks of a panel.
 func gemmPacked512(p packing) {
 	name := "gemm" + p.name + "AVX512"
 	TEXT(name, 0, "func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)")
 	Pragma("noescape")
-	Doc(name+fmt.Sprintf(" multiplies packed rows with 1 to %d blocks of a panel, and adds where from", blocksPerCall),
-		"is not 0. Strides are in bytes.")
+	Doc(name+" multiplies packed rows with blocks of a panel, and adds where from is not 0.",
+		fmt.Sprintf("Strides are in bytes. Of 4 bits there are %d blocks at most.", unpackedBlocks))
 	w := Load(Param("w"), GP64())
 	x := stridedRows{Load(Param("x"), GP64()), GP64(), Load(Param("xStride"), GP64())}
 	out, rows := Load(Param("out"), GP64()), Load(Param("rows"), GP64())
 	blocks := GP64()
-	if p.bits == 4 {
-		w = p.unpack512(name, w, blocks)
-	}
 	ahead := p.begin512(blocks)
 	broadcast(magic, avx512.v(regMagic))
+	if p.bits == 4 {
+		packed := w
+		w = frame(unpackedBlocks * unpackedBlock)
+		for _, n := range passRows[:3] {
+			pass := fmt.Sprintf("%s_first%d", name, n)
+			CMPQ(rows, U8(n))
+			JLT(LabelRef(pass + "_less"))
+			p.pass512(pass, n, w, packed, ahead, x, out, blocks)
+			SUBQ(Imm(uint64(n)), rows)
+			JMP(LabelRef(fmt.Sprintf("%s_%d", name, passRows[0])))
+			Label(pass + "_less")
+		}
+	}
 	for _, n := range passRows {
 		pass := fmt.Sprintf("%s_%d", name, n)
 		Label(pass)
 		CMPQ(rows, U8(n))
 		JLT(LabelRef(pass + "_less"))
-		p.pass512(pass, n, w, ahead, x, out, blocks)
+		p.pass512(pass, n, w, nil, ahead, x, out, blocks)
 		SUBQ(Imm(uint64(n)), rows)
 		JMP(LabelRef(pass))
 		Label(pass + "_less")
@@ -77,36 +87,9 @@ func (l lookahead) fetch(name string, p packing, rows int) {
 	Label(name + "_fetched")
 }
 
-// unpack512 unpacks blocks into the frame.
-func (p packing) unpack512(name string, w, left reg.Register) reg.Register {
-	z := avx512.v
-	first, to := frame(blocksPerCall*unpackedBlock), GP64()
-	MOVQ(first, to)
-	Load(Param("blocks"), left)
-	broadcast(0x0f0f0f0f, z(regMagic))
-	Label(name + "_unpack")
-	for i := range 8 {
-		low, high, at := z(2*i), z(2*i+1), i/4*512+i%4*64
-		VMOVDQU64(mem(w, 64*i), low)
-		VPSRLW(Imm(4), low, high)
-		VPANDD(z(regMagic), low, low)
-		VPANDD(z(regMagic), high, high)
-		VMOVDQA64(low, mem(to, at))
-		VMOVDQA64(high, mem(to, at+256))
-	}
-	for i := range 4 {
-		VCVTPH2PS(mem(w, p.d+32*i), z(16+i))
-		VMOVUPS(z(16+i), mem(to, 1024+64*i))
-	}
-	addq(p.block, w)
-	addq(p.step, to)
-	DECQ(left)
-	JNZ(LabelRef(name + "_unpack"))
-	return first
-}
-
-// pass512 multiplies n rows with the blocks at w, adds, and goes on to the next rows.
-func (p packing) pass512(name string, n int, weights reg.Register, ahead lookahead, x stridedRows, out, left reg.Register) {
+// pass512 multiplies n rows with the blocks at weights, adds, and goes on to the next rows.
+// The first rows find them packed, and leave them unpacked there.
+func (p packing) pass512(name string, n int, weights, packed reg.Register, ahead lookahead, x stridedRows, out, left reg.Register) {
 	z := avx512.v
 	w, row, stride, from := GP64(), GP64(), Load(Param("outStride"), GP64()), GP64()
 	for i := range 2 * n {
@@ -122,7 +105,12 @@ func (p packing) pass512(name string, n int, weights reg.Register, ahead lookahe
 	Load(Param("blocks"), left)
 	Label(name + "_block")
 	ahead.fetch(name, p, n)
-	p.dots512(n, w, x)
+	if packed != nil {
+		p.unpackDots512(n, packed, w, x)
+		addq(p.block, packed)
+	} else {
+		p.dots512(n, w, x)
+	}
 	p.scale512(n, w, x)
 	x.next(xBlock)
 	addq(p.step, w)
