@@ -28,7 +28,7 @@ func TestChunksOfCacheTypes(t *testing.T) {
 		newDriver(t, cfg, 256, true).run(s)
 		for i, name := range kernelNames() {
 			for j, chunk := range []int{1, 7, 32, 65} {
-				cfg.Kernels, cfg.Threads = name, 1+(i+j)%2
+				cfg.Kernels, cfg.Threads = name, someThreads[(i+j)%3]
 				d := newDriver(t, cfg, chunk, true)
 				d.e.step.alone = 0
 				other := s.again()
