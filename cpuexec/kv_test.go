@@ -159,15 +159,20 @@ func TestPlainAttentionOfCacheTypes(t *testing.T) {
 	}
 }
 
-func TestInt8NeedsHeadsOfFours(t *testing.T) {
+func TestHeadsThatInt8Takes(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	c := *m
-	c.HeadDim = 6
-	if _, err := New(Config{Model: &c, Weights: set, KVType: KVInt8}); !errors.Is(err, ErrConfig) {
-		t.Errorf("heads of 6 elements: %v", err)
+	for _, c.HeadDim = range []int{6, 1028} {
+		if _, err := New(Config{Model: &c, Weights: set, KVType: KVInt8}); !errors.Is(err, ErrConfig) {
+			t.Errorf("heads of %d elements: %v", c.HeadDim, err)
+		}
+		if _, err := Plan(Config{Model: &c, KVType: KVBF16}); err != nil {
+			t.Errorf("%d elements in bf16: %v", c.HeadDim, err)
+		}
 	}
-	if _, err := Plan(Config{Model: &c, KVType: KVBF16}); err != nil {
-		t.Errorf("in bf16: %v", err)
+	c.HeadDim = 1024
+	if _, err := Plan(Config{Model: &c, KVType: KVInt8}); err != nil {
+		t.Errorf("heads of %d elements: %v", c.HeadDim, err)
 	}
 	if _, err := Plan(Config{Model: m, KVType: "fp8"}); !errors.Is(err, ErrConfig) {
 		t.Errorf("fp8: %v", err)
