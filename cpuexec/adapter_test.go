@@ -133,9 +133,9 @@ func TestAdapterBits(t *testing.T) {
 		s.adapter = fmt.Sprint(i%4 - 1)
 		alone.run(s)
 	}
-	for _, name := range kernelNames() {
-		for _, chunk := range []int{1, 5, 64} {
-			cfg.Kernels, cfg.Threads = name, 1+chunk%2
+	for k, name := range kernelNames() {
+		for j, chunk := range []int{1, 5, 64} {
+			cfg.Kernels, cfg.Threads = name, someThreads[(j+k)%3]
 			d := newDriver(t, cfg, chunk, true)
 			d.e.step.alone = 0
 			load(d)

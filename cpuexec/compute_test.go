@@ -167,7 +167,8 @@ func TestComputeIsCloseToTheModel(t *testing.T) {
 }
 
 // TestComputeBits runs sequences alone and together, in chunks of many sizes, on every
-// instruction set and number of threads: not a bit of the logits changes.
+// instruction set and numbers of threads, more than there are tokens too: not a bit of the
+// logits changes.
 func TestComputeBits(t *testing.T) {
 	for _, c := range computeCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,9 +181,9 @@ func TestComputeBits(t *testing.T) {
 				alone.run(s)
 			}
 			for _, name := range kernelNames() {
-				for i, chunk := range []int{1, 7, 33, 64} {
-					cfg.Kernels, cfg.Threads = name, 1+i%2
-					d := newDriver(t, cfg, chunk, true)
+				for i, by := range []struct{ threads, chunk int }{{2, 1}, {5, 3}, {2, 33}, {1, 64}} {
+					cfg.Kernels, cfg.Threads = name, by.threads
+					d := newDriver(t, cfg, by.chunk, true)
 					d.e.step.alone = 0
 					batch := make([]*sequence, len(all))
 					for j, s := range all {
@@ -191,7 +192,7 @@ func TestComputeBits(t *testing.T) {
 					d.run(batch...)
 					single := all[i].again()
 					d.run(single)
-					what := fmt.Sprintf("%s, %d threads, chunks of %d", name, cfg.Threads, chunk)
+					what := fmt.Sprintf("%s, %d threads, chunks of %d", name, by.threads, by.chunk)
 					sameLogits(t, what, single.logits, all[i].logits)
 					for j, s := range all {
 						sameLogits(t, fmt.Sprintf("%s, sequence %d", what, j), batch[j].logits, s.logits)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -119,8 +120,11 @@ const (
 	KVInt8 KVType = "int8" // with a scale for each position and key head, of K and of V
 )
 
-// Fits tells whether heads of so many elements can be stored so.
-func (t KVType) Fits(headDim int) bool { return t != KVInt8 || headDim%4 == 0 }
+// Fits tells whether heads of so many elements can be stored so: KVInt8 takes multiples of
+// 4 up to kernels.MaxInt8Dim.
+func (t KVType) Fits(headDim int) bool {
+	return t != KVInt8 || headDim%4 == 0 && headDim <= kernels.MaxInt8Dim
+}
 
 // Attention names an implementation of attention.
 type Attention string
@@ -178,8 +182,8 @@ func (c Config) withDefaults() (Config, error) {
 	case c.KVType != KVF32 && c.KVType != KVBF16 && c.KVType != KVInt8:
 		return c, fmt.Errorf("%w: KVType is %q, must be %s, %s or %s", ErrConfig, c.KVType, KVF32, KVBF16, KVInt8)
 	case !c.KVType.Fits(c.Model.HeadDim):
-		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, the model has %d; use %s",
-			ErrConfig, c.KVType, c.Model.HeadDim, KVBF16)
+		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, at most %d, the model has %d; use %s",
+			ErrConfig, c.KVType, kernels.MaxInt8Dim, c.Model.HeadDim, KVBF16)
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)

@@ -86,8 +86,9 @@ func (s *step) finish(id int, in *input) *input {
 		s.clock.mark(id, OpQuantise)
 		return own
 	}
-	lo, hi := share(len(s.tokens), id, s.threads)
-	s.quantise(in, lo, hi-lo)
+	if lo, hi := share(len(s.tokens), id, s.threads); lo < hi { // there may be fewer rows than threads
+		s.quantise(in, lo, hi-lo)
+	}
 	s.sync(id, OpQuantise)
 	return in
 }

@@ -28,7 +28,7 @@ func TestChunksOfCacheTypes(t *testing.T) {
 		newDriver(t, cfg, 256, true).run(s)
 		for i, name := range kernelNames() {
 			for j, chunk := range []int{1, 7, 32, 65} {
-				cfg.Kernels, cfg.Threads = name, 1+(i+j)%2
+				cfg.Kernels, cfg.Threads = name, someThreads[(i+j)%3]
 				d := newDriver(t, cfg, chunk, true)
 				d.e.step.alone = 0
 				other := s.again()
@@ -159,15 +159,20 @@ func TestPlainAttentionOfCacheTypes(t *testing.T) {
 	}
 }
 
-func TestInt8NeedsHeadsOfFours(t *testing.T) {
+func TestHeadsThatInt8Takes(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	c := *m
-	c.HeadDim = 6
-	if _, err := New(Config{Model: &c, Weights: set, KVType: KVInt8}); !errors.Is(err, ErrConfig) {
-		t.Errorf("heads of 6 elements: %v", err)
+	for _, c.HeadDim = range []int{6, 1028} {
+		if _, err := New(Config{Model: &c, Weights: set, KVType: KVInt8}); !errors.Is(err, ErrConfig) {
+			t.Errorf("heads of %d elements: %v", c.HeadDim, err)
+		}
+		if _, err := Plan(Config{Model: &c, KVType: KVBF16}); err != nil {
+			t.Errorf("%d elements in bf16: %v", c.HeadDim, err)
+		}
 	}
-	if _, err := Plan(Config{Model: &c, KVType: KVBF16}); err != nil {
-		t.Errorf("in bf16: %v", err)
+	c.HeadDim = 1024
+	if _, err := Plan(Config{Model: &c, KVType: KVInt8}); err != nil {
+		t.Errorf("heads of %d elements: %v", c.HeadDim, err)
 	}
 	if _, err := Plan(Config{Model: m, KVType: "fp8"}); !errors.Is(err, ErrConfig) {
 		t.Errorf("fp8: %v", err)

@@ -43,34 +43,40 @@ const (
 const cacheLine = 64
 
 // maxHeadRows is how many rows go through the output head at a time: enough to pay
-// for reading it, few enough that logits stay small.
-const maxHeadRows = 64
+// for reading it, few enough that logits stay small. They are one part of rows for every
+// panel, as headBest takes them.
+const maxHeadRows = rowBlock
 
 // headRows is how many of them a step can have use for: logits may be wanted after
 // every token, and once more for every fork.
 func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots) }
 
 // Plan computes what New will take for cfg, whose weights are not looked at, but for
-// what they are Stored as where Compute is ComputeInt8. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
-// tokens can use, of a quarter of MemoryLimit, and of what MaxMemory leaves beside
-// weights, slots, work and sampling. The host pool is HostBlocks and no
-// less, or refused. Then
+// what they are Stored as where Compute is ComputeInt8. The pool is the smallest of
+// NumBlocks, of what MaxSlots sequences of MaxContext tokens can use, of a quarter of
+// MemoryLimit, and of what MaxMemory leaves beside weights, slots, work and sampling. The
+// host pool is HostBlocks and no less, or refused. Then
 //
-//	BlockBytes = layers * key heads * (K + V + scales of both), K and V of PageSize times
-//	           the head's dimension, in int8 with V of positions rounded up to 4, and a scale
-//	           in float32 for each position
+//	BlockBytes = layers * key heads * (K + V + scales of both): K and V of PageSize times
+//	           the head's dimension, in int8 with V of positions rounded up to 4, and a
+//	           scale in float32 for each position
 //	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = matrices, as kernels.Format says of their panels of 32 columns
 //	           + 4 * norms and biases, padded to 32
 //	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
-//	Work     = 4 * (MaxTokens * widths of all activations + up to 64 rows of the head
-//	           + with adapters: the padded ranks of the modules of a matrix)
-//	           + contexts beyond 1,024: attention states of all heads of up to 16 tokens, for each 1,024 of MaxContext)
-//	           + 4 * Threads * (a tile, with adapters one more; a row; up to 64 queries and their attention states,
-//	           twice with contexts beyond 1,024, or MaxContext scores and a vector)
-//	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and one more a thread
+//	Work     = 4 * (MaxTokens * widths of all activations
+//	             + up to 64 rows of the head
+//	             + with adapters: MaxTokens * padded ranks of the modules of a matrix
+//	             + with contexts beyond 1,024: attention states of all heads of up to 16
+//	               tokens, for each 1,024 of MaxContext)
+//	           + 4 * Threads * (a tile + a row
+//	             + with adapters: half a tile
+//	             + up to 64 queries and their attention states, twice with contexts beyond
+//	               1,024; with Plain: MaxContext scores and a vector)
+//	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and
+//	             one more a thread
 //	Adapters = 4 * MaxAdapters * (per matrix: inputs * padded ranks of its modules
 //	           + 32 * ranks of the modules that each panel of 32 columns reaches)
 //	Sampling = sampling.Bytes(vocabulary) * threads

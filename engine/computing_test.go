@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func TestComputeFollowsTheModel(t *testing.T) {
 
 // Heads that int8 does not fit have a cache in bf16, unless int8 is asked for.
 func TestCacheTypeFitsTheHeads(t *testing.T) {
-	for dim, want := range map[int]string{6: "bf16", 8: "int8"} {
+	for dim, want := range map[int]string{6: "bf16", 8: "int8", 1024: "int8", 1028: "bf16"} {
 		c := *storedAs(t, "q8_0")
 		m := *c.Config
 		c.Config, m.HeadDim = &m, dim
@@ -87,7 +88,7 @@ func TestCacheTypeFitsTheHeads(t *testing.T) {
 		}
 		r.Config.KVDType, r.given["kv_dtype"] = "int8", "--kv-dtype"
 		err := r.followStored()
-		if refused := errors.Is(err, ErrConfig) && strings.Contains(err.Error(), "kv_dtype is int8 (--kv-dtype), which heads of 6 elements do not fit: take bf16"); refused != (dim == 6) {
+		if refused := errors.Is(err, ErrConfig) && strings.Contains(err.Error(), fmt.Sprintf("kv_dtype is int8 (--kv-dtype), which heads of %d elements do not fit: take bf16", dim)); refused != (want == "bf16") {
 			t.Errorf("heads of %d: error %v", dim, err)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// An engine's profile has all steps with tokens that it made, over its sessions, and the
-// time between them; it is refused where nobody would fill it.
+// An engine's profile has all steps with tokens that it made since Spawn, also before a Stop
+// and after the Start behind it, and the time between them; it is refused where nobody would
+// fill it.
 func TestProfile(t *testing.T) {
 	p := new(cpuexec.Profile)
 	e := spawnTiny(t, Config{Profile: p})

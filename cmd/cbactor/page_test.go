@@ -63,7 +63,7 @@ rotations, softmax and sampling, is computed in float32. Whatever the types, a r
 as less than they are stored as are told of when the engine starts. ` + "`quantize`" + ` is for floats under int8: ` + "`q8`" + ` (8.5 bits), ` + "`q4`" + ` (5), or ` + "`column`" + `,
 which gives all weights, quantised ones too, 8 bits with one scale for each output, and activations one for each 256: the fastest for batches, the coarsest.
 
-The cache takes, for a token, a layer and a key head of d elements, 8 d bytes in f32, 4 d in bf16, 2 d + 8 in int8; int8 needs d to be a multiple of 4.
+The cache takes, for a token, a layer and a key head of d elements, 8 d bytes in f32, 4 d in bf16, 2 d + 8 in int8; int8 needs d to be a multiple of 4, 1024 at most.
 
 Weights that are sent to an engine later are stored as they come and computed in the formats that the model began with: floats for a model stored as Q4_1 become Q4_1 under int8, which is
 logged. A trainer that needs what it sent takes ` + "`--compute bf16`" + ` or ` + "`f32`" + `. In place, nothing is cast to a quantised type: that is refused.

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -113,6 +114,33 @@ func TestAttendMean(t *testing.T) {
 		for d, w := range want {
 			if math.Abs(float64(out[d])-w) > 127*float64(p.vs[0])/weightTop {
 				t.Fatalf("%s: out[%d] is %v, the mean of V %v", s.Name, d, out[d], w)
+			}
+		}
+	}
+}
+
+// TestLargestScores has the largest products that there are, both signs, of heads of as many
+// elements as there may be: the answer is V of the position whose score is positive.
+func TestLargestScores(t *testing.T) {
+	const dim, pitch = MaxInt8Dim, Tile
+	k, v := make([]byte, dim*pitch+4*Tile), make([]byte, 4*dim)
+	for d := range dim {
+		k[d/4*4*pitch+d%4], k[d/4*4*pitch+4+d%4] = 127+128, 128-127
+		v[4*d], v[4*d+1] = 1, 2
+	}
+	q, packed, scales, out := make([]float32, dim), make([]byte, QueryLen(dim)), slices.Repeat([]float32{1}, Tile), make([]float32, dim)
+	for _, set := range All() {
+		for sign, want := range map[float32]float32{1: 1, -1: 2} {
+			for d := range q {
+				q[d] = sign
+			}
+			set.QuantiseQuery(q, packed)
+			state := make([]float32, StateLen(dim))
+			ResetState(state)
+			set.AttendInt8(packed, k, v, nil, scales, scales, state, pitch, []int32{2}, dim)
+			FinishState(state, out)
+			if off := math.Abs(float64(out[dim-1] - want)); !(off < 1e-3) {
+				t.Errorf("%s: queries of %v answer %v, want %v", set.Name, sign, out[dim-1], want)
 			}
 		}
 	}

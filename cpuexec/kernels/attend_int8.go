@@ -9,11 +9,16 @@ import (
 // are instructions for: each is high*128 + low, dim high bytes, then dim low ones; and
 // dim words of 16 bits, of each 4 the first, the third, the second and the fourth. Then
 // the scale in float32, and -128 times the sums of the high bytes, of the low ones and of
-// the words in int32. Products with K are exact.
+// the words in int32. Products with K are exact
+// up to MaxInt8Dim.
 const (
 	queryTop  = 127*128 + 63
 	queryTail = 16
 )
+
+// MaxInt8Dim is the most elements that heads of a cache in int8 may have: a product of a
+// query and K is up to queryTop*127 times their number, which an int32 holds up to 1036.
+const MaxInt8Dim = 1024
 
 // QueryLen is the size of a packed query of dim elements, in bytes.
 func QueryLen(dim int) int { return 4*dim + queryTail }

@@ -33,12 +33,12 @@ func c8AVX2(w, x []byte, out []float32, blocks, rows, outStride int) {
 	if rows == 1 {
 		size := C8.PanelBytes(blocks * Block)
 		for at := range len(out) / Panel {
-			gemmC8AVX2(&w[at*size], &x[0], &out[at*Panel], int64(blocks), 1, 4*Panel, 0)
+			gemmC8AVX2(&w[at*size], &x[0], &out[at*Panel], int64(blocks), 1, 4*Panel)
 		}
 		return
 	}
 	for r := 0; r < rows; r += C8Rows {
-		gemmC8AVX2(&w[0], &x[C8Bytes(r, blocks)], &out[r*outStride], int64(blocks), int64(min(C8Rows, rows-r)), int64(4*outStride), 0)
+		gemmC8AVX2(&w[0], &x[C8Bytes(r, blocks)], &out[r*outStride], int64(blocks), int64(min(C8Rows, rows-r)), int64(4*outStride))
 	}
 }
 

@@ -9238,28 +9238,26 @@ TEXT ·quantiseQuery(SB), NOSPLIT, $0-24
 	MOVQ         dst+8(FP), CX
 	MOVQ         dim+16(FP), DX
 	VBROADCASTSS constants<>+48(SB), Y3
-	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS constants<>+52(SB), Y5
 	MOVQ         dim+16(FP), SI
 	MOVQ         AX, BX
 
 quantiseQuery_most:
 	VPAND        (BX), Y3, Y1
-	VPMAXUD      Y1, Y0, Y0
+	VPMAXUD      Y1, Y5, Y5
 	ADDQ         $+32, BX
 	SUBQ         $0x08, SI
 	JNZ          quantiseQuery_most
-	VEXTRACTF128 $0x01, Y0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPMAXUD      X1, X0, X0
-	VMOVSS       constants<>+52(SB), X1
-	VMAXSS       X0, X1, X0
 	VBROADCASTSS constants<>+64(SB), Y4
-	VDIVSS       X0, X4, X1
-	VBROADCASTSS X1, Y2
-	VMULSS       constants<>+68(SB), X0, X5
+	VEXTRACTF128 $0x01, Y5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0x4e, X5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0xb1, X5, X1
+	VPMAXUD      X1, X5, X5
+	VDIVSS       X5, X4, X2
+	VBROADCASTSS X2, Y2
+	VMULSS       constants<>+68(SB), X5, X5
 	VXORPS       Y3, Y3, Y3
 	VSUBPS       Y4, Y3, Y3
 	LEAQ         (CX)(DX*1), BX
@@ -9337,37 +9335,35 @@ quantiseQuery_next:
 	RET
 
 // func storeKeyInt8(x *float32, page *byte, pitch int64, dim int64) float32
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·storeKeyInt8(SB), NOSPLIT, $0-36
 	MOVQ         x+0(FP), AX
 	MOVQ         page+8(FP), CX
 	MOVQ         dim+24(FP), DX
 	VBROADCASTSS constants<>+48(SB), Y3
-	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS constants<>+52(SB), Y5
 	MOVQ         dim+24(FP), SI
 	MOVQ         AX, BX
 
 storeKeyInt8_most:
 	VPAND        (BX), Y3, Y1
-	VPMAXUD      Y1, Y0, Y0
+	VPMAXUD      Y1, Y5, Y5
 	ADDQ         $+32, BX
 	SUBQ         $0x08, SI
 	JNZ          storeKeyInt8_most
-	VEXTRACTF128 $0x01, Y0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPMAXUD      X1, X0, X0
-	VMOVSS       constants<>+52(SB), X1
-	VMAXSS       X0, X1, X0
 	VBROADCASTSS constants<>+72(SB), Y4
-	VDIVSS       X0, X4, X1
-	VBROADCASTSS X1, Y2
-	VMULSS       constants<>+76(SB), X0, X5
+	VEXTRACTF128 $0x01, Y5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0x4e, X5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0xb1, X5, X1
+	VPMAXUD      X1, X5, X5
+	VDIVSS       X5, X4, X2
+	VBROADCASTSS X2, Y2
+	VMULSS       constants<>+76(SB), X5, X5
 	VXORPS       Y3, Y3, Y3
 	VSUBPS       Y4, Y3, Y3
-	MOVSS        X5, ret+32(FP)
+	VMOVSS       X5, ret+32(FP)
 	MOVQ         pitch+16(FP), BX
 
 storeKeyInt8_next:
@@ -9405,37 +9401,35 @@ DATA signs<>+24(SB)/8, $0x8080808080808080
 GLOBL signs<>(SB), RODATA|NOPTR, $32
 
 // func storeValueInt8(x *float32, page *byte, pitch int64, dim int64) float32
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·storeValueInt8(SB), NOSPLIT, $0-36
 	MOVQ         x+0(FP), AX
 	MOVQ         page+8(FP), CX
 	MOVQ         dim+24(FP), DX
 	VBROADCASTSS constants<>+48(SB), Y3
-	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS constants<>+52(SB), Y5
 	MOVQ         dim+24(FP), SI
 	MOVQ         AX, BX
 
 storeValueInt8_most:
 	VPAND        (BX), Y3, Y1
-	VPMAXUD      Y1, Y0, Y0
+	VPMAXUD      Y1, Y5, Y5
 	ADDQ         $+32, BX
 	SUBQ         $0x08, SI
 	JNZ          storeValueInt8_most
-	VEXTRACTF128 $0x01, Y0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPMAXUD      X1, X0, X0
-	VMOVSS       constants<>+52(SB), X1
-	VMAXSS       X0, X1, X0
 	VBROADCASTSS constants<>+72(SB), Y4
-	VDIVSS       X0, X4, X1
-	VBROADCASTSS X1, Y2
-	VMULSS       constants<>+76(SB), X0, X5
+	VEXTRACTF128 $0x01, Y5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0x4e, X5, X1
+	VPMAXUD      X1, X5, X5
+	VPSHUFD      $0xb1, X5, X1
+	VPMAXUD      X1, X5, X5
+	VDIVSS       X5, X4, X2
+	VBROADCASTSS X2, Y2
+	VMULSS       constants<>+76(SB), X5, X5
 	VXORPS       Y3, Y3, Y3
 	VSUBPS       Y4, Y3, Y3
-	MOVSS        X5, ret+32(FP)
+	VMOVSS       X5, ret+32(FP)
 	MOVQ         pitch+16(FP), BX
 
 storeValueInt8_next:
@@ -9604,7 +9598,7 @@ addTile_row:
 	RET
 
 // func sumSquares(x *float32, n16 int64) float32
-// Requires: AVX, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·sumSquares(SB), NOSPLIT, $0-20
 	MOVQ   x+0(FP), AX
 	MOVQ   n16+8(FP), CX
@@ -9626,7 +9620,7 @@ sumSquares_l:
 	VADDPS       X1, X0, X0
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
-	MOVSS        X0, ret+16(FP)
+	VMOVSS       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -16116,9 +16110,9 @@ rowC8AVX512_block:
 	VZEROUPPER
 	RET
 
-// func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+// func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·gemmC8AVX2(SB), NOSPLIT, $0-56
+TEXT ·gemmC8AVX2(SB), NOSPLIT, $0-48
 	MOVQ         out+16(FP), AX
 	MOVQ         outStride+40(FP), DX
 	MOVQ         rows+32(FP), BX
@@ -16135,9 +16129,6 @@ gemmC8AVX2_4:
 	JLT     gemmC8AVX2_4_less
 	LEAQ    (AX)(DX*2), CX
 	ADDQ    DX, CX
-	MOVQ    from+48(FP), DI
-	TESTQ   DI, DI
-	JNE     gemmC8AVX2_4_begin
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y0, 32(AX)
@@ -16155,12 +16146,10 @@ gemmC8AVX2_4:
 	VMOVUPS Y0, 32(CX)
 	VMOVUPS Y0, 64(CX)
 	VMOVUPS Y0, 96(CX)
-
-gemmC8AVX2_4_begin:
-	MOVQ w+0(FP), DI
-	MOVQ x+8(FP), R8
-	MOVQ blocks+24(FP), R9
-	ADDQ SI, R8
+	MOVQ    w+0(FP), DI
+	MOVQ    x+8(FP), R8
+	MOVQ    blocks+24(FP), R9
+	ADDQ    SI, R8
 
 gemmC8AVX2_4_0_group:
 	MOVQ    $+8, R10
@@ -17055,9 +17044,6 @@ gemmC8AVX2_2:
 	JLT     gemmC8AVX2_2_less
 	LEAQ    (AX)(DX*2), CX
 	ADDQ    DX, CX
-	MOVQ    from+48(FP), CX
-	TESTQ   CX, CX
-	JNE     gemmC8AVX2_2_begin
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y0, 32(AX)
@@ -17067,12 +17053,10 @@ gemmC8AVX2_2:
 	VMOVUPS Y0, 32(AX)(DX*1)
 	VMOVUPS Y0, 64(AX)(DX*1)
 	VMOVUPS Y0, 96(AX)(DX*1)
-
-gemmC8AVX2_2_begin:
-	MOVQ w+0(FP), CX
-	MOVQ x+8(FP), DI
-	MOVQ blocks+24(FP), R8
-	ADDQ SI, DI
+	MOVQ    w+0(FP), CX
+	MOVQ    x+8(FP), DI
+	MOVQ    blocks+24(FP), R8
+	ADDQ    SI, DI
 
 gemmC8AVX2_2_0_group:
 	MOVQ    $+8, R9
@@ -17593,20 +17577,15 @@ gemmC8AVX2_1:
 	JLT     gemmC8AVX2_1_less
 	LEAQ    (AX)(DX*2), CX
 	ADDQ    DX, CX
-	MOVQ    from+48(FP), CX
-	TESTQ   CX, CX
-	JNE     gemmC8AVX2_1_begin
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS Y0, 96(AX)
-
-gemmC8AVX2_1_begin:
-	MOVQ w+0(FP), CX
-	MOVQ x+8(FP), DI
-	MOVQ blocks+24(FP), R8
-	ADDQ SI, DI
+	MOVQ    w+0(FP), CX
+	MOVQ    x+8(FP), DI
+	MOVQ    blocks+24(FP), R8
+	ADDQ    SI, DI
 
 gemmC8AVX2_1_0_group:
 	MOVQ    $+8, R9

@@ -61,7 +61,7 @@ type Set struct {
 	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
 	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
 	// is V, of a multiple of 4 positions, and kScales and vScales are those of the positions.
-	// 4*Tile bytes are read of K of 4 dimensions. dim is a multiple of 4.
+	// 4*Tile bytes are read of K of 4 dimensions. dim is a multiple of 4, MaxInt8Dim at most.
 	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
 
 	// QuantiseQuery packs a scaled query, of a multiple of 4 elements, for AttendInt8.

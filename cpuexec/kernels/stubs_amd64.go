@@ -593,10 +593,10 @@ func gemmC8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, outS
 //go:noescape
 func rowC8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 
-// gemmC8AVX2 multiplies 1 to 8 rows with a panel. outStride is in bytes, from is 0.
+// gemmC8AVX2 multiplies 1 to 8 rows with a panel. outStride is in bytes.
 //
 //go:noescape
-func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64, from int64)
+func gemmC8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, outStride int64)
 
 // quantise packs n blocks of a row.
 //

@@ -173,8 +173,8 @@ func rowC8512() {
 // gemmC82 multiplies up to 8 rows with a panel, 16 columns at a time.
 func gemmC82() {
 	const name = "gemmC8AVX2"
-	fn(name, "func(w, x *byte, out *float32, blocks, rows, outStride, from int64)",
-		name+" multiplies 1 to 8 rows with a panel. outStride is in bytes, from is 0.")
+	fn(name, "func(w, x *byte, out *float32, blocks, rows, outStride int64)",
+		name+" multiplies 1 to 8 rows with a panel. outStride is in bytes.")
 	out := stridedRows{Load(Param("out"), GP64()), GP64(), Load(Param("outStride"), GP64())}
 	rows, skip := Load(Param("rows"), GP64()), GP64()
 	XORQ(skip, skip)
@@ -185,7 +185,7 @@ func gemmC82() {
 		CMPQ(rows, U8(n))
 		JLT(LabelRef(pass + "_less"))
 		out.begin()
-		clear2(pass, n, out)
+		clear2(n, out)
 		for half := range 2 {
 			passC82(fmt.Sprintf("%s_%d", pass, half), n, half, skip, out)
 		}

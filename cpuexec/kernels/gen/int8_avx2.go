@@ -35,7 +35,11 @@ func gemmPacked2(p packing) {
 		CMPQ(rows, U8(n))
 		JLT(LabelRef(pass + "_less"))
 		out.begin()
-		clear2(pass, n, out)
+		from := Load(Param("from"), GP64())
+		TESTQ(from, from)
+		JNE(LabelRef(pass + "_begin"))
+		clear2(n, out)
+		Label(pass + "_begin")
 		for half := range 2 {
 			p.pass2(fmt.Sprintf("%s_%d", pass, half), n, half, x, out)
 		}
@@ -68,16 +72,12 @@ func broadcast2(v uint32, i int) {
 	VPBROADCASTD(avx2.v(i).AsX(), avx2.v(i))
 }
 
-// clear2 sets the sums of n rows to 0, where nothing is to be added.
-func clear2(name string, n int, out stridedRows) {
-	from := Load(Param("from"), GP64())
-	TESTQ(from, from)
-	JNE(LabelRef(name + "_begin"))
+// clear2 sets the sums of n rows to 0.
+func clear2(n int, out stridedRows) {
 	avx2.zero(0)
 	for i := range 4 * n {
 		VMOVUPS(avx2.v(0), out.at(i/4, i%4*32))
 	}
-	Label(name + "_begin")
 }
 
 // pass2 adds the products of n rows with 16 columns.

@@ -49,14 +49,15 @@ func largest(x reg.Register, to int) {
 	}
 }
 
-// scales makes of the largest size, in lane 0 of register of, the scale there, and the
-// inverse, in all lanes of theirs.
-func scales(of int, seventh Mem) {
-	x := avx2.v(of).AsX()
-	fold8(of, 1, VPMAXUD)
-	VDIVSS(x, avx2.v(regHigh).AsX(), avx2.v(regInverse).AsX())
-	VBROADCASTSS(avx2.v(regInverse).AsX(), avx2.v(regInverse))
-	VMULSS(seventh, x, x)
+// scales makes of sizes, in the lanes of register of, the scale of the largest: that times
+// unit, in lane 0 there, and the inverse, top over it, in all lanes of theirs. A NaN is the
+// largest of sizes, which are compared as bits. Register t is clobbered.
+func scales(of, t, top, inverse int, unit Mem) {
+	x, y := avx2.v(of).AsX(), avx2.v(inverse)
+	fold8(of, t, VPMAXUD)
+	VDIVSS(x, avx2.v(top).AsX(), y.AsX())
+	VBROADCASTSS(y.AsX(), y)
+	VMULSS(unit, x, x)
 }
 
 // toBytes makes bytes of 32 numbers in register 0, clamped so that a NaN is -127, and
@@ -88,7 +89,7 @@ func quantise() {
 	Label("quantise_block")
 	VMOVDQA(avx2.v(regTiny), avx2.v(regScale))
 	largest(x, regScale)
-	scales(regScale, seventh)
+	scales(regScale, 1, regHigh, regInverse, seventh)
 	VMOVSS(clean, t)
 	VPAND(t, scale, scale)
 	VMULSS(toBias, scale, bias)
@@ -129,7 +130,7 @@ func quantiseC8() {
 	addq(128, x)
 	DECQ(left)
 	JNZ(LabelRef("quantiseGroup_size"))
-	scales(regScale, seventh)
+	scales(regScale, 1, regHigh, regInverse, seventh)
 	Load(Param("x"), x)
 	Load(Param("blocks"), left)
 	avx2.zero(4)

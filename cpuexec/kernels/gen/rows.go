@@ -83,7 +83,7 @@ func sumSquares() {
 	JNZ(LabelRef("sumSquares_l"))
 	VADDPS(avx2.v(1), avx2.v(0), avx2.v(0))
 	fold8(0, 1, VADDPS)
-	Store(reg.X0, ReturnIndex(0))
+	VMOVSS(reg.X0, at(ReturnIndex(0)))
 	end()
 }
 

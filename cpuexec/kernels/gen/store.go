@@ -22,28 +22,23 @@ const (
 // qInverse, and in a register what one step of the integers is worth; see byteScale.
 func inverseOf(name string, x reg.Register, top, unit int) (scale reg.VecPhysical) {
 	s := avx2
-	most, t, abs := s.v(qA), s.v(qB), s.v(qLow)
+	const most = 5
+	t, abs := s.v(qB), s.v(qLow)
 	VBROADCASTSS(constant(cAbs), abs)
-	s.zero(qA)
+	VBROADCASTSS(constant(cTiny), s.v(most))
 	at, left := GP64(), Load(Param("dim"), GP64())
 	MOVQ(x, at)
 	Label(name + "_most")
 	VPAND(mem(at, 0), abs, t)
-	VPMAXUD(t, most, most)
+	VPMAXUD(t, s.v(most), s.v(most))
 	addq(32, at)
 	SUBQ(Imm(8), left)
 	JNZ(LabelRef(name + "_most"))
-	fold8(qA, qB, VPMAXUD)
-	VMOVSS(constant(cTiny), t.AsX())
-	VMAXSS(most.AsX(), t.AsX(), most.AsX()) // in this order a NaN stays
 	VBROADCASTSS(constant(top), s.v(qHigh))
-	VDIVSS(most.AsX(), s.v(qHigh).AsX(), t.AsX())
-	VBROADCASTSS(t.AsX(), s.v(qInverse))
-	scale = s.v(5)
-	VMULSS(constant(unit), most.AsX(), scale.AsX())
+	scales(most, qB, qHigh, qInverse, constant(unit))
 	s.zero(qLow)
 	VSUBPS(s.v(qHigh), s.v(qLow), s.v(qLow))
-	return scale
+	return s.v(most)
 }
 
 // integers16 makes integers from -top to top of 16 numbers, a NaN the lowest.
@@ -129,7 +124,7 @@ func storeInt8() {
 			doc, "pitch is that of 4 of them in bytes.")
 		x, page, left := Load(Param("x"), GP64()), Load(Param("page"), GP64()), Load(Param("dim"), GP64())
 		scale := inverseOf(name, x, cByteTop, cByteUnit)
-		Store(scale.AsX(), ReturnIndex(0))
+		VMOVSS(scale.AsX(), at(ReturnIndex(0)))
 		pitch, packed := Load(Param("pitch"), GP64()), avx2.v(qA).AsX()
 		Label(name + "_next")
 		integers16(x)
