@@ -43,7 +43,7 @@ func TestRefusedValues(t *testing.T) {
 		`cb.yaml:3:1: bad engine configuration: there is no "blocks": did you mean num_blocks?`:             {{Name: "blocks", Text: "3", Where: "cb.yaml:3:1"}},
 		`CBACTOR_THREADS is many: must be a whole number from 1 to 1024, or auto`:                           {{Name: "threads", Text: "many", Called: "CBACTOR_THREADS"}},
 		`cb.yaml:2:1: bad engine configuration: threads is 1025: must be`:                                   {{Name: "threads", Text: "1025", Where: "cb.yaml:2:1"}},
-		`--compute is f64: must be auto or f32`:                                                             {{Name: "compute", Text: "f64", Called: "--compute"}},
+		`--compute is f64: must be auto, f32, bf16 or int8`:                                                 {{Name: "compute", Text: "f64", Called: "--compute"}},
 		`page_size is 0: must be a whole number from 1 to 4096`:                                             {{Name: "page_size", Text: "0"}},
 		`cpu_group_timeout is 0: must be a number from 0.001`:                                               {{Name: "cpu_group_timeout", Text: "0"}},
 		`there is no "model": docs/configuration.md has all fields`:                                         {{Name: "model", Text: "tiny"}},
@@ -107,7 +107,7 @@ func TestTextOfEveryField(t *testing.T) {
 		"drop_unsupported_processors": "false", "hints": "max_prompt=1,max_new=2,requests=3", "scheduler_type": "priority",
 		"safety_margin": "0.25", "max_batch_tokens": "4", "max_requests_per_batch": "5", "max_batch_reads": "6", "use_async_batching": "true",
 		"page_size": "6", "num_blocks": "7", "max_memory_percent": "0.5", "max_blocks_per_request": "0", "allow_block_sharing": "false",
-		"cpu_offload_space": "1.5", "cpu_offload_space_safety_threshold": "0", "max_adapters": "11", "max_adapter_rank": "12", "weight_sets": "1", "update_dtype": "bf16", "compute": "f32", "attention": "plain",
+		"cpu_offload_space": "1.5", "cpu_offload_space_safety_threshold": "0", "max_adapters": "11", "max_adapter_rank": "12", "weight_sets": "1", "update_dtype": "bf16", "compute": "int8", "quantize": "q4", "kv_dtype": "bf16", "attention": "plain",
 		"auto_switch_to_flash": "false", "threads": "8", "pin": "true", "use_cuda_graph": "true,false", "q_padding_interval_size": "9",
 		"kv_padding_interval_size": "10", "varlen_compile_config": "mode=max-autotune,dynamic=true",
 		"decode_compile_config": "mode=default,dynamic=false", "default_compile_level": "2", "tensor_parallel_size": "4",
@@ -129,7 +129,7 @@ func TestTextOfEveryField(t *testing.T) {
 	want := Config{MaxContext: 1, MaxQueueSize: 2, ReturnLogprobs: &yes, Seed: 3, PerRequestProcessors: &no, DropUnsupportedProcessors: &no,
 		Hints: Hints{1, 2, 3}, SchedulerType: "priority", SafetyMargin: &margin, MaxBatchTokens: 4, MaxRequestsPerBatch: 5, MaxBatchReads: 6, WeightSets: 1, UpdateDType: "bf16", UseAsyncBatching: &yes,
 		PageSize: 6, NumBlocks: 7, MaxMemoryPercent: 0.5, MaxBlocksPerRequest: &none, AllowBlockSharing: &no, CPUOffloadSpace: 1.5,
-		CPUOffloadSpaceSafetyThreshold: new(float64), MaxAdapters: 11, MaxAdapterRank: 12, Compute: "f32", Attention: "plain", AutoSwitchToFlash: &no, Threads: 8, Pin: true,
+		CPUOffloadSpaceSafetyThreshold: new(float64), MaxAdapters: 11, MaxAdapterRank: 12, Compute: "int8", Quantize: "q4", KVDType: "bf16", Attention: "plain", AutoSwitchToFlash: &no, Threads: 8, Pin: true,
 		UseCUDAGraph: &Graphs{Varlen: true}, QPaddingIntervalSize: 9, KVPaddingIntervalSize: 10,
 		VarlenCompileConfig: &Compile{"max-autotune", true}, DecodeCompileConfig: &Compile{"default", false}, DefaultCompileLevel: 2,
 		TensorParallelSize: 4, Ranks: []string{"a:1", "b:2"}, DisableNCCLGraphMixing: &no, CPUGroupTimeout: 1500 * time.Millisecond}
@@ -142,7 +142,8 @@ func TestTextOfEveryField(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if want := (Config{CPUOffloadSpace: OffloadAuto, CPUGroupTimeout: Forever, from: c.from}); !reflect.DeepEqual(c, want) {
+	untuned := &Compile{Mode: "none"}
+	if want := (Config{CPUOffloadSpace: OffloadAuto, VarlenCompileConfig: untuned, DecodeCompileConfig: untuned, CPUGroupTimeout: Forever, from: c.from}); !reflect.DeepEqual(c, want) {
 		t.Errorf("after none everywhere: %+v", c)
 	}
 }

@@ -67,7 +67,9 @@ type Config struct {
 	UpdateDType string // that updates are stored in: "sent", "f32", "f16" or "bf16"
 
 	// Computing.
-	Compute           string // "f32" or "auto"
+	Compute           string // what weights are multiplied as: "auto", "f32", "bf16" or "int8"
+	Quantize          string // what float weights become with int8: "auto", "q8", "q4" or "column"
+	KVDType           string // of the cache: "auto", "f32", "bf16" or "int8"
 	Attention         string // "auto", "plain" or "tiled"
 	AutoSwitchToFlash *bool
 	Threads           int  // threads that compute
@@ -100,7 +102,8 @@ const Forever time.Duration = -1 * time.Second
 // Info is what an engine runs with.
 type Info struct {
 	Executor    string // name and instruction set
-	Compute     string
+	Compute     string // "f32", "bf16" or "int8"; "" with an executor of the caller's
+	KVType      string // likewise, of the cache
 	Attention   string // "" with an executor of the caller's
 	Threads     int
 	Vocab       int

@@ -78,7 +78,7 @@ func ExampleEngine_Info() {
 	}
 	defer end(e)
 	info := e.Info()
-	fmt.Println(info.Attention, info.Compute, info.Blocks, info.PageSize)
+	fmt.Println(info.Compute, info.KVType, info.Attention, info.Blocks, info.PageSize)
 	// Output:
-	// tiled f32 64 32
+	// bf16 bf16 tiled 64 32
 }

@@ -37,6 +37,7 @@ const (
 	AmongRanks   Acts = "with several ranks"
 	WithOffload  Acts = "with cpu_offload_space"
 	WithAdapters Acts = "with max_adapters"
+	WithInt8     Acts = "with compute int8"
 )
 
 // Fields are all of them, in the order of documentation.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -33,48 +32,3 @@ func (g *Graphs) UnmarshalText(text []byte) error {
 }
 
 func (Graphs) check() error { return nil }
-
-// Compile says how the kernels of a path are tuned on a GPU.
-type Compile struct {
-	Mode    string // "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs"
-	Dynamic bool   // for shapes that vary
-}
-
-var compileModes = []string{"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}
-
-// MarshalText implements encoding.TextMarshaler.
-func (c Compile) MarshalText() ([]byte, error) {
-	return fmt.Appendf(nil, "mode=%s,dynamic=%t", c.Mode, c.Dynamic), nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler: mode=MODE,dynamic=BOOL, or
-// one of them.
-func (c *Compile) UnmarshalText(text []byte) error {
-	read := Compile{Mode: compileModes[0]}
-	err := parsePairs(string(text), func(name, value string) error {
-		switch name {
-		case "mode":
-			read.Mode = value
-			return nil
-		case "dynamic":
-			var ok bool
-			if read.Dynamic, ok = parseBool(value); ok {
-				return nil
-			}
-			return fmt.Errorf("dynamic is %.40q, neither true nor false", value)
-		}
-		return fmt.Errorf("%.40q is neither mode nor dynamic", name)
-	})
-	if err != nil {
-		return err
-	}
-	*c = read
-	return c.check()
-}
-
-func (c Compile) check() error {
-	if !slices.Contains(compileModes, c.Mode) {
-		return fmt.Errorf("mode is %.40q, none of %s", c.Mode, strings.Join(compileModes, ", "))
-	}
-	return nil
-}

@@ -34,7 +34,7 @@ func (r *Resolved) Info() (Info, error) {
 // info is what an engine runs with on an executor.
 func (r *Resolved) info(info executor.Info) Info {
 	c := &r.Config
-	out := Info{Executor: info.Name, Compute: c.Compute, Attention: c.Attention, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
+	out := Info{Executor: info.Name, Compute: c.Compute, KVType: c.KVDType, Attention: c.Attention, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
 		Blocks: c.NumBlocks, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
 		Adapters: info.MaxAdapters, AdapterRank: info.MaxAdapterRank,
 		CacheBytes: r.Memory.Executor.KV, WeightBytes: r.Memory.Executor.Weights,

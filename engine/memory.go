@@ -58,7 +58,11 @@ func (r *Resolved) sizeForCPU(has memory) error {
 		m.NextSet = r.nextSet()
 	}
 	r.cpu = cpuexec.Config{WeightSets: max(1, c.WeightSets), Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention)}
+		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention),
+		Compute: cpuexec.Compute(c.Compute), KVType: cpuexec.KVType(c.KVDType)}
+	if r.int8() {
+		r.cpu.Quantize = cpuexec.Quantize(c.Quantize)
+	}
 	if m.Limit > 0 {
 		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet-m.NextSet) // 0 is no bound
 	}

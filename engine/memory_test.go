@@ -32,7 +32,7 @@ func TestPlanWithinMemory(t *testing.T) {
 		{"blocks are given", 1 << 30, Config{NumBlocks: 10}, 512, 10, "the program"},
 		{"the memory is not known", 0, Config{}, 512, 16384, "512 requests of 1024 tokens use no more"},
 	} {
-		c.cfg.Checkpoint = tiny(t)
+		c.cfg.Checkpoint, c.cfg.Compute, c.cfg.KVDType = tiny(t), "f32", "f32"
 		c.cfg.Threads = 1
 		has := memory{limit: c.limit, resident: 1 << 20}
 		if c.limit == 0 {
@@ -162,7 +162,7 @@ func TestOffloadSpace(t *testing.T) {
 // The plan has the host pool in whole blocks, beside all else.
 func TestPlanWithHostPool(t *testing.T) {
 	resolved := func(space, threshold float64) (*Resolved, error) {
-		return resolve(Config{Checkpoint: tiny(t), NumBlocks: 10, MaxContext: 320, CPUOffloadSpace: space, CPUOffloadSpaceSafetyThreshold: &threshold},
+		return resolve(Config{Checkpoint: tiny(t), KVDType: "f32", NumBlocks: 10, MaxContext: 320, CPUOffloadSpace: space, CPUOffloadSpaceSafetyThreshold: &threshold},
 			memory{limit: 1 << 30, resident: 1 << 20})
 	}
 	r, err := resolved(0.25, 0.8)

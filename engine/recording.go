@@ -22,7 +22,8 @@ func (e *Engine) newRecording(cfg *Config) *recording {
 	if cfg.Record == nil {
 		return nil
 	}
-	h := replaylog.Header{Executor: e.info.Executor, Compute: e.info.Compute, Attention: e.info.Attention, PageSize: e.info.PageSize, Vocab: e.info.Vocab, Seed: e.info.Seed}
+	h := replaylog.Header{Executor: e.info.Executor, Compute: e.info.Compute, Quantize: string(e.cpu.Quantize), KVType: e.info.KVType, Attention: e.info.Attention,
+		PageSize: e.info.PageSize, Vocab: e.info.Vocab, Seed: e.info.Seed}
 	l := &recording{replaylog.NewRecorder(cfg.Record, h, func(err error) { cfg.Log.Warn().Err(err).Msg("record") })}
 	l.weights(e.cpu.Weights, cfg.Checkpoint.Path)
 	return l

@@ -62,6 +62,9 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 		return nil, err
 	}
 	r.follow()
+	if err := r.followStored(); err != nil {
+		return nil, err
+	}
 	if err := r.withdraw(); err != nil {
 		return nil, err
 	}
@@ -119,12 +122,6 @@ func (r *Resolved) takeGiven() error {
 // follow decides what follows from other fields alone.
 func (r *Resolved) follow() {
 	c := &r.Config
-	if c.Compute == "auto" {
-		r.notice("compute auto (%s) means f32, the only type that exists yet", r.given["compute"])
-	}
-	if c.Compute != "f32" {
-		c.Compute, r.from["compute"] = "f32", "the only type that exists yet"
-	}
 	if c.Attention == "" || c.Attention == "auto" {
 		c.Attention, r.from["attention"] = "tiled", "the fused kernel"
 	}
@@ -142,6 +139,7 @@ func (r *Resolved) follow() {
 		c.Seed, r.from["seed"] = rand.Uint64(), "random"
 	}
 	r.withoutGPU()
+	r.tune()
 }
 
 // withoutGPU is how the reference resolves fields of GPUs where there is none.
@@ -149,8 +147,7 @@ func (r *Resolved) withoutGPU() {
 	c, none, given := &r.Config, 0, new(Config)
 	*given = *c
 	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
-	c.VarlenCompileConfig, c.DecodeCompileConfig = nil, nil
-	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph", "varlen_compile_config", "decode_compile_config"} {
+	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph"} {
 		r.from[name] = "there is no GPU"
 		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
 			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
@@ -181,6 +178,8 @@ func (r *Resolved) idle(f *Field) bool {
 		return r.Config.TensorParallelSize == 1
 	case WithAdapters:
 		return r.Config.MaxAdapters == 0
+	case WithInt8:
+		return !r.int8()
 	case WithOffload:
 		return !r.hostAsked
 	}

@@ -90,7 +90,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Acts == WithAdapters || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
+		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Acts == WithAdapters || f.Acts == WithInt8 || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
 			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
 		}
 	}
@@ -107,7 +107,7 @@ func (r *Resolved) sizeForExecutor() error {
 	if n := scarcestHost(info); n > 0 {
 		r.from["cpu_offload_space"] = fmt.Sprintf("the executor's own are %d blocks", n)
 	}
-	c.Compute, c.Attention = "", ""
+	c.Attention = ""
 	if c.MaxBatchTokens == 0 || c.MaxBatchTokens > info.MaxTokens {
 		r.lower("max_batch_tokens", c.MaxBatchTokens, info.MaxTokens, "the executor takes no more")
 		c.MaxBatchTokens = info.MaxTokens

@@ -25,13 +25,15 @@ type sglangInfo struct {
 	MaxContext int    `json:"context_length"`
 	MaxTokens  int    `json:"max_total_num_tokens"` // of all requests
 	MaxOpen    int    `json:"max_running_requests"`
+	KVType     string `json:"kv_cache_dtype"`
+	Compute    string `json:"x_compute"` // what weights are multiplied as
 	Version    string `json:"version"`
 }
 
 func (s *Server) sglangInfo(m *Model) sglangInfo {
 	info := m.Engine.Info()
 	return sglangInfo{Model: m.Name, Name: m.Name, Tensor: 1, Data: 1, Pipeline: 1, Expert: 1, Nodes: 1,
-		MaxContext: info.MaxContext, MaxTokens: info.Blocks * info.PageSize, MaxOpen: info.BatchRows, Version: s.options.Version}
+		MaxContext: info.MaxContext, MaxTokens: info.Blocks * info.PageSize, MaxOpen: info.BatchRows, KVType: info.KVType, Compute: info.Compute, Version: s.options.Version}
 }
 
 type sglangModel struct {

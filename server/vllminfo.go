@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// torchTypes are types of weights as torch spells them. What it has none for becomes float32,
-// as which all is computed.
+// torchTypes are types of weights as torch spells them. What it has none for is told as float32,
+// as which such weights are read.
 var torchTypes = map[string]string{"F16": "torch.float16", "BF16": "torch.bfloat16"}
 
 // vllmConfig is how vLLM tells of what it serves, as far as its trainers look.

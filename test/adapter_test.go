@@ -13,7 +13,7 @@ import (
 // adapterFlags are those of the model with the adapters that PEFT has written.
 func adapterFlags() []string {
 	folder := func(name string) string { return filepath.Join("testdata", "adapters", name) }
-	return []string{"--model", filepath.Join("testdata", "families", "llama"), "--temperature", "0", "--max-new-tokens", "24", "--ignore-eos",
+	return []string{"--model", filepath.Join("testdata", "families", "llama"), "--compute", "f32", "--kv-dtype", "f32", "--temperature", "0", "--max-new-tokens", "24", "--ignore-eos",
 		"--adapter", "patterns=" + folder("patterns"), "--adapter", "small=" + folder("bf16")}
 }
 

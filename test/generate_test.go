@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The command's greedy tokens are those of the reference.
+// The command's greedy tokens are those of the reference, in float32.
 func TestCommandGolden(t *testing.T) {
 	data, err := os.ReadFile("../checkpoint/tiny/golden.json")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestCommandGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := golden.Cases[0]
-	got := generateJSON(t, "", "--temperature", "0", "--max-new-tokens", "24", "--prompt", c.Text)[0]
+	got := generateJSON(t, "", "--compute", "f32", "--kv-dtype", "f32", "--temperature", "0", "--max-new-tokens", "24", "--prompt", c.Text)[0]
 	if !slices.Equal(got.PromptIDs, c.PromptIDs) || !slices.Equal(got.TokenIDs, c.Greedy[:24]) {
 		t.Errorf("prompt %v tokens %v, want %v and %v", got.PromptIDs, got.TokenIDs, c.PromptIDs, c.Greedy[:24])
 	}

@@ -72,7 +72,7 @@ func TestSmolLM2TextIsTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.Spawn(t.Context(), engine.Config{Checkpoint: c, Compute: "f32"})
+	e, err := engine.Spawn(t.Context(), engine.Config{Checkpoint: c, Compute: "f32", KVDType: "f32"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,7 @@ type measurement struct {
 	GeneratedPerS   float64 `json:"generated_per_s"`
 	Model           string  `json:"model"`
 	Compute         string  `json:"compute"`
+	KVType          string  `json:"kv_dtype"`
 	Threads         int     `json:"threads"`
 	Executor        string  `json:"executor"`
 	HitRate         float64 `json:"hit_rate"`    // cached tokens of a prompt token
@@ -115,7 +116,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 		return ended(ctx, err)
 	}
 	info := e.Info()
-	m.Workload, m.Model, m.Compute, m.Threads, m.Executor = name, f.engine.model, info.Compute, info.Threads, info.Executor
+	m.Workload, m.Model, m.Compute, m.KVType, m.Threads, m.Executor = name, f.engine.model, info.Compute, info.KVType, info.Threads, info.Executor
 	if f.json {
 		return c.printJSON(m)
 	}

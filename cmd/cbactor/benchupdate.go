@@ -67,6 +67,7 @@ type updateMeasurement struct {
 	Engine     string `json:"engine"`
 	Model      string `json:"model"`
 	Compute    string `json:"compute"`
+	KVType     string `json:"kv_dtype"`
 	Threads    int    `json:"threads"`
 	Executor   string `json:"executor"`
 	WeightSets any    `json:"weight_sets"`
@@ -122,7 +123,7 @@ func (c *cli) measureUpdates(ctx context.Context, cmd *cobra.Command, f *benchFl
 	if err := fits(load, info); err != nil {
 		return m, err
 	}
-	m = updateMeasurement{Engine: "cbactor", Model: f.engine.model, Compute: info.Compute, Threads: info.Threads, Executor: info.Executor,
+	m = updateMeasurement{Engine: "cbactor", Model: f.engine.model, Compute: info.Compute, KVType: info.KVType, Threads: info.Threads, Executor: info.Executor,
 		WeightSets: settingOf(info, "weight_sets")}
 	o := updates.Options{Requests: updateRequests, Tokens: updateTokens, Updates: f.update.count, Every: f.update.every}
 	if m.Report, err = updates.Run(ctx, e, set, o, func(what string) { c.say("%s", what) }); err != nil {

@@ -25,7 +25,7 @@ func TestFlagErrors(t *testing.T) {
 		"--seed=-1":             `--seed is "-1": must be a whole number from 0 to 2^64-1`,
 		"--seeds=-1":            `--seeds is "-1": must be a whole number from 0 to 2^64-1`,
 		"--threads=1e3":         `--threads is "1e3": must be a whole number from 1 to 1024, or auto`,
-		"--compute=f64":         `--compute is "f64": must be auto or f32`,
+		"--compute=f64":         `--compute is "f64": must be auto, f32, bf16 or int8`,
 		"--pin=maybe":           `--pin is "maybe": must be true, false or auto`,
 		"--block-size=-1":       `--block-size is "-1": must be a whole number from 1 to 4096, or auto`,
 		"--hints=requests=x":    `--hints is "requests=x": requests is "x", no whole number`,

@@ -50,6 +50,7 @@ type modelInfo struct {
 type engineInfo struct {
 	Executor            string `json:"executor"` // with its instruction set
 	Compute             string `json:"compute"`
+	KVType              string `json:"kv_dtype"`
 	Attention           string `json:"attention"`
 	Threads             int    `json:"threads"`
 	PageSize            int    `json:"page_size"`
@@ -104,7 +105,7 @@ func recommendation(g checkpoint.Generation) string {
 
 func showEngine(i engine.Info) engineInfo {
 	return engineInfo{
-		Executor: i.Executor, Compute: i.Compute, Attention: i.Attention, Threads: i.Threads, PageSize: i.PageSize, NumBlocks: i.Blocks,
+		Executor: i.Executor, Compute: i.Compute, KVType: i.KVType, Attention: i.Attention, Threads: i.Threads, PageSize: i.PageSize, NumBlocks: i.Blocks,
 		MaxBatchTokens: i.BatchTokens, MaxRequestsPerBatch: i.BatchRows, MaxContext: i.MaxContext, MaxQueueSize: i.QueueSize,
 		Seed: i.Seed, WeightBytes: i.WeightBytes, CacheBytes: i.CacheBytes,
 	}
@@ -151,6 +152,7 @@ func (i engineInfo) String() string {
 	return columns("Engine", [][]string{
 		{"executor", i.Executor},
 		{"compute", i.Compute},
+		{"kv-dtype", i.KVType},
 		{"attention", i.Attention},
 		{"threads", fmt.Sprint(i.Threads)},
 		{"page-size", fmt.Sprint(i.PageSize)},

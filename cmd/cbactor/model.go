@@ -66,9 +66,8 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 			c.say("warning: %s", n)
 		}
 	}
-	if cfg.Compute == "" { // given, it is a notice
-		cfg.Log.Info().Msg("compute auto means " + e.Info().Compute + ", the only type that exists yet")
-	}
+	info := e.Info()
+	cfg.Log.Info().Str("compute", info.Compute).Str("kv_dtype", info.KVType).Str("executor", info.Executor).Msg("the engine has started")
 	return e, nil
 }
 

@@ -35,6 +35,8 @@ type engineStatus struct {
 	Asleep   []string        `json:"asleep"`  // parts of its memory
 	Version  string          `json:"version"`
 	Kept     string          `json:"kept"` // version for a rollback; "": none
+	Compute  string          `json:"compute"`
+	KVType   string          `json:"kv_dtype"`
 	Adapters []adapterStatus `json:"adapters"`
 	Metrics  engine.Metrics  `json:"metrics"`
 }
@@ -46,8 +48,9 @@ type adapterStatus struct {
 	Modules []string `json:"modules"`
 }
 
-func newEngineStatus(now remote.State) engineStatus {
-	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: now.Version, Kept: now.Kept, Adapters: []adapterStatus{}, Metrics: now.Metrics}
+func newEngineStatus(now remote.State, info engine.Info) engineStatus {
+	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: now.Version, Kept: now.Kept,
+		Compute: info.Compute, KVType: info.KVType, Adapters: []adapterStatus{}, Metrics: now.Metrics}
 	for _, part := range []struct {
 		part engine.Part
 		name string
@@ -67,7 +70,7 @@ func (c *cli) status(ctx context.Context, e *remote.Client, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s := newEngineStatus(now)
+	s := newEngineStatus(now, e.Info())
 	if asJSON {
 		return c.printJSON(s)
 	}
@@ -79,6 +82,9 @@ func (c *cli) status(ctx context.Context, e *remote.Client, asJSON bool) error {
 		rows = append(rows, []string{"asleep", strings.Join(s.Asleep, " and ")})
 	}
 	rows = append(rows, versionRows(now)...)
+	if s.Compute != "" {
+		rows = append(rows, []string{"compute", s.Compute + ", cache in " + s.KVType})
+	}
 	for _, a := range s.Adapters {
 		rows = append(rows, []string{"adapter", fmt.Sprintf("%s, of rank %d", a.Name, a.Rank)})
 	}

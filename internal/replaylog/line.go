@@ -15,6 +15,8 @@ type Header struct {
 	Start     time.Time `json:"start"`
 	Executor  string    `json:"executor"` // its name, with the instruction set: "cpu avx2 f32 kv f32"
 	Compute   string    `json:"compute"`
+	Quantize  string    `json:"quantize,omitempty"` // what float weights became; "": nothing
+	KVType    string    `json:"kv_dtype"`           // "", of older logs: f32
 	Attention string    `json:"attention"`
 	PageSize  int       `json:"page_size"`
 	Vocab     int       `json:"vocab"`

@@ -18,9 +18,6 @@ var (
 	ErrOther = errors.New("the log cannot be replayed here")
 )
 
-// compute is the only type that the executor computes in.
-const compute = "f32"
-
 // Config says with what to compute.
 type Config struct {
 	Model   *model.Config
@@ -58,8 +55,6 @@ func New(cfg Config) (*Player, error) {
 	switch h := &cfg.Header; {
 	case h.Vocab != cfg.Model.Vocab:
 		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
-	case h.Compute != compute:
-		return nil, fmt.Errorf("%w: it was computed in %.40q, there is only %s", ErrOther, h.Compute, compute)
 	}
 	first, err := cfg.Source.Read(cfg.First)
 	if err != nil {
@@ -72,7 +67,11 @@ func New(cfg Config) (*Player, error) {
 		slots = defaultSlots
 	}
 	ex, err := cpuexec.New(cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, PageSize: cfg.Header.PageSize, MaxSlots: slots,
-		WeightSets: maxLoaded, Attention: cpuexec.Attention(cfg.Header.Attention), Kernels: cfg.Kernels})
+		WeightSets: maxLoaded, Attention: cpuexec.Attention(cfg.Header.Attention), Kernels: cfg.Kernels,
+		Compute: cpuexec.Compute(cfg.Header.Compute), Quantize: cpuexec.Quantize(cfg.Header.Quantize), KVType: cpuexec.KVType(cfg.Header.KVType)})
+	if errors.Is(err, cpuexec.ErrConfig) { // of what the header says
+		return nil, fmt.Errorf("%w: %w", ErrOther, err)
+	}
 	if err != nil {
 		return nil, err
 	}

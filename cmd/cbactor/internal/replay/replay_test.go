@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ func TestARunReplays(t *testing.T) {
 	for name, c := range map[string]trial{
 		"roomy":       {config: engine.Config{MaxBatchTokens: 24, MaxRequestsPerBatch: 20}},
 		"small cache": {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8}, how: `"how":"recompute"`},
+		"int8":        {config: engine.Config{Compute: "int8", Quantize: "q4", KVDType: "bf16", MaxBatchTokens: 24, MaxRequestsPerBatch: 20}},
 		"host pool":   {config: engine.Config{PageSize: 8, NumBlocks: 40, MaxBatchTokens: 40, MaxRequestsPerBatch: 8, CPUOffloadSpace: 0.02}, how: `"how":"host"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +141,37 @@ func TestWhatIsChangedInALogIsFound(t *testing.T) {
 			}
 			t.Log(s.First)
 		})
+	}
+}
+
+// A log of what is computed otherwise than it is here is refused.
+func TestOtherTypesAreRefused(t *testing.T) {
+	log := &file{}
+	e := spawn(t, engine.Config{Record: log})
+	if _, err := e.GenerateBatch(t.Context(), []engine.Request{{PromptIDs: prompt(1), MaxNewTokens: 1}}, engine.BatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, first := begin(t, log.String())
+	for name, change := range map[string]func(*replaylog.Header){
+		"compute":   func(h *replaylog.Header) { h.Compute = "f8" },
+		"quantize":  func(h *replaylog.Header) { h.Compute, h.Quantize = "int8", "q3" },
+		"cache":     func(h *replaylog.Header) { h.KVType = "f8" },
+		"attention": func(h *replaylog.Header) { h.Attention = "linear" },
+	} {
+		h := in.Header
+		change(&h)
+		p, err := New(Config{Model: tiny(t).Config, Header: h, First: first, Source: source(t), Threads: 1})
+		if !errors.Is(err, ErrOther) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if err == nil {
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/model"
+)
+
+// computeFor is what a model is computed in that is stored as a type, where nothing is
+// said. f16 has more bits than bf16 keeps, so that is widened.
+func computeFor(stored model.DType) cpuexec.Compute {
+	switch {
+	case stored.Block() > 1:
+		return cpuexec.ComputeInt8
+	case stored == model.BF16:
+		return cpuexec.ComputeBF16
+	}
+	return cpuexec.ComputeF32
+}
+
+// int8Heads is what the elements of a head must be a multiple of for a cache in int8.
+const int8Heads = 4
+
+// followStored decides what the CPU executor computes in and stores, from what is given
+// and how the model is stored.
+func (r *Resolved) followStored() error {
+	c := &r.Config
+	if c.Executor != nil {
+		return nil
+	}
+	m := c.Checkpoint.Config
+	if auto(c.Compute) {
+		c.Compute, r.from["compute"] = string(computeFor(m.Stored)), "the model is stored as "+m.Stored.String()
+	}
+	if auto(c.Quantize) {
+		delete(r.given, "quantize")
+		c.Quantize, r.from["quantize"] = "", "compute "+c.Compute
+		if r.int8() {
+			c.Quantize, r.from["quantize"] = string(cpuexec.QuantizeQ8), "the most exact"
+		}
+	}
+	fits := m.HeadDim%int8Heads == 0
+	switch {
+	case c.KVDType == string(cpuexec.KVInt8) && !fits:
+		return fmt.Errorf("%w: kv_dtype is int8 (%s), which takes heads of a multiple of %d elements, the model has %d: take bf16", ErrConfig, r.given["kv_dtype"], int8Heads, m.HeadDim)
+	case auto(c.KVDType) && r.int8() && !fits:
+		c.KVDType, r.from["kv_dtype"] = string(cpuexec.KVBF16), fmt.Sprintf("heads of %d elements do not fit int8", m.HeadDim)
+	case auto(c.KVDType):
+		c.KVDType, r.from["kv_dtype"] = c.Compute, "compute "+c.Compute
+	}
+	r.noticeLosses()
+	return nil
+}
+
+func auto(word string) bool { return word == "" || word == "auto" }
+
+// int8 says that products are computed in it.
+func (r *Resolved) int8() bool { return r.Config.Compute == string(cpuexec.ComputeInt8) }
+
+// noticeLosses says which weights are computed as less than they are stored as.
+func (r *Resolved) noticeLosses() {
+	c, floats := &r.Config, 0
+	column := c.Quantize == string(cpuexec.QuantizeColumn)
+	count := map[model.DType]int{}
+	for _, t := range c.Checkpoint.Tensors() {
+		if multiplied(c.Checkpoint.Config, t) {
+			count[t.DType]++
+		}
+	}
+	for _, stored := range slices.Sorted(maps.Keys(count)) {
+		n, float := count[stored], stored.Block() == 1
+		if float {
+			floats += n
+		}
+		switch {
+		case c.Compute == string(cpuexec.ComputeBF16) && stored != model.BF16:
+			r.notice("compute is bf16: %s are rounded", matrices(n, stored))
+		case r.int8() && float:
+			r.notice("compute is int8: %s are quantised to %s", matrices(n, stored), c.Quantize)
+		case r.int8() && column:
+			r.notice("quantize is column: %s are quantised anew", matrices(n, stored))
+		}
+	}
+	if asked := r.given["quantize"]; asked != "" && r.int8() && floats == 0 && !column {
+		r.notice("quantize is %s (%s) without effect: no matrix of the model is stored as floats", c.Quantize, asked)
+	}
+}
+
+// multiplied says that a tensor is a matrix of a product: rows of an embedding that is no
+// head are looked up as they are stored.
+func multiplied(m *model.Config, t model.Tensor) bool {
+	return len(t.Shape) == 2 && (m.TiedHead || t.Name != "model.embed_tokens.weight")
+}
+
+func matrices(n int, stored model.DType) string {
+	if n == 1 {
+		return fmt.Sprintf("1 matrix stored as %s", stored)
+	}
+	return fmt.Sprintf("%d matrices stored as %s", n, stored)
+}
