@@ -83,6 +83,9 @@ type Config struct {
 	// must be locked to its thread (runtime.LockOSThread) and is bound too.
 	Pin bool
 
+	// Profile, if set, is told where the time of steps goes.
+	Profile *Profile
+
 	// KeepLogits, if set, sees the logits of every row that samples: those after
 	// position pos of a slot's sequence. It is called by Finish's goroutine; the
 	// slice is valid during the call.

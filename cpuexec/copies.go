@@ -21,9 +21,11 @@ func (s *step) copyBlocks(copies []executor.Copy) error {
 	if len(copies) == 0 {
 		return nil
 	}
+	s.clock.settle(OpRest)
 	s.copies = copies
 	err := s.runOn(len(copies)*s.cache.block/4*copyProducts, s.copy)
 	s.copies = nil // the caller's
+	s.clock.settle(OpCopy)
 	return err
 }
 

@@ -43,6 +43,10 @@
 // Sleep unmaps the pools or the packed weights or both, Wake maps and packs them again.
 // Adapters stay, since nobody else has them.
 //
+// Profile: where Config.Profile is set, each thread notes the time at every barrier, and
+// the step's work is counted behind it, without allocation; else there is a branch for
+// each barrier. MeasureMachine says what the threads could reach.
+//
 // Concurrency: Load has a set packed between steps, by the threads that compute them, for
 // an eighth of their time; while there is no step, its caller's goroutine packs. A step runs on all threads from end to end, on the goroutine that
 // calls Finish and on workers of the executor, which meet at spinning barriers

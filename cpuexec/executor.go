@@ -81,6 +81,7 @@ func (e *Executor) Finish(r *executor.Result) error {
 	began := time.Now()
 	r.Step = b.Step
 	if e.failed == nil {
+		e.step.clock.begin(began)
 		if err := e.run(b, r); err != nil {
 			e.failed = fmt.Errorf("step %d: %w", b.Step, err)
 		}
@@ -107,6 +108,7 @@ func (e *Executor) run(b *executor.Batch, r *executor.Result) (err error) {
 		if err := e.step.pack(p, e.took/besideShare); err != nil {
 			return err
 		}
+		e.step.clock.settle(OpPack)
 	}
 	e.step.weights = e.weightsOf(b.Epoch)
 	return e.step.run(b, r)

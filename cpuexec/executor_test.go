@@ -18,12 +18,12 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestStepsAllocateNothing decodes on all threads, greedy and not, through Start
-// and Finish, over every type of cache and over more than one segment. It counts by itself: testing.AllocsPerRun leaves one P, for which
-// spinning threads then queue.
+// and Finish, with a Profile, over every type of cache and over more than one segment. It
+// counts by itself: testing.AllocsPerRun leaves one P, for which spinning threads then queue.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := longModel(t, 2048)
 	for _, kv := range kvTypes {
-		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 4, MaxAdapters: 1, KVType: kv}, 256, false)
+		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 4, MaxAdapters: 1, KVType: kv, Profile: new(Profile)}, 256, false)
 		if err := d.e.LoadAdapter("a", randomAdapter(m, 1, 8, func(string) bool { return true })); err != nil {
 			t.Fatal(err)
 		}

@@ -9,22 +9,23 @@ import (
 // work is a thread's part of a step. Between two syncs every thread writes only
 // what no other one touches.
 func (s *step) work(id int) {
+	s.clock.mark(id, OpRest)
 	s.embed(id)
-	s.pool.Sync()
+	s.sync(id, OpEmbed)
 	for l := range s.weights.layers {
 		w := &s.weights.layers[l]
 		s.project(id, l, s.norms(id, w.attnNorm))
-		s.pool.Sync()
+		s.sync(id, OpQKV)
 		s.store(id, l)
-		s.pool.Sync()
+		s.sync(id, OpStore)
 		s.attend(id, l)
-		s.pool.Sync()
+		s.sync(id, OpAttention)
 		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))
-		s.pool.Sync()
+		s.sync(id, OpOut)
 		s.gate(id, l, s.norms(id, w.mlpNorm))
-		s.pool.Sync()
+		s.sync(id, OpGateUp)
 		s.addProduct(id, l, jointDown, s.finish(id, &s.act))
-		s.pool.Sync()
+		s.sync(id, OpDown)
 	}
 	s.head(id)
 }
@@ -55,13 +56,14 @@ func (s *step) norms(id int, w []float32) *input {
 		own := &s.workers[id].own
 		own.x, own.width = s.workers[id].norm, s.hiddenWidth
 		s.normalise(own, 0, 0, w)
+		s.clock.mark(id, OpNorm)
 		return own
 	}
 	lo, hi := share(len(s.tokens), id, s.threads)
 	for t := lo; t < hi; t++ {
 		s.normalise(&s.norm, t, t, w)
 	}
-	s.pool.Sync()
+	s.sync(id, OpNorm)
 	return &s.norm
 }
 

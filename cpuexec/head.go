@@ -14,24 +14,24 @@ func (s *step) head(id int) {
 		some := s.samples[at:min(at+most, len(s.samples))]
 		full := min(max(s.firstGreedy-at, 0), len(some)) // rows of logits
 		s.headNorms(id, some)
-		s.pool.Sync()
+		s.sync(id, OpNorm)
 		if full < len(some) {
 			s.headBest(id, full, len(some))
-			s.pool.Sync()
+			s.sync(id, OpHead)
 			if !s.usable(len(some) - full) {
 				full = len(some)
 			}
 		}
 		if full == len(some) {
 			s.headProduct(id, full)
-			s.pool.Sync()
+			s.sync(id, OpHead)
 		}
 		if id == 0 && s.config.KeepLogits != nil {
 			s.keepLogits(some)
 		}
 		s.draw(id, some[:full])
 		s.take(id, some[full:])
-		s.pool.Sync()
+		s.sync(id, OpSample)
 	}
 }
 

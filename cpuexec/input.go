@@ -83,10 +83,11 @@ func (s *step) finish(id int, in *input) *input {
 		own := &s.workers[id].own
 		own.x, own.width = in.x, in.width
 		s.quantise(own, 0, 1)
+		s.clock.mark(id, OpQuantise)
 		return own
 	}
 	lo, hi := share(len(s.tokens), id, s.threads)
 	s.quantise(in, lo, hi-lo)
-	s.pool.Sync()
+	s.sync(id, OpQuantise)
 	return in
 }

@@ -73,7 +73,7 @@ func (s *step) lower(id, layer, joint int, in *input) {
 		}
 	}
 	if panels > 0 {
-		s.pool.Sync()
+		s.sync(id, operationOf[joint])
 	}
 }
 

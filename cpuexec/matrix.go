@@ -32,6 +32,9 @@ func (m *matrix) floats(p int) []float32 { return view[float32](m.panel(p)[:m.si
 // count is the number of panels.
 func (m *matrix) count() int { return len(m.panels) / m.size }
 
+// integer tells that it is multiplied as integers.
+func (m *matrix) integer() bool { return m.format != kernels.F32 && m.format != kernels.BF16 }
+
 // products is how many products a token takes.
 func (m *matrix) products() int { return m.count() * kernels.Panel * m.k }
 

@@ -24,6 +24,7 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 		return err
 	}
 	s.answer(r)
+	s.note(b)
 	return nil
 }
 

@@ -22,6 +22,7 @@ type step struct {
 	kernels *kernels.Set
 	weights *packed // of the batch's epoch
 	pool    *pool.Pool
+	clock   *clock       // nil: nobody reads it
 	compute func(id int) // s.work, made once
 	copy    func(id int) // s.copyParts, likewise
 
@@ -108,7 +109,7 @@ type worker struct {
 
 func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	s := &step{
-		dims: d, config: c, kernels: set, pool: p,
+		dims: d, config: c, kernels: set, pool: p, clock: newClock(c, &d),
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
 		greedy:   make([]sample, 0, c.MaxSlots),

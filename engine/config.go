@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -31,6 +32,10 @@ type Config struct {
 	// the same tokens again, and closed as Trace is. It needs weights that the engine
 	// knows: with an Executor it is refused.
 	Record io.WriteCloser
+
+	// Profile, if set, is told where the time of the CPU executor's steps goes. With an
+	// Executor it is refused.
+	Profile *cpuexec.Profile
 
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated

@@ -13,7 +13,7 @@ func (r *Resolved) loadCPU() (*cpuexec.Config, error) {
 		return nil, err
 	}
 	cfg := r.cpu
-	cfg.Weights = set
+	cfg.Weights, cfg.Profile = set, r.Config.Profile
 	return &cfg, nil
 }
 

@@ -57,6 +57,9 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 	if cfg.Record != nil && cfg.Executor != nil {
 		return nil, fmt.Errorf("%w: Record needs weights that the engine knows: leave Executor or Record out", ErrConfig)
 	}
+	if cfg.Profile != nil && cfg.Executor != nil {
+		return nil, fmt.Errorf("%w: Profile is of the CPU executor's steps: leave Executor or Profile out", ErrConfig)
+	}
 	r := &Resolved{Config: cfg, Notices: slices.Clone(cfg.from.notes), given: map[string]string{}, from: map[string]string{}}
 	if err := r.takeGiven(); err != nil {
 		return nil, err

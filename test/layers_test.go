@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"server":             {"engine", "checkpoint", "weights", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog", "github.com/prometheus/client_golang", "go.opentelemetry.io/otel", "golang.org/x/net/netutil"},
 	"bench":              {},
 	"internal/certs":     {},
+	"internal/charts":    {},
 	"internal/jsonl":     {},
 	"internal/lane":      {protoactor},
 	"internal/nearest":   {},

@@ -290,6 +290,32 @@ http() {
 	echo '```'
 }
 
+# Where the time of a step goes, the engine's own share, and what the machine can do.
+profile() {
+	echo '# Where the time of a step goes'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## The own share of the engine: 256 sequences, an executor that costs nothing'
+	echo
+	echo 'From the result of a step to the next one, through intake, scheduler, books and executor:'
+	echo 'read in the end (batch), and token by token by a goroutine for each sequence (streams).'
+	echo
+	echo '```'
+	own go test -run '^$' -bench 'OwnShare256' -benchtime 10x ./engine | grep -E '^Bench|FAIL'
+	echo '```'
+	for name in single decode mixed; do
+		echo
+		echo "## SmolLM2, workload $name"
+		echo
+		echo '```'
+		own bin/cbactor bench --model smollm2 --name $name --profile --svg docs/reports/profile-$name.svg
+		echo '```'
+		echo
+		echo "![Roofline of $name](profile-$name.svg)"
+	done
+}
+
 case $1 in
 first-light)
 	report first-light first_light
@@ -315,6 +341,9 @@ remote)
 http)
 	report http http
 	;;
+profile)
+	report profile profile
+	;;
 all)
 	"$0" first-light
 	"$0" scheduler
@@ -324,9 +353,10 @@ all)
 	"$0" weights
 	"$0" remote
 	"$0" http
+	"$0" profile
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | http | all" >&2
+	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | http | profile | all" >&2
 	exit 2
 	;;
 esac

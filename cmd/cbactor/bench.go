@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/bench"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/profile"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -19,6 +20,8 @@ it is after a request of one token ("warm-up" in a trace), to the end of the las
 context or the cache would cut short is refused, as the figures would be of other work.
 
 ` + workloadFormat + `
+
+` + profileHelp + `
 
 ` + updateHelp
 
@@ -33,6 +36,7 @@ type benchFlags struct {
 	workload string
 	name     string
 	json     bool
+	profile  profileFlags
 	update   updateFlags
 }
 
@@ -50,6 +54,7 @@ func (c *cli) benchCommand() *cobra.Command {
 	fs.Var(pathFlag{path: &f.workload}, "workload", "workload file (default: the project's workloads, for --model smollm2)")
 	fs.StringVar(&f.name, "name", "", "name of the workload, if there are several")
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
+	f.profile.add(cmd)
 	f.update.add(cmd)
 	f.engine.add(cmd)
 	f.engine.addTrace(cmd)
@@ -79,10 +84,15 @@ type measurement struct {
 	Executor        string  `json:"executor"`
 	HitRate         float64 `json:"hit_rate"`    // cached tokens of a prompt token
 	Preemptions     int     `json:"preemptions"` // times that requests were given up for lack of cache
+
+	Profile *profile.Report `json:"profile,omitempty"`
 }
 
 func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := f.update.check(cmd); err != nil {
+		return err
+	}
+	if err := f.profile.check(cmd); err != nil {
 		return err
 	}
 	if err := f.engine.check(); err != nil {
@@ -95,7 +105,15 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	chart, err := c.openChart(f)
+	if err != nil {
+		return err
+	}
+	if chart != nil {
+		defer func() { err = errors.Join(err, chart.Close()) }()
+	}
 	requests := benchRequests(cases)
+	f.engine.config.Profile = f.profile.wanted()
 	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
@@ -108,7 +126,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := fits(requests, e.Info()); err != nil {
 		return err
 	}
-	m, err := c.measure(ctx, e, requests)
+	m, err := c.measure(ctx, e, requests, f.profile.begin)
 	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
 		return badUsage("%w: the workloads of the project are for --model smollm2", err)
 	}
@@ -117,6 +135,9 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	}
 	info := e.Info()
 	m.Workload, m.Model, m.Compute, m.KVType, m.Threads, m.Executor = name, f.engine.model, info.Compute, info.KVType, info.Threads, info.Executor
+	if err := c.addProfile(&m, f, chart); err != nil {
+		return err
+	}
 	if f.json {
 		return c.printJSON(m)
 	}
@@ -129,6 +150,9 @@ func (m measurement) String() string {
 		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate)
 	if m.Preemptions > 0 {
 		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", counted(m.Preemptions, "time"))
+	}
+	if m.Profile != nil {
+		return s + "\n\n" + m.Profile.String()
 	}
 	return s + "\n"
 }
@@ -163,13 +187,14 @@ func benchRequests(cases []bench.Case) []engine.Request {
 	return list
 }
 
-// measure runs the requests. An error of one is an error of all: the figures would be
+// measure runs the requests, and calls begin when the engine is warm. An error of one is an error of all: the figures would be
 // of other work than asked for.
-func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
+func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request, begin func()) (measurement, error) {
 	warmUp := []engine.Request{{ID: "warm-up", PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
 	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
 		return measurement{}, err
 	}
+	begin()
 	defer c.notice("running the workload")()
 	start := time.Now()
 	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{Progress: c.progress(start)})

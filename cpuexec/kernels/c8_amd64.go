@@ -5,9 +5,9 @@ package kernels
 // c8Ahead is how far ahead of 8 rows alone the panel is fetched.
 const c8Ahead = 4096
 
-// gemmC8AVX512Rows is GemmC8. While rows pass a panel, the first 16 of them, the next one
+// c8AVX512 is GemmC8. While rows pass a panel, the first 16 of them, the next one
 // is fetched.
-func gemmC8AVX512Rows(w, x []byte, out []float32, blocks, rows, outStride int) {
+func c8AVX512(w, x []byte, out []float32, blocks, rows, outStride int) {
 	checkC8(w, x, out, blocks, rows, outStride)
 	size := C8.PanelBytes(blocks * Block)
 	if rows == 1 {
@@ -30,7 +30,8 @@ func gemmC8AVX512Rows(w, x []byte, out []float32, blocks, rows, outStride int) {
 	}
 }
 
-func gemmC8AVX2Rows(w, x []byte, out []float32, blocks, rows, outStride int) {
+// c8AVX2 is GemmC8.
+func c8AVX2(w, x []byte, out []float32, blocks, rows, outStride int) {
 	checkC8(w, x, out, blocks, rows, outStride)
 	if rows == 1 {
 		size := C8.PanelBytes(blocks * Block)

@@ -26,6 +26,9 @@ var generic = &Set{
 	Norm:          normGo,
 	Rope:          ropeGo,
 	Transpose:     transposeGo,
+	Read:          readGo,
+	MulAddF32:     mulAddF32Go,
+	MulAddInt8:    mulAddInt8Go,
 }
 
 func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {

@@ -2,12 +2,30 @@
 
 package kernels
 
+import "golang.org/x/sys/cpu"
+
 // packed is the assembly of a product with packed rows.
 type packed struct {
 	gemm  func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)
 	row   func(w, x *byte, out *float32, blocks, panels int64) // nil where gemm serves one row as well
 	block int                                                  // bytes of a panel for 32 k
 	rows  int                                                  // that a call of gemm multiplies in 40 microseconds
+}
+
+var (
+	q8AVX512 = packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}
+	q4AVX512 = packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}
+	q8AVX2   = packed{gemmQ8AVX2, nil, q8Block, 128}
+	q4AVX2   = packed{gemmQ4AVX2, nil, q4Block, 128}
+)
+
+// withVNNI chooses what products of bytes a CPU with AVX-512 has: the first of these came
+// without VNNI.
+func withVNNI[T any](wide, narrow T) T {
+	if cpu.X86.HasAVX512VNNI && cpu.X86.HasAVX512BW {
+		return wide
+	}
+	return narrow
 }
 
 // blocksPerCall is how many blocks a call of gemm takes.

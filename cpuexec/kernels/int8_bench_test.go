@@ -53,11 +53,3 @@ func BenchmarkQuantise(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkDotPeak is what the products of 8 bits are measured by.
-func BenchmarkDotPeak(b *testing.B) {
-	for b.Loop() {
-		dotPeakAVX512(1000)
-	}
-	b.ReportMetric(2*6400*1000*float64(b.N)/b.Elapsed().Seconds()/1e9, "GOP/s")
-}

@@ -9,9 +9,9 @@ var avx2 = &Set{
 	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX2),
-	GemmQ8:        packed{gemmQ8AVX2, nil, q8Block, 128}.product,
-	GemmQ4:        packed{gemmQ4AVX2, nil, q4Block, 128}.product,
-	GemmC8:        gemmC8AVX2Rows,
+	GemmQ8:        q8AVX2.product,
+	GemmQ4:        q4AVX2.product,
+	GemmC8:        c8AVX2,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX2.attend,
@@ -26,6 +26,9 @@ var avx2 = &Set{
 	Norm:          normBy(scaleMulAVX2),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX2, 256),
+	MulAddF32:     mulAddF32By(mulAddF32AVX2),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX2),
 }
 
 var avx512 = &Set{
@@ -33,9 +36,9 @@ var avx512 = &Set{
 	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        packed{gemmQ8AVX512, rowQ8AVX512, q8Block, 512}.product,
-	GemmQ4:        packed{gemmQ4AVX512, rowQ4AVX512, q4Block, 512}.product,
-	GemmC8:        gemmC8AVX512Rows,
+	GemmQ8:        withVNNI(q8AVX512, q8AVX2).product,
+	GemmQ4:        withVNNI(q4AVX512, q4AVX2).product,
+	GemmC8:        withVNNI(c8AVX512, c8AVX2),
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
@@ -51,6 +54,9 @@ var avx512 = &Set{
 	Norm:          normBy(scaleMulAVX512),
 	Rope:          ropeAsm,
 	Transpose:     transposeAsm,
+	Read:          readBy(readAVX512, 512),
+	MulAddF32:     mulAddF32By(mulAddF32AVX512),
+	MulAddInt8:    mulAddInt8Wide(),
 }
 
 // avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
@@ -59,7 +65,8 @@ var avx512Older = func(s Set) *Set {
 	return &s
 }(*avx512)
 
-// native lists the assembly Sets that this CPU and its system can run.
+// native lists the assembly Sets that this CPU and its system can run. Halves are widened
+// by F16C, which has no flag in package cpu: whatever has AVX2 has it.
 func native() []*Set {
 	var l []*Set
 	x := &cpu.X86

@@ -29,13 +29,13 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, which
-	// Quantise packed in so many blocks, with panels of that Format, one behind the other:
-	// out[r][0:32] for one panel, or for one row any number of panels, which are as many
-	// as out has 32 numbers.
+	// GemmQ8 and GemmQ4 multiply rows, which Quantise packed in so many blocks, with a
+	// panel of that Format: out[r][0:32]. One row they multiply with as many panels, one
+	// behind the other, as out has 32 numbers.
 	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
-	// GemmC8 does the same for a panel of Format C8 and what QuantiseC8 packed.
+	// GemmC8 does the same with Format C8 and rows, the first of which is the first of 8,
+	// that QuantiseC8 packed.
 	GemmC8 func(w, x []byte, out []float32, blocks, rows, outStride int)
 
 	// Quantise packs n blocks of 32 numbers of each of rows of x (xStride apart) as bytes
@@ -101,6 +101,14 @@ type Set struct {
 	// Transpose writes 32 rows of x (xStride apart) into the columns of a panel:
 	// w[i*32+c] = x[c*xStride+i] for i < k.
 	Transpose func(x, w []float32, k, xStride int)
+
+	// Read answers the exclusive or of the words of 8 bytes of b, of which there are a
+	// multiple of 64: what memory gives at most.
+	Read func(b []byte) uint64
+
+	// MulAddF32 and MulAddInt8 multiply and add as fast as this Set can, and answer how
+	// often: rounds, up to a million, times a number that is the Set's own.
+	MulAddF32, MulAddInt8 func(rounds int) float64
 }
 
 // All lists the Sets of this CPU, the fastest first, plain Go last.

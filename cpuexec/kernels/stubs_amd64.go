@@ -143,6 +143,21 @@ func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
 //go:noescape
 func scaleMulAVX2(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
+// readAVX2 writes the exclusive or of n*256 bytes, 32 of them at a time, to out.
+//
+//go:noescape
+func readAVX2(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX2 adds 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX2(n int64, out *float32)
+
+// mulAddInt8AVX2 adds four 1*1 n times to each of 96 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX2(n int64, out *int32)
+
 // gemm1AVX512 multiplies 1 rows of x with a panel of 32 columns. Strides are in bytes.
 //
 //go:noescape
@@ -405,6 +420,21 @@ func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
 //go:noescape
 func scaleMulAVX512(x *float32, w *float32, out *float32, n16 int64, scale float32)
 
+// readAVX512 writes the exclusive or of n*512 bytes, 64 of them at a time, to out.
+//
+//go:noescape
+func readAVX512(p *byte, n int64, out *uint64)
+
+// mulAddF32AVX512 adds 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddF32AVX512(n int64, out *float32)
+
+// mulAddInt8AVX512 adds four 1*1 n times to each of 384 numbers, which are written to out.
+//
+//go:noescape
+func mulAddInt8AVX512(n int64, out *int32)
+
 // scores1Int8AVX512 writes the scores of 1 queries with 32 positions, of which n count, and
 // fetches a line of next for 4 dimensions. kPitch is that of 4 dimensions, kPitch and stateSize are in bytes.
 //
@@ -577,11 +607,6 @@ func quantise(x *float32, dst *byte, n int64)
 //
 //go:noescape
 func quantiseGroup(x *float32, dst *byte, blocks int64)
-
-// dotPeakAVX512 does n*6400 products of bytes, 100*n instructions VPDPBUSD.
-//
-//go:noescape
-func dotPeakAVX512(n int64)
 
 // pause tells the CPU n times that this thread spins.
 //

@@ -34,14 +34,14 @@ func gemmC8512() {
 	Doc(name+" multiplies 1 to 8 rows with a panel. outStride is in bytes. From ahead",
 		"bytes behind w on it fetches memory, step bytes for 4 k.")
 	z := avx512.v
-	sums := AllocLocal(8 * 4 * panel)
+	sums := frame(8 * 4 * panel)
 	w, x, fetch := Load(Param("w"), GP64()), Load(Param("x"), GP64()), Load(Param("ahead"), GP64())
 	ADDQ(w, fetch)
 	step := Load(Param("step"), GP64())
 	part := c8Part{Load(Param("blocks"), GP64()), GP64(), GP64()}
 	avx512.zero(0)
 	for i := range 16 {
-		VMOVUPS(z(0), sums.Offset(64*i))
+		VMOVUPS(z(0), mem(sums, 64*i))
 	}
 	Label(name + "_group")
 	part.next(x)
@@ -72,8 +72,8 @@ func gemmC8512() {
 			VBROADCASTSS(mem(part.tail, i/2*4), z(16+i/2))
 		}
 		VCVTDQ2PS(z(i), z(i))
-		VFMADD213PS(sums.Offset(64*i), z(16+i/2), z(i))
-		VMOVUPS(z(i), sums.Offset(64*i))
+		VFMADD213PS(mem(sums, 64*i), z(16+i/2), z(i))
+		VMOVUPS(z(i), mem(sums, 64*i))
 	}
 	LEAQ(mem(part.tail, 64), x)
 	CMPQ(part.blocks, Imm(0))
@@ -83,11 +83,11 @@ func gemmC8512() {
 }
 
 // c8Columns multiplies the rows' sums with the columns' scales, behind the panel at w.
-func c8Columns(name string, w reg.Register, sums Mem) {
+func c8Columns(name string, w reg.Register, sums reg.Register) {
 	z := avx512.v
 	out, rows, at := Load(Param("out"), GP64()), Load(Param("rows"), GP64()), GP64()
 	stride := Load(Param("outStride"), GP64())
-	LEAQ(sums, at)
+	MOVQ(sums, at)
 	for c := range 2 {
 		VMOVUPS(mem(w, 64*c), z(c))
 	}

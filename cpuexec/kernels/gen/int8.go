@@ -94,3 +94,11 @@ func (p stridedRows) next(n int) {
 	addq(n, p.first)
 	addq(n, p.fourth)
 }
+
+// frame is so many bytes of the function's frame, from a cache line's beginning on.
+func frame(bytes int) reg.Register {
+	room, first := AllocLocal(bytes+64), GP64()
+	LEAQ(room.Offset(63), first)
+	ANDQ(I32(-64), first)
+	return first
+}

@@ -79,11 +79,8 @@ func (l lookahead) fetch(name string, p packing, rows int) {
 
 // unpack512 unpacks blocks into the frame.
 func (p packing) unpack512(name string, w, left reg.Register) reg.Register {
-	frame := AllocLocal(blocksPerCall*unpackedBlock + 64)
 	z := avx512.v
-	first, to := GP64(), GP64()
-	LEAQ(frame.Offset(63), first)
-	ANDQ(I32(-64), first)
+	first, to := frame(blocksPerCall*unpackedBlock), GP64()
 	MOVQ(first, to)
 	Load(Param("blocks"), left)
 	broadcast(0x0f0f0f0f, z(regMagic))

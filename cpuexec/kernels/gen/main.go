@@ -17,6 +17,9 @@ func main() {
 		firstAbove(s)
 		siluTile(s)
 		scaleMul(s)
+		read(s)
+		mulAddF32(s)
+		mulAddInt8(s)
 	}
 	attentionInt8()
 	quantiseQuery()
@@ -28,7 +31,6 @@ func main() {
 	weighLogits()
 	transpose()
 	integerProducts()
-	dotPeak()
 	pause()
 	Generate()
 }

@@ -1,0 +1,51 @@
+package cpuexec
+
+// operationOf are the operations of a layer's matrices.
+var operationOf = [joints]Operation{jointQKV: OpQKV, jointOut: OpOut, jointGateUp: OpGateUp, jointDown: OpDown}
+
+// countWork adds what the step that was computed had to do, as Work counts it.
+func (s *step) countWork(k *Steps) {
+	tokens := int64(len(s.tokens))
+	blocks := (tokens + rowBlock - 1) / rowBlock
+	for l := range s.weights.layers {
+		for i := range s.weights.layers[l].matrices {
+			m := &s.weights.layers[l].matrices[i]
+			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], blocks)
+		}
+	}
+	samples, most := int64(len(s.samples)), int64(s.config.headRows())
+	k.product(OpHead, &s.weights.head, 2*samples*int64(s.weights.head.k)*int64(s.vocab), (samples+most-1)/most)
+	s.countAttention(k)
+}
+
+// product adds one of a matrix that is read so many times.
+func (k *Steps) product(op Operation, m *matrix, ops, times int64) {
+	bytes := int64(len(m.panels))
+	k.Work[op].add(ops, times*bytes, m.integer())
+	k.Footprint += min(times, 1) * bytes
+}
+
+// countAttention adds what attention had to do.
+func (s *step) countAttention(k *Steps) {
+	seen, read, distinct := 0, 0, 0
+	for i := range s.tokens {
+		seen += s.tokens[i].pos + 1
+	}
+	for i := range s.spans {
+		u := &s.spans[i]
+		n := pages(u.end(), s.cache.pageSize)
+		read += n
+		if i+1 == len(s.spans) || s.spans[i+1].slot != u.slot { // a sequence's last
+			distinct += n
+		}
+	}
+	page := s.layers * s.cache.page
+	k.Work[OpAttention].add(int64(4*seen*s.layers*s.attnDim()), int64(read*page), s.cache.kvType == KVInt8)
+	k.Footprint += int64(distinct * page)
+}
+
+func (w *Work) add(ops, bytes int64, integer bool) {
+	w.Ops += ops
+	w.Bytes += bytes
+	w.Integer = integer
+}
