@@ -10,7 +10,7 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// aloneProducts takes one thread half a millisecond: with less, what threads gain
+// aloneProducts, for which nothing else was measured, takes one thread half a millisecond: with less, what threads gain
 // is soon lost at a barrier when one of them has to wait for its CPU.
 const aloneProducts = 4 << 20
 
@@ -32,6 +32,7 @@ type step struct {
 
 	threads int // that work at this step
 	alone   int // products of weights and tokens up to which one thread computes
+	spanLen int // tokens of a span at most
 
 	slots []slot
 	open  int // slots admitted and not retired
@@ -120,6 +121,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		qScale:   queryScale(d.headDim),
 		packs:    c.packs(),
 		alone:    aloneProducts,
+		spanLen:  d.spanTokens(),
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
 	if c.MaxAdapters > 0 {
