@@ -162,8 +162,8 @@ func (t *trials) blocks(to *tuner, p *product, f Effort, from, end class, rows i
 		},
 		run: t.runs(p, rows), rounds: f.rounds(), longest: f.longest(),
 	}
-	for _, v := range []int{32, 16, 48, 8} {
-		if v < rows && (f.Scope == Every || v <= 32 && v > 8) {
+	for _, v := range []int{32, 16, 48} {
+		if v < rows && (f.Scope == Every || v <= 32) {
 			q.candidates = append(q.candidates, v)
 		}
 	}

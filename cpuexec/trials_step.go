@@ -10,7 +10,7 @@ func (t *trials) spans(to *tuner, f Effort) error {
 	s := t.step
 	n := min(512, s.config.MaxTokens, s.config.MaxContext, len(s.cache.mem)/s.cache.block*s.cache.pageSize)
 	q := question{
-		key:    fmt.Sprintf("%d of %d heads of %d in %s, pages of %d, %d rounds, tokens that attend together", s.heads, s.kvHeads, s.headDim, s.config.KVType, s.cache.pageSize, f.rounds()),
+		key:    fmt.Sprintf("%d heads over %d of %d in %s, pages of %d, %d rounds, tokens that attend together", s.heads, s.kvHeads, s.headDim, s.config.KVType, s.cache.pageSize, f.rounds()),
 		def:    s.spanTokens(),
 		set:    func(v int) { s.spanLen = v; s.laySpans() },
 		rounds: f.rounds(), longest: f.longest(),

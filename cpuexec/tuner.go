@@ -56,9 +56,9 @@ func (t *tuner) choose(q *question, key string, v int, measured bool) {
 	t.choices = append(t.choices, Choice{Key: key, Value: v, Default: q.def, Measured: measured})
 }
 
-// clearly is by how much a candidate's median is below the default's, at least, when it is
-// taken: 3 in 100. Medians of equal figures differ by less on a machine with other work.
-const clearly = 0.97
+// clearly is how much of the default's a candidate's median may be at most to be taken:
+// medians of equal figures often differ by 3 in 100 on a machine with other work.
+const clearly = 0.95
 
 // fastest runs the default and the candidates in turn, so that what disturbs one disturbs
 // all, the first time to warm up. It answers the one with the least median; the default,
