@@ -6,8 +6,10 @@ LDFLAGS     = -s -w
 # The commit in `cbactor version`, where git can tell it, whatever GOFLAGS says.
 BUILDVCS   := $(shell test -d .git && git status >/dev/null 2>&1 && echo -buildvcs=true)
 PART       ?= all
+PEERS      ?= $(HOME)/.cache/cbactor/peers
+ROUNDS     ?= 5
 
-.PHONY: build run test test-full test-clients soak lint proto kernels assets bench clean
+.PHONY: build run test test-full test-clients soak lint proto kernels assets bench bench-compare clean
 
 build: ## the command, bin/cbactor
 	@test -e bin/cbactor || echo "building for the first time, which can take a minute or two"
@@ -47,6 +49,12 @@ assets: build ## fetches SmolLM2-135M-Instruct into the user's cache and checks 
 
 bench: build ## the standard workloads on SmolLM2, one line each
 	for w in single decode mixed shared; do bin/cbactor bench --model smollm2 --name $$w || exit 1; done
+
+bench-compare: assets ## peers, which are installed into PEERS (8 GB), side by side; writes docs/performance.md
+	bench/compare/setup.sh $(PEERS)
+	bench/compare/compare.py --peers $(PEERS) --rounds $(ROUNDS) --out docs/performance/peers.json || echo 'some runs have failed: the page tells which'
+	bench/compare/curves.py --out docs/performance/curves.json || echo 'some points have failed: the page tells which'
+	$(GO) run ./bench/report
 
 clean:
 	rm -rf bin

@@ -6,7 +6,9 @@
 // The project's own workloads are part of the program: "single" is one request
 // of 32 tokens that generates 128; "decode" 32 requests, 16 and 128; "mixed" 48
 // requests, 32 to 256 and 32 to 128; "shared" 32 requests over one prefix of 768
-// tokens, each 16 to 32. Their ids are of the vocabulary of SmolLM2.
+// tokens, each 16 to 32. Their ids are of the vocabulary of SmolLM2. Others are made
+// up, for any vocabulary. Folder compare, which is in Python, measures the peers on the
+// same file.
 //
 // Workloads belong to whoever read them; nothing here is shared.
 package bench

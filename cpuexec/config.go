@@ -122,6 +122,9 @@ const (
 	KVInt8 KVType = "int8" // with a scale for each position and key head, of K and of V
 )
 
+// Fits tells whether heads of so many elements can be stored so.
+func (t KVType) Fits(headDim int) bool { return t != KVInt8 || headDim%4 == 0 }
+
 // Attention names an implementation of attention.
 type Attention string
 
@@ -177,7 +180,7 @@ func (c Config) withDefaults() (Config, error) {
 	switch c.KVType = cmp.Or(c.KVType, KVF32); {
 	case c.KVType != KVF32 && c.KVType != KVBF16 && c.KVType != KVInt8:
 		return c, fmt.Errorf("%w: KVType is %q, must be %s, %s or %s", ErrConfig, c.KVType, KVF32, KVBF16, KVInt8)
-	case c.KVType == KVInt8 && c.Model.HeadDim%4 != 0:
+	case !c.KVType.Fits(c.Model.HeadDim):
 		return c, fmt.Errorf("%w: KVType is %s, which needs heads of a multiple of 4 elements, the model has %d; use %s",
 			ErrConfig, c.KVType, c.Model.HeadDim, KVBF16)
 	}

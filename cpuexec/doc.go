@@ -24,8 +24,9 @@
 // residual stream are in float32.
 //
 // Sampling: rows are drawn, and prompts scored, by the threads, each with a Sampler
-// of its own, up to 64 rows of logits at a time. A Processor of a request runs there,
-// and what it does wrong fails its row alone.
+// of its own, up to 64 rows of logits at a time. Of greedy rows, of which nothing but the
+// token is wanted, logits are compared panel by panel and never written. A Processor of a
+// request runs there, and what it does wrong fails its row alone.
 //
 // Adapters: each has a place, with its matrices in panels of float32. A
 // step lays the rows of an adapter side by side and adds two products to those of the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
 )
 
 // computeFor is what a model is computed in that is stored as a type, where nothing is
@@ -20,9 +21,6 @@ func computeFor(stored model.DType) cpuexec.Compute {
 	}
 	return cpuexec.ComputeF32
 }
-
-// int8Heads is what the elements of a head must be a multiple of for a cache in int8.
-const int8Heads = 4
 
 // followStored decides what the CPU executor computes in and stores, from what is given
 // and how the model is stored.
@@ -42,14 +40,14 @@ func (r *Resolved) followStored() error {
 			c.Quantize, r.from["quantize"] = string(cpuexec.QuantizeQ8), "the most exact"
 		}
 	}
-	fits := m.HeadDim%int8Heads == 0
-	switch {
-	case c.KVDType == string(cpuexec.KVInt8) && !fits:
-		return fmt.Errorf("%w: kv_dtype is int8 (%s), which takes heads of a multiple of %d elements, the model has %d: take bf16", ErrConfig, r.given["kv_dtype"], int8Heads, m.HeadDim)
-	case auto(c.KVDType) && r.int8() && !fits:
-		c.KVDType, r.from["kv_dtype"] = string(cpuexec.KVBF16), fmt.Sprintf("heads of %d elements do not fit int8", m.HeadDim)
-	case auto(c.KVDType):
+	if auto(c.KVDType) {
 		c.KVDType, r.from["kv_dtype"] = c.Compute, "compute "+c.Compute
+		if !cpuexec.KVType(c.KVDType).Fits(m.HeadDim) {
+			c.KVDType, r.from["kv_dtype"] = string(cpuexec.KVBF16), fmt.Sprintf("heads of %d elements do not fit int8", m.HeadDim)
+		}
+	}
+	if !cpuexec.KVType(c.KVDType).Fits(m.HeadDim) {
+		return fmt.Errorf("%w: kv_dtype is %s (%s), which heads of %d elements do not fit: take bf16", ErrConfig, c.KVDType, r.given["kv_dtype"], m.HeadDim)
 	}
 	r.noticeLosses()
 	return nil
@@ -71,15 +69,15 @@ func (r *Resolved) noticeLosses() {
 		}
 	}
 	for _, stored := range slices.Sorted(maps.Keys(count)) {
-		n, float := count[stored], stored.Block() == 1
-		if float {
+		n := count[stored]
+		if stored.Block() == 1 {
 			floats += n
 		}
-		switch {
-		case c.Compute == string(cpuexec.ComputeBF16) && stored != model.BF16:
-			r.notice("compute is bf16: %s are rounded", matrices(n, stored))
-		case r.int8() && float:
+		switch loses := loses(cpuexec.Compute(c.Compute), stored); {
+		case loses && r.int8():
 			r.notice("compute is int8: %s are quantised to %s", matrices(n, stored), c.Quantize)
+		case loses:
+			r.notice("compute is bf16: %s are rounded", matrices(n, stored))
 		case r.int8() && column:
 			r.notice("quantize is column: %s are quantised anew", matrices(n, stored))
 		}
@@ -87,6 +85,36 @@ func (r *Resolved) noticeLosses() {
 	if asked := r.given["quantize"]; asked != "" && r.int8() && floats == 0 && !column {
 		r.notice("quantize is %s (%s) without effect: no matrix of the model is stored as floats", c.Quantize, asked)
 	}
+}
+
+// noticeSent says, once, that weights which were sent are computed as less than they are:
+// matrices stay in the formats that those of the checkpoint have.
+func (e *Engine) noticeSent(set *weights.Set) {
+	if e.lost {
+		return
+	}
+	count := map[model.DType]int{}
+	for _, was := range e.cpu.Stored {
+		t, ok := set.Tensor(was.Name)
+		if ok && t.DType != was.DType && multiplied(e.cpu.Model, was) && loses(e.cpu.Compute, t.DType) {
+			count[t.DType]++
+		}
+	}
+	for _, sent := range slices.Sorted(maps.Keys(count)) {
+		e.lost = true
+		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s are computed in the formats of those before them", e.cpu.Compute, matrices(count[sent], sent))
+	}
+}
+
+// loses says that a matrix of a type is computed as less than it is.
+func loses(compute cpuexec.Compute, stored model.DType) bool {
+	switch compute {
+	case cpuexec.ComputeBF16:
+		return stored != model.BF16
+	case cpuexec.ComputeInt8:
+		return stored.Block() == 1
+	}
+	return false
 }
 
 // multiplied says that a tensor is a matrix of a product: rows of an embedding that is no

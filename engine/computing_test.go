@@ -87,7 +87,7 @@ func TestCacheTypeFitsTheHeads(t *testing.T) {
 		}
 		r.Config.KVDType, r.given["kv_dtype"] = "int8", "--kv-dtype"
 		err := r.followStored()
-		if refused := errors.Is(err, ErrConfig) && strings.Contains(err.Error(), "kv_dtype is int8 (--kv-dtype), which takes heads of a multiple of 4 elements, the model has 6"); refused != (dim == 6) {
+		if refused := errors.Is(err, ErrConfig) && strings.Contains(err.Error(), "kv_dtype is int8 (--kv-dtype), which heads of 6 elements do not fit: take bf16"); refused != (dim == 6) {
 			t.Errorf("heads of %d: error %v", dim, err)
 		}
 	}

@@ -30,6 +30,7 @@ type Engine struct {
 	loaded   []uint32       // epochs of it that the session's executor has
 	borrowed int            // sets of it that somebody reads
 	updates  weights.Options
+	lost     bool                          // it was said that weights which were sent are computed as less
 	naps     []func(context.Context) error // end sleeps of the weights, while they are exchanged or broken
 
 	broken  atomic.Bool     // the weights were overwritten in part: nothing may compute

@@ -105,6 +105,7 @@ func (e *Engine) commitOf(set *weights.Set, kv KVPolicy) sched.Commit {
 func (e *Engine) installed(set *weights.Set, c sched.Commit) {
 	e.broken.Store(false)
 	e.begins(set, c.Version)
+	e.noticeSent(set)
 	e.store.Confirm()
 	e.dropOld()
 	e.versions.serve(c.Version, set.Version, e.store.Retained())

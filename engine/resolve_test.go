@@ -94,9 +94,10 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"q_padding_interval_size":  {"64", "default", true, []given{noEffect("32", "32")}},
 		"kv_padding_interval_size": {"16384", "default", true, []given{noEffect("512", "512")}},
 		"varlen_compile_config": {"none", "default_compile_level 0", false, []given{
-			{text: "mode=default", want: "mode=default,dynamic=false", from: "--it"}, {text: "none", want: "none", from: "--it"}, {text: "auto", want: "none", from: "default_compile_level 0"}}},
-		"decode_compile_config":     {"none", "default_compile_level 0", false, []given{{text: "dynamic=true", want: "mode=default,dynamic=true", from: "--it"}}},
-		"default_compile_level":     {"0", "default", false, []given{given1("1"), given1("3"), {text: "0", want: "0", from: "--it"}}},
+			{text: "mode=default", want: "mode=default,dynamic=false", from: "--it", notice: "cannot be tuned yet"}, {text: "none", want: "none", from: "--it"}, {text: "auto", want: "none", from: "default_compile_level 0"}}},
+		"decode_compile_config": {"none", "default_compile_level 0", false, []given{{text: "dynamic=true", want: "mode=default,dynamic=true", from: "--it", notice: "cannot be tuned yet"}}},
+		"default_compile_level": {"0", "default", false, []given{{text: "1", want: "1", from: "--it", notice: "decode_compile_config is mode=default,dynamic=true (default_compile_level 1), and kernels cannot be tuned yet"},
+			{text: "3", want: "3", from: "--it", notice: "cannot be tuned yet"}, {text: "0", want: "0", from: "--it"}}},
 		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), {text: "2", err: "not available yet, only 1"}}},
 		"ranks":                     {"none", "not given", false, []given{{text: "a:1,b:2", err: "ranks is a:1,b:2 (--it): not available yet"}}},
 		"disable_nccl_graph_mixing": {"true", "default", true, []given{noEffect("false", "false")}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
@@ -23,7 +24,12 @@ type trained struct {
 
 func newTrained(t *testing.T, n int) *trained {
 	t.Helper()
-	c := tiny(t)
+	return trainedFrom(t, tiny(t), n)
+}
+
+// trainedFrom is that of another model.
+func trainedFrom(t *testing.T, c *checkpoint.Checkpoint, n int) *trained {
+	t.Helper()
 	set, err := weights.Load(c.Config, c, 1, "")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,12 @@
 // Processors change logits by the history: biases, penalties, bans, the caller's own
 // code. Filters drop tokens from the distribution: top-k, top-p, min-p, typical-p.
 // Their order and meaning are those of Transformers 5.23, whose answers are in
-// testdata. Arithmetic on logits is float32, on probabilities float64.
+// testdata. Arithmetic on logits is float32, on probabilities float64, by operations that
+// round alike on every CPU.
+//
+// Speed: all logits are looked at once for the largest, and once more for the few that
+// filters leave or for the sum of all weights; Passes are how, and a caller may have
+// faster ones.
 //
 // Ownership and concurrency: a Sampler owns scratch memory and serves one
 // goroutine, on which it calls a request's Processor; Params is a value whose slices

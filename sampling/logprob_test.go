@@ -116,9 +116,11 @@ func TestTop(t *testing.T) {
 // What is not asked for stays as it was, and draws do not depend on what is asked.
 func TestTellChangesNothingElse(t *testing.T) {
 	logits, s := slope(100), NewSampler(100)
-	p := Params{Temperature: 1, TopK: 30, TopP: 0.9, RepetitionPenalty: 1.3}
 	h := History{IDs: []int32{5, 6, 7}, Prompt: 1}
-	for i := range int32(200) {
+	for i := range int32(800) {
+		p := [...]Params{
+			{Temperature: 1, TopK: 30, TopP: 0.9, RepetitionPenalty: 1.3}, {Temperature: 1}, {Temperature: 1, TopP: 0.9}, {Temperature: 0.7},
+		}[i%4]
 		before := Drawn{Logprob: Logprob{-1, 3, 4}, Top: []Logprob{{ID: 8}}, Kept: []int32{9}}
 		all, none := before, before
 		p.Tell = Tell{}

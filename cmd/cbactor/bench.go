@@ -15,13 +15,15 @@ import (
 )
 
 const benchHelp = `Measure how fast the engine generates. All requests of the workload are handed over at once; they are
-greedy, and end-of-sequence tokens do not end them. The clock runs from when the engine is ready, which
-it is after a request of one token ("warm-up" in a trace), to the end of the last one. A request that the
-context or the cache would cut short is refused, as the figures would be of other work.
+greedy, and end-of-sequence tokens do not end them. The clock runs from when the engine is warm, which it
+is after a few short requests of random ids ("warm-up-N" in a trace), to the end of the last one. A request that
+the context or the cache would cut short is refused, as the figures would be of other work.
 
 ` + workloadFormat + `
 
 ` + profileHelp + `
+
+` + syntheticHelp + `
 
 ` + updateHelp
 
@@ -32,12 +34,13 @@ project's own workloads are used, whose ids are of SmolLM2's vocabulary: decode,
 
 // benchFlags are the flags of `cbactor bench`.
 type benchFlags struct {
-	engine   engineFlags
-	workload string
-	name     string
-	json     bool
-	profile  profileFlags
-	update   updateFlags
+	engine    engineFlags
+	workload  string
+	name      string
+	json      bool
+	profile   profileFlags
+	update    updateFlags
+	synthetic syntheticFlags
 }
 
 func (c *cli) benchCommand() *cobra.Command {
@@ -46,7 +49,7 @@ func (c *cli) benchCommand() *cobra.Command {
 		Use:     "bench",
 		Short:   "Measure how fast the engine generates",
 		Long:    benchHelp,
-		Example: "  cbactor bench --model smollm2 --name decode",
+		Example: "  cbactor bench --model smollm2 --name decode\n  cbactor bench --model smollm2 --batch 32 --context 512",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.bench(cmd, f) },
 	}
@@ -56,6 +59,7 @@ func (c *cli) benchCommand() *cobra.Command {
 	fs.BoolVar(&f.json, "json", false, "write the measurement as JSON")
 	f.profile.add(cmd)
 	f.update.add(cmd)
+	f.synthetic.add(cmd)
 	f.engine.add(cmd)
 	f.engine.addTrace(cmd)
 	complete(cmd, "name", func() []string {
@@ -88,19 +92,30 @@ type measurement struct {
 	Profile *profile.Report `json:"profile,omitempty"`
 }
 
-func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
+func (c *cli) bench(cmd *cobra.Command, f *benchFlags) error {
 	if err := f.update.check(cmd); err != nil {
 		return err
 	}
 	if err := f.profile.check(cmd); err != nil {
 		return err
 	}
+	if err := f.synthetic.check(cmd); err != nil {
+		return err
+	}
 	if err := f.engine.check(); err != nil {
 		return err
 	}
-	if f.update.on {
+	switch {
+	case f.update.on:
 		return c.benchUpdate(cmd, f)
+	case f.synthetic.on():
+		return c.benchSynthetic(cmd, f)
 	}
+	return c.benchWorkload(cmd, f)
+}
+
+// benchWorkload measures a workload of a file.
+func (c *cli) benchWorkload(cmd *cobra.Command, f *benchFlags) (err error) {
 	cases, name, err := readCases(f.workload, f.name)
 	if err != nil {
 		return err
@@ -112,7 +127,7 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if chart != nil {
 		defer func() { err = errors.Join(err, chart.Close()) }()
 	}
-	requests := benchRequests(cases)
+	requests := benchRequests(cases, "case")
 	f.engine.config.Profile = f.profile.wanted()
 	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
@@ -126,7 +141,11 @@ func (c *cli) bench(cmd *cobra.Command, f *benchFlags) (err error) {
 	if err := fits(requests, e.Info()); err != nil {
 		return err
 	}
-	m, err := c.measure(ctx, e, requests, f.profile.begin)
+	if err := c.warmUp(ctx, e, cases); err != nil {
+		return ended(ctx, err)
+	}
+	f.profile.begin()
+	m, err := c.measure(ctx, e, requests)
 	if errors.Is(err, engine.ErrVocab) && f.workload == "" {
 		return badUsage("%w: the workloads of the project are for --model smollm2", err)
 	}
@@ -179,22 +198,37 @@ func (c *cli) spawnAlone(cmd *cobra.Command, f *engineFlags, hints engine.Hints)
 	return c.spawn(cmd, f, model, hints)
 }
 
-func benchRequests(cases []bench.Case) []engine.Request {
+// benchRequests are the requests of cases, named by what they are for.
+func benchRequests(cases []bench.Case, what string) []engine.Request {
 	list := make([]engine.Request, len(cases))
 	for i, one := range cases {
-		list[i] = engine.Request{ID: fmt.Sprintf("case-%d", i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true, Priority: one.Priority}
+		list[i] = engine.Request{ID: fmt.Sprintf("%s-%d", what, i), PromptIDs: one.Prompt, MaxNewTokens: one.MaxNew, IgnoreEOS: true, Priority: one.Priority}
 	}
 	return list
 }
 
-// measure runs the requests, and calls begin when the engine is warm. An error of one is an error of all: the figures would be
-// of other work than asked for.
-func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request, begin func()) (measurement, error) {
-	warmUp := []engine.Request{{ID: "warm-up", PromptIDs: []int32{0}, MaxNewTokens: 1, IgnoreEOS: true}}
-	if _, err := e.GenerateBatch(ctx, warmUp, engine.BatchOptions{}); err != nil {
-		return measurement{}, err
+// warmUp runs what comes before the clock: see bench.WarmUp.
+func (c *cli) warmUp(ctx context.Context, e *engine.Engine, cases []bench.Case) error {
+	requests := benchRequests(bench.WarmUp(cases, e.Info().Vocab), "warm-up")
+	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{})
+	if err != nil {
+		return err
 	}
-	begin()
+	return errors.Join(failures(outputs)...)
+}
+
+// failures are the errors of outputs.
+func failures(outputs []engine.Output) []error {
+	errs := make([]error, len(outputs)) // nil where there is none
+	for i, o := range outputs {
+		errs[i] = o.Err
+	}
+	return errs
+}
+
+// measure runs the requests. An error of one is an error of all: the figures would be
+// of other work than asked for.
+func (c *cli) measure(ctx context.Context, e *engine.Engine, requests []engine.Request) (measurement, error) {
 	defer c.notice("running the workload")()
 	start := time.Now()
 	outputs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{Progress: c.progress(start)})

@@ -23,7 +23,7 @@ func TestMeasurementInWords(t *testing.T) {
 
 // A case is measured as it says.
 func TestRequestsOfCases(t *testing.T) {
-	got := benchRequests([]bench.Case{{Prompt: []int32{1}, MaxNew: 2, Priority: -3}})
+	got := benchRequests([]bench.Case{{Prompt: []int32{1}, MaxNew: 2, Priority: -3}}, "case")
 	want := []engine.Request{{ID: "case-0", PromptIDs: []int32{1}, MaxNewTokens: 2, Priority: -3, IgnoreEOS: true}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)

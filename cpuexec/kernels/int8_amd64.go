@@ -2,8 +2,6 @@
 
 package kernels
 
-import "golang.org/x/sys/cpu"
-
 // packed is the assembly of a product with packed rows.
 type packed struct {
 	gemm  func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)
@@ -18,15 +16,6 @@ var (
 	q8AVX2   = packed{gemmQ8AVX2, nil, q8Block, 128}
 	q4AVX2   = packed{gemmQ4AVX2, nil, q4Block, 128}
 )
-
-// withVNNI chooses what products of bytes a CPU with AVX-512 has: the first of these came
-// without VNNI.
-func withVNNI[T any](wide, narrow T) T {
-	if cpu.X86.HasAVX512VNNI && cpu.X86.HasAVX512BW {
-		return wide
-	}
-	return narrow
-}
 
 // blocksPerCall is how many blocks a call of gemm takes.
 const blocksPerCall = 12

@@ -227,3 +227,44 @@ func (p product) check(t *testing.T, r *rand.Rand, s *Set, rows, blocks int) {
 		}
 	}
 }
+
+// TestExtremes multiplies the largest numbers of bytes with each other, where sums in 16
+// bits would saturate, in more rows than a call takes.
+func TestExtremes(t *testing.T) {
+	const blocks, rows = 9, 515
+	x := make([]float32, rows*blocks*Block)
+	for i := range x {
+		x[i] = float32(1 - i/3%2*2*(i/(blocks*Block)%2)) // some rows alternate
+	}
+	for _, s := range All() {
+		for _, p := range products {
+			for _, q := range []byte{0, 0xff} {
+				w := randomPanels(rand.New(rand.NewPCG(18, 18)), p.format, 1, blocks, 1<<20)
+				fillBytes(p.format, w, blocks, q)
+				packed, got := make([]byte, p.size(rows, blocks)), make([]float32, rows*Panel)
+				p.pack(s, x, packed, rows, blocks, blocks*Block)
+				p.gemm(s)(w, packed, got, blocks, rows, Panel)
+				for _, row := range []int{0, 1, 2, 3, 127, 128, 129, 511, 512, 513, 514} {
+					want := byDefinition(p.format, w, packed, blocks, row)
+					sameBits(t, fmt.Sprintf("%s/%s of %x: row %d", s.Name, p.name, q, row), got[row*Panel:][:Panel], want[:])
+				}
+			}
+		}
+	}
+}
+
+// fillBytes sets all but the scales of a panel.
+func fillBytes(f Format, w []byte, blocks int, q byte) {
+	size, scales := len(w), c8Scale
+	switch f {
+	case Q8:
+		size, scales = q8Block, 2*Panel
+	case Q4:
+		size, scales = q4Block, 2*2*Panel
+	}
+	for at := 0; at < len(w); at += size {
+		for i := range size - scales {
+			w[at+i] = q
+		}
+	}
+}

@@ -56,6 +56,20 @@ func TestFMARoundsOnce(t *testing.T) {
 	}
 }
 
+// TestFMARoundsOnceBelowNormal: the sum lies just under the middle of two denormals, where
+// float64 rounds it to, from where an odd one would be rounded up.
+func TestFMARoundsOnceBelowNormal(t *testing.T) {
+	a, b := float32(0x1p-75*(1+0x1p-23)), float32(0x1p-75*(1-0x1p-23))
+	c := math.Float32frombits(0x400001)
+	if got := fma(a, b, c); got != c {
+		t.Errorf("fma(%v, %v, %v) = %v", a, b, c, got)
+	}
+	sums := []float32{c}
+	if addProducts(sums, []float32{a}, b); sums[0] != c {
+		t.Errorf("addProducts makes %v of %v", sums[0], c)
+	}
+}
+
 func TestExp2(t *testing.T) {
 	for x := float32(-126); x < 126; x += 0.013 {
 		want := math.Exp2(float64(x))

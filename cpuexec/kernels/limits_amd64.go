@@ -2,8 +2,6 @@
 
 package kernels
 
-import "golang.org/x/sys/cpu"
-
 // longest is how many numbers a kernel of MulAddF32 or MulAddInt8 has sums in at most.
 const longest = 24 * 16
 
@@ -42,12 +40,4 @@ func mulAddInt8By(run func(n int64, out *int32)) func(rounds int) float64 {
 		}
 		return counted(sums[:])
 	}
-}
-
-// mulAddInt8Wide is MulAddInt8 with 512 bits where the CPU has VNNI, as the products are.
-func mulAddInt8Wide() func(rounds int) float64 {
-	if cpu.X86.HasAVX512VNNI {
-		return mulAddInt8By(mulAddInt8AVX512)
-	}
-	return mulAddInt8By(mulAddInt8AVX2)
 }

@@ -36,9 +36,9 @@ var avx512 = &Set{
 	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        withVNNI(q8AVX512, q8AVX2).product,
-	GemmQ4:        withVNNI(q4AVX512, q4AVX2).product,
-	GemmC8:        withVNNI(c8AVX512, c8AVX2),
+	GemmQ8:        q8AVX512.product,
+	GemmQ4:        q4AVX512.product,
+	GemmC8:        c8AVX512,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
@@ -56,12 +56,13 @@ var avx512 = &Set{
 	Transpose:     transposeAsm,
 	Read:          readBy(readAVX512, 512),
 	MulAddF32:     mulAddF32By(mulAddF32AVX512),
-	MulAddInt8:    mulAddInt8Wide(),
+	MulAddInt8:    mulAddInt8By(mulAddInt8AVX512),
 }
 
 // avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
 var avx512Older = func(s Set) *Set {
 	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
+	s.MulAddInt8 = avx2.MulAddInt8
 	return &s
 }(*avx512)
 

@@ -50,8 +50,9 @@ type Set struct {
 	// r, q[r*dim:], sees the first n[r], 1 or more, and its state is states[r*StateLen(dim):].
 	// Queries are scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
 	// v[j*dim+d] is V. Up to Tile floats are read in each row of k, and so behind
-	// its end, whatever n is. What a query answers does not depend on the others. next
-	// is K of the tile to come, of the same kPitch, which is fetched meanwhile: a hint, or nil.
+	// its end, whatever n is. What a query answers does not depend on the others. next is
+	// what the call behind reads, from K on and in one piece, as it lies where K of Tile
+	// positions is followed by V; it is fetched meanwhile: a hint, or nil.
 	Attend func(q, k, v, next, states []float32, kPitch int, n []int32, dim int)
 
 	// AttendBF16 is Attend for a cache in bf16.
@@ -59,10 +60,11 @@ type Set struct {
 
 	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
 	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
-	// is V, and kScales and vScales are those of the positions. dim is a multiple of 4.
+	// is V, of a multiple of 4 positions, and kScales and vScales are those of the positions.
+	// 4*Tile bytes are read of K of 4 dimensions. dim is a multiple of 4.
 	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
 
-	// QuantiseQuery packs a scaled query for AttendInt8.
+	// QuantiseQuery packs a scaled query, of a multiple of 4 elements, for AttendInt8.
 	QuantiseQuery func(q []float32, dst []byte)
 
 	// StoreBF16 writes K and V of a key head, of position at of a page of kPitch positions.

@@ -58,8 +58,7 @@ func power(i, n int) float64 {
 }
 
 // weighLogits is package sampling's, in 8 lanes of float64, without fused operations: its plain
-// form has none. There is none for AVX2, which has no tables in registers; loads by index
-// are as slow as the plain form.
+// form has none. There is none for AVX2, which has no tables in registers.
 func weighLogits() {
 	fn("weighLogits", "func(logits *float32, out *float64, n8 int64, best, factor float64) float64",
 		"weighLogits writes 2^((logit-best)*factor/256) of n8*8 logits, 0 where that is below e^-60,",
