@@ -37,9 +37,6 @@ func (r *Resolved) tune() {
 		if *path.at == nil {
 			*path.at, r.from[path.name] = &level, fmt.Sprintf("default_compile_level %d", c.DefaultCompileLevel)
 		}
-		if (*path.at).Mode != "none" {
-			r.notice("%s is %s (%s), and kernels cannot be tuned yet: they are as they are built", path.name, format(**path.at), r.from[path.name])
-		}
 	}
 }
 

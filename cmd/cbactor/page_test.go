@@ -72,13 +72,6 @@ To choose: keep ` + "`auto`" + `. For logits to compare with another implementat
 
 ## Tuning
 
-` + "`varlen_compile_config`" + ` is for steps that have prompts in them, ` + "`decode_compile_config`" + ` for those of one token a request; where they say nothing,
-` + "`default_compile_level`" + ` decides for both: 0 none, 1 ` + "`mode=default,dynamic=true`" + `, 2 ` + "`mode=max-autotune-no-cudagraphs,dynamic=true`" + `, 3 the same with ` + "`dynamic=false`" + `.
-On a CPU, what is tuned is the size of the kernels' tiles: modes ` + "`default`" + ` and ` + "`reduce-overhead`" + ` try few, both of ` + "`max-autotune`" + ` all of them; ` + "`dynamic=true`" + ` looks for
-one choice for any number of rows, ` + "`dynamic=false`" + ` for one for each power of two. No bit of a logit depends on it.
-
-## Tuning
-
 A start can measure how work is cut for the kernels, on the weights that it has loaded and with the threads that will compute.
 That changes no bit of any output: a sum is one chain of operations within an output, and what is cut are rows, outputs and
 positions, never a sum. What is measured:
