@@ -10,8 +10,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// aloneProducts, for which nothing else was measured, takes one thread half a millisecond: with less, what threads gain
-// is soon lost at a barrier when one of them has to wait for its CPU.
+// aloneProducts takes one thread half a millisecond: with less, what threads gain is soon
+// lost at a barrier when one of them has to wait for its CPU. Tune may find more.
 const aloneProducts = 4 << 20
 
 // step is a step while it is computed: the sequences, the cache, the activations.

@@ -44,32 +44,27 @@ func (t *trials) spans(to *tuner, f Effort) error {
 }
 
 // alone asks up to how many products of weights and tokens one thread computes: for ever
-// more tokens, until all threads are faster. Of large models a single token has more.
+// more tokens, until it is not clearly faster. It only goes up from the default: what is
+// measured here has the CPUs for itself, while in an engine others take them from a thread
+// that is waited for. Of large models a single token has more.
 func (t *trials) alone(to *tuner, f Effort) error {
 	s, products := t.step, t.step.weights.products()
 	if len(s.workers) == 1 {
 		return nil
 	}
-	first := max(1, aloneProducts/4/products)
-	if first*products > 4*aloneProducts {
-		return nil
-	}
-	up := (first - 1) * products
-	for n := first; n <= s.config.MaxTokens && n*products <= 4*aloneProducts; n *= 2 {
+	up := s.alone
+	for n := aloneProducts/products + 1; n <= s.config.MaxTokens && n*products <= 8*aloneProducts; n *= 2 {
 		work := n * products
 		q := question{
-			key: fmt.Sprintf("%d layers of %d and %d, %d products, %d rounds, one thread alone", s.layers, s.hidden, s.inter, work, f.rounds()),
-			set: func(v int) { s.alone = v * work },
+			key:        fmt.Sprintf("%d layers of %d and %d, %d products, %d rounds, one thread alone", s.layers, s.hidden, s.inter, work, f.rounds()),
+			candidates: []int{1},
+			set:        func(v int) { s.alone = v * work },
 			run: func() error {
 				s.tokens = s.tokens[:n]
 				return s.runOn(work, s.multiplyAll)
 			},
 			rounds: f.rounds(), longest: f.longest(),
 		}
-		if work <= aloneProducts {
-			q.def = 1
-		}
-		q.candidates = []int{1 - q.def}
 		if err := to.ask(&q); err != nil {
 			return err
 		}
