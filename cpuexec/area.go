@@ -16,7 +16,7 @@ type area struct {
 }
 
 // newArea maps size bytes, which may be 0. huge asks for huge pages, where the
-// system has them: for memory that is used whole.
+// system has them: for memory that is used in large pieces.
 func newArea(what string, size int64, huge bool) (*area, error) {
 	a := &area{what: what, size: size, huge: huge}
 	return a, a.take()

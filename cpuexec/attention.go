@@ -15,23 +15,28 @@ func queryScale(headDim int) float32 {
 // store rotates q and k of this thread's tokens and writes k and v to the cache.
 func (s *step) store(id, layer int) {
 	lo, hi := share(len(s.tokens), id, s.threads)
-	half, kLen := s.headDim/2, s.kvHeads*s.headDim
 	for i := lo; i < hi; i++ {
-		t := &s.tokens[i]
-		row := s.qkv[i*s.qkvWidth:][:s.qkvWidth]
-		q, k, v := row[:s.attnDim()], row[s.attnDim():][:kLen], row[s.attnDim()+kLen:][:kLen]
-		cos, sin := s.cos[i*half:][:half], s.sin[i*half:][:half]
-		s.kernels.Rope(q, cos, sin, s.headDim, s.qScale)
-		s.kernels.Rope(k, cos, sin, s.headDim, 1)
-		block, at := t.slot.table[t.pos/s.cache.pageSize], t.pos%s.cache.pageSize
 		for h := range s.kvHeads {
-			s.cache.write(s.kernels, block, layer, h, at, k[h*s.headDim:][:s.headDim], v[h*s.headDim:][:s.headDim])
+			s.storeHead(i, h, layer)
 		}
 	}
 }
 
+// storeHead does that for a token, for a key head and the query heads that share it.
+func (s *step) storeHead(i, head, layer int) {
+	t, dim, half := &s.tokens[i], s.headDim, s.headDim/2
+	row := s.qkv[i*s.qkvWidth:][:s.qkvWidth]
+	q := row[head*s.group*dim:][:s.group*dim]
+	k := row[s.attnDim()+head*dim:][:dim]
+	v := row[s.attnDim()+(s.kvHeads+head)*dim:][:dim]
+	cos, sin := s.cos[i*half:][:half], s.sin[i*half:][:half]
+	s.kernels.Rope(q, cos, sin, dim, s.qScale)
+	s.kernels.Rope(k, cos, sin, dim, 1)
+	s.cache.write(s.kernels, t.slot.table[t.pos/s.cache.pageSize], layer, head, t.pos%s.cache.pageSize, k, v)
+}
+
 // attend computes items times key heads, whichever is next: contexts differ in length,
-// so threads take work as they come.
+// so threads take work as they come. Where spans are apart it stores first.
 func (s *step) attend(id, layer int) {
 	w, next := &s.workers[id].attention, &s.nextHead[layer]
 	for {
@@ -41,6 +46,9 @@ func (s *step) attend(id, layer int) {
 		}
 		it, head := &s.items[i/s.kvHeads], i%s.kvHeads
 		u := &s.spans[it.span]
+		for j := 0; s.apart && j < u.count; j++ {
+			s.storeHead(u.from+j, head, layer)
+		}
 		switch {
 		case s.config.Attention == Plain:
 			for j := range u.count {

@@ -62,7 +62,7 @@ func BenchmarkAttention(b *testing.B) {
 // contexts is a step of so many sequences, whose last count positions are computed.
 func contexts(rows, context, count int) *executor.Batch {
 	b := &executor.Batch{Step: 1, Epoch: 1}
-	n := context / 32
+	n := pages(context, 32)
 	for i := range rows {
 		table := make([]int32, n)
 		for j := range table {

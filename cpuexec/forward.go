@@ -16,8 +16,10 @@ func (s *step) work(id int) {
 		w := &s.weights.layers[l]
 		s.project(id, l, s.norms(id, w.attnNorm))
 		s.sync(id, OpQKV)
-		s.store(id, l)
-		s.sync(id, OpStore)
+		if !s.apart {
+			s.store(id, l)
+			s.sync(id, OpStore)
+		}
 		s.attend(id, l)
 		s.sync(id, OpAttention)
 		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))

@@ -48,21 +48,32 @@ func (m *matrix) passes(rows int) int64 {
 
 // multiply writes in times m, without what is added to it, to rows of out.
 func (s *step) multiply(m *matrix, in *input, t part, out []float32, stride int) {
-	x, packed, blocks := in.x[t.r*in.width:], in.packed[s.packs.bytes(t.r, in.width):], kernels.Blocks(m.k)
-	for i := range t.panels {
-		out, panel := out[i*kernels.Panel:][:(t.rows-1)*stride+kernels.Panel], m.panel(t.p + i)[:m.size]
-		switch m.format {
-		case kernels.F32:
-			s.kernels.Gemm(view[float32](panel), x, out, m.k, t.rows, in.width, stride)
-		case kernels.BF16:
-			s.kernels.GemmBF16(view[uint16](panel), x, out, m.k, t.rows, in.width, stride)
-		case kernels.Q8:
-			s.kernels.GemmQ8(panel, packed, out, blocks, t.rows, stride)
-		case kernels.Q4:
-			s.kernels.GemmQ4(panel, packed, out, blocks, t.rows, stride)
-		case kernels.C8:
-			s.kernels.GemmC8(panel, packed, out, blocks, t.rows, stride)
+	panels := m.panel(t.p)[:t.panels*m.size]
+	if !m.format.Packs() {
+		s.multiplyFloats(m, panels, in.x[t.r*in.width:], in.width, t.rows, out, stride)
+		return
+	}
+	x, blocks := in.packed[s.packs.bytes(t.r, in.width):], kernels.Blocks(m.k)
+	out = out[:(t.tiles()-1)*t.stride(stride)+kernels.Panel] // which says how many panels a single row passes
+	switch m.format {
+	case kernels.Q8:
+		s.kernels.GemmQ8(panels, x, out, blocks, t.rows, stride)
+	case kernels.Q4:
+		s.kernels.GemmQ4(panels, x, out, blocks, t.rows, stride)
+	case kernels.C8:
+		s.kernels.GemmC8(panels, x, out, blocks, t.rows, stride)
+	}
+}
+
+// multiplyFloats is multiply for rows that are not packed: panel by panel.
+func (s *step) multiplyFloats(m *matrix, panels []byte, x []float32, width, rows int, out []float32, stride int) {
+	for ; len(panels) > 0; panels = panels[m.size:] {
+		if panel := panels[:m.size]; m.format == kernels.F32 {
+			s.kernels.Gemm(view[float32](panel), x, out, m.k, rows, width, stride)
+		} else {
+			s.kernels.GemmBF16(view[uint16](panel), x, out, m.k, rows, width, stride)
 		}
+		out = out[kernels.Panel:]
 	}
 }
 

@@ -62,14 +62,16 @@ func (c *Config) splitSegments(d *dims) int {
 // laySpans cuts the step's tokens into spans and these into items, the longest first, so
 // that threads that take them as they come end together.
 func (s *step) laySpans() {
-	s.spans, s.items = s.spans[:0], s.items[:0]
+	s.spans, s.items, s.apart = s.spans[:0], s.items[:0], true
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		if n := len(s.spans); n > 0 {
-			if u := &s.spans[n-1]; u.slot == t.slot && u.end() == t.pos && u.count < s.spanLen {
+			u := &s.spans[n-1]
+			if u.slot == t.slot && u.end() == t.pos && u.count < s.spanLen {
 				u.count++
 				continue
 			}
+			s.apart = s.apart && u.slot != t.slot
 		}
 		s.spans = append(s.spans, span{slot: t.slot, from: i, count: 1, pos: t.pos, parts: 1})
 	}
@@ -80,6 +82,7 @@ func (s *step) laySpans() {
 			free -= n * u.count
 			u.parts, u.split, u.at = n, split, free*s.heads*s.stateLen
 			split++
+			s.apart = false
 		}
 		s.layItems(i, u)
 	}

@@ -50,6 +50,7 @@ type step struct {
 	greedy  []sample // those while they are laid out
 	spans   []span   // of the tokens
 	items   []item   // of the spans
+	apart   bool     // no item reads what another one has stored: each stores what it reads
 
 	firstGreedy int // of samples
 
