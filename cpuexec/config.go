@@ -87,6 +87,9 @@ type Config struct {
 	// Profile, if set, is told where the time of steps goes.
 	Profile *Profile
 
+	// Tune says what New measures to choose how work is cut; the zero value: nothing.
+	Tune Tune
+
 	// KeepLogits, if set, sees the logits of every row that samples: those after
 	// position pos of a slot's sequence. It is called by Finish's goroutine; the
 	// slice is valid during the call.

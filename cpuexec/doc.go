@@ -15,6 +15,11 @@
 // shared by segments. Where all that a step computes of a sequence is one span, as in decoding, who
 // takes it stores its keys and values first, for nobody else reads them in this step.
 //
+// Tuning: rows and panels of a call, tokens that attend together and the work for which one
+// thread is enough are figures that New can measure (Config.Tune): they say who computes
+// what and when, and no sum is cut by them. Matrices of one shape share their figures, those of
+// sets that are loaded later, too.
+//
 // Numbers: a matrix is packed in one kernels.Format, which Config.Compute, Config.Quantize
 // and what is stored decide at New. Blocks of Q8_0 and Q4_1 are computed with as they are,
 // and bf16 likewise, so their logits are those of float32; what has to be quantised is at

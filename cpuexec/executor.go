@@ -20,6 +20,7 @@ type Executor struct {
 	config  Config
 	memory  Memory
 	formats formats // of packed weights
+	tiles   tileTable
 	info    executor.Info
 	check   *executor.Checker
 

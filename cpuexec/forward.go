@@ -80,7 +80,7 @@ func (s *step) normalise(in *input, row, token int, w []float32) {
 func (s *step) project(id, layer int, in *input) {
 	l := s.linear(id, layer, jointQKV, in)
 	lo, hi := share(l.count(), id, s.threads)
-	for t := range parts(len(s.tokens), lo, hi, l.most(1)) {
+	for t := range l.parts(len(s.tokens), lo, hi, 1) {
 		s.apply(&l, t, s.qkv[t.r*s.qkvWidth+t.p*kernels.Panel:], s.qkvWidth)
 	}
 }
@@ -90,7 +90,7 @@ func (s *step) gate(id, layer int, in *input) {
 	l := s.linear(id, layer, jointGateUp, in)
 	lo, hi := share(l.count()/2, id, s.threads)
 	tile := s.workers[id].tile
-	for t := range parts(len(s.tokens), lo, hi, l.most(2)) {
+	for t := range l.parts(len(s.tokens), lo, hi, 2) {
 		if t.rows == 1 {
 			s.apply(&l, part{t.r, 1, 2 * t.p, 2 * t.panels}, tile, kernels.Panel)
 		} else {
@@ -108,7 +108,7 @@ func (s *step) addProduct(id, layer, joint int, in *input) {
 	l := s.linear(id, layer, joint, in)
 	lo, hi := share(l.count(), id, s.threads)
 	tile := s.workers[id].tile
-	for t := range parts(len(s.tokens), lo, hi, l.most(1)) {
+	for t := range l.parts(len(s.tokens), lo, hi, 1) {
 		s.apply(&l, t, tile, kernels.Panel)
 		s.kernels.AddTile(s.x[t.r*s.hiddenWidth+t.p*kernels.Panel:], tile, t.tiles(), t.stride(s.hiddenWidth), kernels.Panel)
 	}

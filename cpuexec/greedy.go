@@ -20,16 +20,16 @@ func (b *best) reset() {
 	}
 }
 
-// add looks at panel p of the logits of so many rows. What it has behind the vocabulary
-// is made to win never.
-func (b *best) add(set *kernels.Set, logits []float32, p, rows, vocab int) {
+// add looks at panel p of the logits of so many rows, from number from on. What it has
+// behind the vocabulary is made to win never.
+func (b *best) add(set *kernels.Set, logits []float32, p, from, rows, vocab int) {
 	first := p * kernels.Panel
 	for c := vocab - first; c < kernels.Panel; c++ {
 		for r := range rows {
 			logits[r*kernels.Panel+c] = float32(math.Inf(-1))
 		}
 	}
-	set.Best(logits, b.most[:], b.which[:], first, rows, kernels.Panel)
+	set.Best(logits, b.most[from:], b.which[from:], first, rows, kernels.Panel)
 }
 
 // onlyLargest says that nothing but the id of the largest logit is wanted of m: its row of
@@ -45,13 +45,17 @@ func (s *step) headBest(id, full, rows int) {
 	m, w := &s.weights.head, &s.workers[id]
 	w.best.reset()
 	lo, hi := share(m.count(), id, s.threads)
-	for t := range parts(rows, lo, hi, m.most(1)) {
+	for t := range m.parts(rows, lo, hi, 1) {
 		s.multiply(m, &s.headIn, t, w.tile, kernels.Panel)
-		for r := range full {
-			copy(s.logits[r*s.vocabWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
+		kept := min(max(full-t.r, 0), t.rows) // of this part
+		for r := range kept {
+			copy(s.logits[(t.r+r)*s.vocabWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
+		}
+		if kept == t.rows {
+			continue
 		}
 		for i := range t.panels {
-			w.best.add(s.kernels, w.tile[(full+i)*kernels.Panel:], t.p+i, rows-full, s.vocab)
+			w.best.add(s.kernels, w.tile[(kept+i)*kernels.Panel:], t.p+i, t.r+kept-full, t.rows-kept, s.vocab)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestBestOfThreads(t *testing.T) {
 			for p := range s.workers {
 				b := &s.workers[p].best
 				b.reset()
-				b.add(set, slices.Clone(c.row[p*kernels.Panel:][:kernels.Panel]), p, 1, s.vocab)
+				b.add(set, slices.Clone(c.row[p*kernels.Panel:][:kernels.Panel]), p, 0, 1, s.vocab)
 			}
 			if got := s.largest(0); got != c.want {
 				t.Errorf("%s: row %d: the largest is %d, want %d", set.Name, i, got, c.want)

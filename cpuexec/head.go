@@ -47,8 +47,8 @@ func (s *step) headNorms(id int, some []sample) {
 func (s *step) headProduct(id, rows int) {
 	m := &s.weights.head
 	lo, hi := share(m.count(), id, s.threads)
-	for t := range parts(rows, lo, hi, m.most(1)) {
-		s.multiply(m, &s.headIn, t, s.logits[t.p*kernels.Panel:], s.vocabWidth)
+	for t := range m.parts(rows, lo, hi, 1) {
+		s.multiply(m, &s.headIn, t, s.logits[t.r*s.vocabWidth+t.p*kernels.Panel:], s.vocabWidth)
 	}
 }
 

@@ -10,6 +10,7 @@ type matrix struct {
 	size   int // of a panel
 	k      int
 	bias   []float32 // one per column; nil: none
+	tiles  *tiles    // nil: an adapter's
 }
 
 // newMatrix cuts a matrix of k inputs and so many outputs, which are whole panels.

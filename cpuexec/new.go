@@ -39,7 +39,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	d := dimsOf(cfg.Model)
-	e := &Executor{config: cfg, memory: memory, formats: cfg.formats(&d), kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
+	e := &Executor{config: cfg, memory: memory, formats: cfg.formats(&d), tiles: tileTable{}, kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
 	e.info = executor.Info{
 		Name:           cfg.name(set),
@@ -130,7 +130,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.adapters = newAdapters(parts[4], c, &d)
 	e.step.adapters = e.adapters
 	e.info.CopyCost = c.copyCost(e.memory.BlockBytes, w.products())
-	return nil
+	return e.tune(w)
 }
 
 func (e *Executor) freeAreas() error {

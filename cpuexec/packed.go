@@ -41,6 +41,7 @@ type packer struct {
 	area    *area
 	dims    *dims
 	formats *formats
+	tiles   tileTable
 	panels  *packing // what then is to be done
 }
 
@@ -53,7 +54,7 @@ func (e *Executor) layOut(a *area, set *weights.Set) (*packed, *packing, error) 
 	}
 	a.used = 0
 	d := dimsOf(e.config.Model)
-	p := &packer{set: set, area: a, dims: &d, formats: &e.formats, panels: &packing{kernels: e.kernels}}
+	p := &packer{set: set, area: a, dims: &d, formats: &e.formats, tiles: e.tiles, panels: &packing{kernels: e.kernels}}
 	return p.lay(e.config.Model), p.panels, nil
 }
 
@@ -133,6 +134,7 @@ func (p *packer) tensor(name string) weights.Tensor {
 
 func (p *packer) matrix(f kernels.Format, from columns, k, width int) matrix {
 	m := newMatrix(p.area, f, k, width)
+	m.tiles = p.tiles.of(m.shape())
 	p.panels.add(m, from)
 	return m
 }

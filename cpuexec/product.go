@@ -6,17 +6,6 @@ import (
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 )
 
-// rowBlock is how many rows pass a panel before the next panel's turn: enough to
-// pay for reading it, few enough that the rows stay in the second level cache.
-const rowBlock = 64
-
-// A single row passes several panels in one call: as many as are callBytes together, which
-// take about ten microseconds, and as fit a worker's tile.
-const (
-	callBytes  = 256 << 10
-	tilePanels = rowBlock * 2
-)
-
 // part is what is computed at once: rows, from number r on, of panels from number p on. One
 // of rows and panels is 1, and so what comes out can be seen as rows of a panel's width.
 type part struct{ r, rows, p, panels int }
@@ -32,15 +21,17 @@ func (t *part) stride(width int) int {
 	return width
 }
 
-// parts cuts so many rows and panels lo to hi, at most so many at once, into parts.
-func parts(rows, lo, hi, most int) iter.Seq[part] {
+// parts cuts so many rows and panels lo to hi into parts, where so many panels lie at a time
+// in a worker's tile for each that is counted.
+func (m *matrix) parts(rows, lo, hi, times int) iter.Seq[part] {
+	block, call := m.tiles.block[classOf(rows)], max(1, m.tiles.call/times)
 	return func(yield func(part) bool) {
-		for r := 0; r < rows; r += rowBlock {
-			t := part{r: r, rows: min(rowBlock, rows-r)}
+		for r := 0; r < rows; r += block {
+			t := part{r: r, rows: min(block, rows-r)}
 			for t.p = lo; t.p < hi; t.p += t.panels {
 				t.panels = 1
 				if t.rows == 1 {
-					t.panels = min(most, hi-t.p)
+					t.panels = min(call, hi-t.p)
 				}
 				if !yield(t) {
 					return
@@ -50,9 +41,9 @@ func parts(rows, lo, hi, most int) iter.Seq[part] {
 	}
 }
 
-// most is how many panels a single row passes in one call, so many at a time.
-func (m *matrix) most(times int) int {
-	return max(1, min(callBytes/m.size, tilePanels)/times)
+// passes is how many times so many rows pass m.
+func (m *matrix) passes(rows int) int64 {
+	return int64(pages(rows, m.tiles.block[classOf(rows)]))
 }
 
 // multiply writes in times m, without what is added to it, to rows of out.

@@ -59,7 +59,7 @@ type Work struct {
 	// Those of adapters are not counted.
 	Ops int64
 	// Bytes are those that had to be read of weights and of the cache: panels once for each
-	// rowBlock of rows, pages once for each stretch of tokens that attends together. What
+	// 64 rows (or fewer, where Tune chose so), pages once for each stretch of tokens that attends together. What
 	// is read of activations is not counted, nor what is written.
 	Bytes   int64
 	Integer bool // its products are of 8-bit integers

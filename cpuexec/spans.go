@@ -63,12 +63,11 @@ func (c *Config) splitSegments(d *dims) int {
 // that threads that take them as they come end together.
 func (s *step) laySpans() {
 	s.spans, s.items, s.apart = s.spans[:0], s.items[:0], true
-	most := s.spanTokens()
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		if n := len(s.spans); n > 0 {
 			u := &s.spans[n-1]
-			if u.slot == t.slot && u.end() == t.pos && u.count < most {
+			if u.slot == t.slot && u.end() == t.pos && u.count < s.spanLen {
 				u.count++
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 
 // aloneBytes of weights takes one thread half a millisecond to multiply a token with, in
 // every format: with less, what threads gain is soon lost at a barrier when one of them has
-// to wait for its CPU.
+// to wait for its CPU. Tune may find more.
 const aloneBytes = 14 << 20
 
 // step is a step while it is computed: the sequences, the cache, the activations.
@@ -33,6 +33,7 @@ type step struct {
 
 	threads int // that work at this step
 	alone   int // bytes of weights times tokens up to which one thread computes
+	spanLen int // tokens of a span at most
 
 	slots []slot
 	open  int // slots admitted and not retired
@@ -122,6 +123,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		qScale:   queryScale(d.headDim),
 		packs:    c.packs(),
 		alone:    aloneBytes,
+		spanLen:  d.spanTokens(),
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
 	if c.MaxAdapters > 0 {

@@ -6,15 +6,14 @@ var operationOf = [joints]Operation{jointQKV: OpQKV, jointOut: OpOut, jointGateU
 // countWork adds what the step that was computed had to do, as Work counts it.
 func (s *step) countWork(k *Steps) {
 	tokens := int64(len(s.tokens))
-	blocks := (tokens + rowBlock - 1) / rowBlock
 	for l := range s.weights.layers {
 		for i := range s.weights.layers[l].matrices {
 			m := &s.weights.layers[l].matrices[i]
-			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], blocks)
+			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], m.passes(len(s.tokens)))
 		}
 	}
-	samples, most := int64(len(s.samples)), int64(s.config.headRows())
-	k.product(OpHead, &s.weights.head, 2*samples*int64(s.weights.head.k)*int64(s.vocab), (samples+most-1)/most)
+	head, samples, most := &s.weights.head, len(s.samples), s.config.headRows()
+	k.product(OpHead, head, 2*int64(samples)*int64(head.k)*int64(s.vocab), int64(samples/most)*head.passes(most)+head.passes(samples%most))
 	s.countAttention(k)
 }
 

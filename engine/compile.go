@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cbactor/cbactor/cpuexec"
 )
 
-// Compile says how the kernels of a path are tuned: on a CPU, which tile sizes they
-// have. What is computed does not depend on it.
+// Compile says how a path is tuned: on a CPU, how work is cut for the kernels. What is
+// computed does not depend on it.
 type Compile struct {
-	Mode    string // "default" or "reduce-overhead" tries few, "max-autotune" or "max-autotune-no-cudagraphs" all; "none"
-	Dynamic bool   // one choice for any number of rows, instead of one for each power of two
+	Mode    string // "default" or "reduce-overhead" measures the largest matrices, "max-autotune" or "max-autotune-no-cudagraphs" all; "none"
+	Dynamic bool   // one choice for any number of rows of the path, instead of one for each class
 }
 
 // untuned is the text of a Compile that leaves a path as it is.
@@ -35,10 +37,19 @@ func (r *Resolved) tune() {
 		if *path.at == nil {
 			*path.at, r.from[path.name] = &level, fmt.Sprintf("default_compile_level %d", c.DefaultCompileLevel)
 		}
-		if (*path.at).Mode != "none" {
-			r.notice("%s is %s (%s), and kernels cannot be tuned yet: they are as they are built", path.name, format(**path.at), r.from[path.name])
-		}
 	}
+}
+
+// effort is what that means to the CPU executor.
+func (c *Compile) effort() cpuexec.Effort {
+	scope := cpuexec.Every
+	switch c.Mode {
+	case "none":
+		return cpuexec.Effort{}
+	case "default", "reduce-overhead":
+		scope = cpuexec.Largest
+	}
+	return cpuexec.Effort{Scope: scope, Classes: !c.Dynamic}
 }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -14,6 +14,7 @@ func (r *Resolved) loadCPU() (*cpuexec.Config, error) {
 	}
 	cfg := r.cpu
 	cfg.Weights, cfg.Profile = set, r.Config.Profile
+	r.keepTuned(&cfg.Tune)
 	return &cfg, nil
 }
 

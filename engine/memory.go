@@ -59,7 +59,8 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	}
 	r.cpu = cpuexec.Config{WeightSets: max(1, c.WeightSets), Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
 		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention),
-		Compute: cpuexec.Compute(c.Compute), Stored: c.Checkpoint.Tensors(), KVType: cpuexec.KVType(c.KVDType)}
+		Compute: cpuexec.Compute(c.Compute), Stored: c.Checkpoint.Tensors(), KVType: cpuexec.KVType(c.KVDType),
+		Tune: cpuexec.Tune{Decode: c.DecodeCompileConfig.effort(), Varlen: c.VarlenCompileConfig.effort()}}
 	if r.int8() {
 		r.cpu.Quantize = cpuexec.Quantize(c.Quantize)
 	}

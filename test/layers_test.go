@@ -49,6 +49,7 @@ var layers = map[string][]string{
 
 	"internal/wire/wiretest":  {"google.golang.org/grpc", "messages"},
 	"engine/gateway":          {"engine", "internal", "messages", "sampling", "weights", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
+	"engine/internal/figures": {},
 	"engine/internal/convert": {"checkpoint", "engine", "messages", "sampling", "text", "weights"},
 }
 

@@ -60,6 +60,7 @@ type engineInfo struct {
 	MaxContext          int    `json:"max_context"`
 	MaxQueueSize        int    `json:"max_queue_size"`
 	Seed                uint64 `json:"seed"` // 0: drawn at each start
+	Tuning              string `json:"tuning"`
 	WeightBytes         int64  `json:"weight_bytes"`
 	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
 }
@@ -71,6 +72,7 @@ func (c *cli) info(f *engineFlags, model *checkpoint.Checkpoint, r *engine.Resol
 	}
 	planned.Seed = f.config.Seed // one that is drawn is drawn anew by each start
 	m, i := showModel(f.model, model), showEngine(planned)
+	i.Tuning = r.Tuning()
 	if asJSON {
 		return c.printJSON(struct {
 			Model  modelInfo  `json:"model"`
@@ -162,6 +164,7 @@ func (i engineInfo) String() string {
 		{"max-context", fmt.Sprint(i.MaxContext)},
 		{"max-queue-size", fmt.Sprint(i.MaxQueueSize)},
 		{"seed", seedText(i.Seed)},
+		{"tuning", i.Tuning},
 		{"weights", mebibytes(i.WeightBytes)},
 		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
 	})

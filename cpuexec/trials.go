@@ -1,0 +1,205 @@
+package cpuexec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+)
+
+// trialProducts is about how many a run has: it takes a millisecond or two, and few layers
+// where there are many rows. One layer is the least.
+const trialProducts = 256 << 20
+
+// trials are the runs that a tuner measures: the parts of a step themselves, over rows of
+// zeros and the weights that are loaded.
+type trials struct {
+	step  *step
+	table tileTable
+	tune  *Tune
+}
+
+// joint number joints stands for the head.
+const headTrial = joints
+
+// product is the matrices of one shape that have the same part in a layer.
+type product struct {
+	shape
+	joint  int
+	layers []int // which have it; nil: it is the head
+}
+
+// weights is how much memory its matrices take.
+func (p *product) weights() int { return max(1, len(p.layers)) * p.bytes() }
+
+// with has the step compute with w while ask runs.
+func (t *trials) with(w *packed, ask func() error) error {
+	s := t.step
+	clock := s.clock
+	s.weights, s.clock = w, nil
+	s.pool.SetBusy(true)
+	err := ask()
+	s.pool.SetBusy(false)
+	s.weights, s.clock, s.tokens = nil, clock, s.tokens[:0]
+	return err
+}
+
+// all asks for all that is to be tuned.
+func (t *trials) all(to *tuner) error {
+	for i, p := range t.products() {
+		for _, path := range []struct {
+			Effort
+			ask func(*tuner, *product, Effort) error
+		}{{t.tune.Decode, t.decode}, {t.tune.Varlen, t.varlen}} {
+			if path.Scope == Every || path.Scope == Largest && i < 2 {
+				if err := path.ask(to, &p, path.Effort); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if f := t.tune.Varlen; f.Scope == Every && f.Classes {
+		if err := t.spans(to, f); err != nil {
+			return err
+		}
+	}
+	if f := t.tune.Decode; f.Scope == Every && f.Classes {
+		return t.alone(to, f)
+	}
+	return nil
+}
+
+// products are those of every shape, in the joint where it is first found, those of the
+// most weights first.
+func (t *trials) products() []product {
+	w := t.step.weights
+	list := []product{{shape: w.head.shape(), joint: headTrial}}
+	for j := range joints {
+		for l := range w.layers {
+			h := w.layers[l].matrices[j].shape()
+			i := slices.IndexFunc(list, func(p product) bool { return p.shape == h })
+			if i < 0 {
+				i, list = len(list), append(list, product{shape: h, joint: j})
+			}
+			if list[i].joint == j {
+				list[i].layers = append(list[i].layers, l)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b product) int { return cmp.Compare(b.weights(), a.weights()) })
+	return list
+}
+
+// decode asks how many panels a single row passes in a call, and how many rows pass a
+// panel in steps of up to 64 tokens.
+func (t *trials) decode(to *tuner, p *product, f Effort) error {
+	at := t.table.of(p.shape)
+	q := question{
+		key: fmt.Sprintf("%s, %d rounds, panels a call", p, f.rounds()), def: at.call,
+		set: func(v int) { at.call = v },
+		run: t.runs(p, 1), rounds: f.rounds(), longest: f.longest(),
+	}
+	shares := []int{2 * at.call, at.call / 2, at.call / 4}
+	if f.Scope == Largest {
+		shares = shares[:2]
+	}
+	for _, v := range shares {
+		if v = min(v, tilePanels); v > 0 && v != at.call && !slices.Contains(q.candidates, v) {
+			q.candidates = append(q.candidates, v)
+		}
+	}
+	if err := to.ask(&q); err != nil {
+		return err
+	}
+	if !f.Classes {
+		return t.blocks(to, p, f, 0, varlen, classEnds[varlen-1])
+	}
+	for c := range varlen {
+		if err := t.blocks(to, p, f, c, c+1, classEnds[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// varlen asks for the block of rows of longer steps. 512 rows are many.
+func (t *trials) varlen(to *tuner, p *product, f Effort) error {
+	if p.joint == headTrial {
+		return nil // which has at most maxHeadRows
+	}
+	if !f.Classes {
+		return t.blocks(to, p, f, varlen, classes, 512)
+	}
+	for c := varlen; c < classes; c++ {
+		if err := t.blocks(to, p, f, c, c+1, min(classEnds[c], 512)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks asks for the block of classes from one up to another, with so many rows, or as
+// many as a step has room for.
+func (t *trials) blocks(to *tuner, p *product, f Effort, from, end class, rows int) error {
+	at, s := t.table.of(p.shape), t.step
+	least := 1
+	if from > 0 {
+		least = classEnds[from-1] + 1
+	}
+	if rows = min(rows, s.config.MaxTokens); p.joint == headTrial {
+		rows = min(rows, s.config.headRows())
+	}
+	if rows < least {
+		return nil
+	}
+	q := question{
+		key: fmt.Sprintf("%s, %d rounds, rows %d-%d, rows a block", p, f.rounds(), least, classEnds[end-1]), def: rowBlock,
+		set: func(v int) {
+			for c := from; c < end; c++ {
+				at.block[c] = v
+			}
+		},
+		run: t.runs(p, rows), rounds: f.rounds(), longest: f.longest(),
+	}
+	for _, v := range []int{32, 16, 48} {
+		if v < rows && (f.Scope == Every || v <= 32) {
+			q.candidates = append(q.candidates, v)
+		}
+	}
+	return to.ask(&q)
+}
+
+// runs multiplies so many rows with p's matrices, of as many layers as trialProducts allows.
+func (t *trials) runs(p *product, rows int) func() error {
+	s := t.step
+	layers := p.layers[:min(len(p.layers), max(1, trialProducts/(rows*p.k*p.panels*kernels.Panel)))]
+	work := func(id int) {
+		for _, l := range layers {
+			s.multiplyLayer(id, l, p.joint)
+			s.pool.Sync()
+		}
+		if p.joint == headTrial {
+			s.headProduct(id, rows)
+		}
+	}
+	return func() error {
+		s.tokens = s.tokens[:rows]
+		s.threads = len(s.workers)
+		return s.pool.Run(work)
+	}
+}
+
+// multiplyLayer is the part of a step that has a matrix of a layer.
+func (s *step) multiplyLayer(id, layer, joint int) {
+	switch joint {
+	case jointQKV:
+		s.project(id, layer, &s.norm)
+	case jointOut:
+		s.addProduct(id, layer, jointOut, &s.attn)
+	case jointGateUp:
+		s.gate(id, layer, &s.norm)
+	case jointDown:
+		s.addProduct(id, layer, jointDown, &s.act)
+	}
+}
