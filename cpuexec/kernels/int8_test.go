@@ -169,6 +169,19 @@ func c8ByDefinition(w, x []byte, blocks, row, c int) (acc float32) {
 	return acc * float32At(w, k*Panel+4*c)
 }
 
+// TestPackedRowLeft has a single row in the last call of a product of many.
+func TestPackedRowLeft(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for _, s := range native() {
+		for _, p := range products {
+			for _, rows := range []int{129, 257, 513} {
+				p.check(t, r, s, rows, 14) // two calls of GemmQ4
+			}
+			p.check(t, r, s, 25, 800) // 8 rows a call of GemmC8
+		}
+	}
+}
+
 // TestPackedProducts compares every Set with the definition: ragged rows, any number of
 // blocks, weights and rows of all kinds. Nothing else is written.
 func TestPackedProducts(t *testing.T) {

@@ -35,7 +35,7 @@ func gemmPacked512(p packing) {
 	if p.bits == 4 {
 		packed := w
 		w = frame(unpackedBlocks * unpackedBlock)
-		for _, n := range passRows[:3] {
+		for _, n := range passRows {
 			pass := fmt.Sprintf("%s_first%d", name, n)
 			CMPQ(rows, U8(n))
 			JLT(LabelRef(pass + "_less"))
@@ -88,7 +88,8 @@ func (l lookahead) fetch(name string, p packing, rows int) {
 }
 
 // pass512 multiplies n rows with the blocks at weights, adds, and goes on to the next rows.
-// The first rows find them packed, and leave them unpacked there.
+// The first rows of a call, be it a single one, find them packed, and leave them unpacked
+// there.
 func (p packing) pass512(name string, n int, weights, packed reg.Register, ahead lookahead, x stridedRows, out, left reg.Register) {
 	z := avx512.v
 	w, row, stride, from := GP64(), GP64(), Load(Param("outStride"), GP64()), GP64()
