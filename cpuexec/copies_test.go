@@ -3,7 +3,6 @@ package cpuexec
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -82,14 +81,8 @@ func TestCopiesAllocateNothing(t *testing.T) {
 			runBatch(t, e, &b)
 		}
 	}
-	steps(20)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	const n = 200
-	steps(n)
-	runtime.ReadMemStats(&after)
-	if got := after.Mallocs - before.Mallocs; got > n/10 {
-		t.Errorf("%d allocations in %d steps", got, n)
+	if got := allocations(t, 100, steps); got > 0 {
+		t.Errorf("%d allocations in 100 steps", got)
 	}
 }
 

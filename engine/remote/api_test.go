@@ -36,15 +36,22 @@ func prompt(n int) []int32 {
 func TestRequestsOnEither(t *testing.T) {
 	both(t, func(t *testing.T, api engine.API) {
 		ctx := t.Context()
-		s := add(t, api, engine.Request{ID: "a", PromptIDs: prompt(8), MaxNewTokens: 300, IgnoreEOS: true, N: 2})
+		h, err := api.Pause(ctx, engine.PauseOptions{}) // so that the request is open when its id is used again
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := add(t, api, engine.Request{ID: "a", PromptIDs: prompt(8), MaxNewTokens: 12, IgnoreEOS: true, N: 2})
 		if s.ID() != "a" || s.Children()[0].ID() != "a/1" {
 			t.Errorf("%s, %s", s.ID(), s.Children()[0].ID())
 		}
 		if _, err := api.AddRequest(ctx, engine.Request{ID: "a", PromptIDs: prompt(8)}); !errors.Is(err, engine.ErrDuplicateID) {
 			t.Errorf("twice: %v", err)
 		}
+		if err := h.Release(""); err != nil {
+			t.Error(err)
+		}
 		first, second := s.Wait(ctx), s.Children()[0].Wait(ctx)
-		if len(first.TokenIDs) != 300 || !slices.Equal(first.TokenIDs, second.TokenIDs) || first.FinishReason != engine.FinishLength {
+		if len(first.TokenIDs) != 12 || !slices.Equal(first.TokenIDs, second.TokenIDs) || first.FinishReason != engine.FinishLength {
 			t.Errorf("%+v\n%+v", first, second)
 		}
 		if _, err := s.Recv(ctx); err != io.EOF {
