@@ -79,7 +79,7 @@ positions, never a sum. What is measured:
 - for each shape of a matrix, how many panels of 32 outputs a single row passes in one call of a kernel, and how many rows pass
   a panel before the next one's turn, by the number of rows of a step: up to 32, 64, 192 and more;
 - how many neighbouring tokens of a prompt attend together;
-- up to how many products one thread computes a step alone: more than by default, never fewer.
+- up to how many bytes of weights times tokens one thread computes a step alone: more than by default, never fewer.
 
 |` + " `default_compile_level` | is, for both paths | measures | SmolLM2-135M takes |" + `
 |---|---|---|---|
