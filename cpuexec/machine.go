@@ -72,7 +72,8 @@ func MeasureMachine(c Config) (Machine, error) {
 		defer m.pool.Close()
 		failed <- m.all(&out, small)
 	}()
-	return out, errors.Join(<-failed, a.free())
+	err = errors.Join(<-failed, a.free()) // out is complete only then
+	return out, err
 }
 
 // bufferSizes are those to read from the last-level cache and from memory: the first
