@@ -1,6 +1,7 @@
 package cpuexec
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -31,6 +32,15 @@ func TestMeasureMachine(t *testing.T) {
 	}
 	if _, err := MeasureMachine(Config{Kernels: "none"}); err == nil {
 		t.Error("an instruction set that does not exist was measured")
+	}
+}
+
+// Threads that no executor would start are refused.
+func TestMeasureMachineChecksThreads(t *testing.T) {
+	for _, n := range []int{-1, maxThreads + 1} {
+		if _, err := MeasureMachine(Config{Threads: n}); !errors.Is(err, ErrConfig) {
+			t.Errorf("%d threads: %v", n, err)
+		}
 	}
 }
 
