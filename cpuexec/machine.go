@@ -79,6 +79,14 @@ func MeasureMachine(c Config) (Machine, error) {
 	return out, err
 }
 
+// leftOf is how much of a limit is not used, 1 at least. 0: there is no limit known.
+func leftOf(limit, used int64) int64 {
+	if limit == 0 {
+		return 0
+	}
+	return max(limit-used, 1)
+}
+
 // bufferSizes are those to read from the last-level cache and from memory: the first
 // beyond what the threads' own caches hold together and well within the last, 0 where
 // there is none such; the second beyond that cache where memory and time allow.
