@@ -140,6 +140,9 @@ const (
 // processCPUs is read before anybody changes it: New does.
 var processCPUs = runtime.GOMAXPROCS(0)
 
+// maxThreads are the most that can be configured.
+const maxThreads = 1024
+
 // CPUs is how many the process may use.
 func CPUs() int { return processCPUs }
 
@@ -156,7 +159,7 @@ func (c Config) withDefaults() (Config, error) {
 		value    *int
 		def, top int
 	}{
-		{"Threads", &c.Threads, processCPUs, 1024},
+		{"Threads", &c.Threads, processCPUs, maxThreads},
 		{"PageSize", &c.PageSize, 32, 4096},
 		{"MaxSlots", &c.MaxSlots, 32, 1 << 16},
 		{"MaxTokens", &c.MaxTokens, 512, 1 << 16},

@@ -1,7 +1,9 @@
 package cpuexec
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -43,15 +45,16 @@ const (
 
 // MeasureMachine measures so many threads with the instructions that an executor of the
 // same configuration uses, in less than two seconds. Memory is read as far as the system
-// gave it in a part of that time. Errors are of class kernels.ErrUnavailable or ErrMemory, or pool.ErrPanic.
+// gave it in a part of that time. Errors are of class ErrConfig, kernels.ErrUnavailable or
+// ErrMemory, or pool.ErrPanic.
 func MeasureMachine(c Config) (Machine, error) {
 	set, err := c.kernels()
 	if err != nil {
 		return Machine{}, err
 	}
-	threads := c.Threads
-	if threads == 0 {
-		threads = processCPUs
+	threads := cmp.Or(c.Threads, processCPUs)
+	if threads < 1 || threads > maxThreads {
+		return Machine{}, fmt.Errorf("%w: Threads is %d, must be from 1 to %d", ErrConfig, threads, maxThreads)
 	}
 	private, last := cacheSizes()
 	small, large := bufferSizes(private*int64(threads), last, availableMemory())
@@ -72,7 +75,16 @@ func MeasureMachine(c Config) (Machine, error) {
 		defer m.pool.Close()
 		failed <- m.all(&out, small)
 	}()
-	return out, errors.Join(<-failed, a.free())
+	err = errors.Join(<-failed, a.free()) // out is complete only then
+	return out, err
+}
+
+// leftOf is how much of a limit is not used, 1 at least. 0: there is no limit known.
+func leftOf(limit, used int64) int64 {
+	if limit == 0 {
+		return 0
+	}
+	return max(limit-used, 1)
 }
 
 // bufferSizes are those to read from the last-level cache and from memory: the first

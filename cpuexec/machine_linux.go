@@ -55,21 +55,34 @@ func cacheSize(text string) int64 {
 }
 
 // availableMemory is how many bytes can be taken before somebody else has to give some:
-// of the machine, and of the limit of the process. 0: not known.
+// of the machine, and of the limit of the process; 1 where nothing is left. 0: not known.
 func availableMemory() int64 {
-	left := MemoryLimit() - Resident()
+	left := leftOf(MemoryLimit(), Resident())
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		return max(left, 0)
+		return left
 	}
+	return leastKnown(left, memAvailable(text))
+}
+
+// memAvailable is what a /proc/meminfo says of that; 0: nothing.
+func memAvailable(text []byte) int64 {
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 		field := strings.Fields(s.Text())
 		if len(field) < 2 || field[0] != "MemAvailable:" {
 			continue
 		}
-		if kib, err := strconv.ParseInt(field[1], 10, 52); err == nil {
-			left = min(left, kib<<10)
+		if kib, err := strconv.ParseInt(field[1], 10, 52); err == nil && kib >= 0 {
+			return max(kib<<10, 1)
 		}
 	}
-	return max(left, 0)
+	return 0
+}
+
+// leastKnown is the smaller of two numbers of bytes of which 0 means not known.
+func leastKnown(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -37,3 +37,20 @@ func TestCacheSizes(t *testing.T) {
 		t.Errorf("%d bytes are available", n)
 	}
 }
+
+// That nothing is left is not that nothing is known.
+func TestAvailableMemory(t *testing.T) {
+	for text, want := range map[string]int64{
+		"MemTotal: 9 kB\nMemAvailable: 3 kB\n": 3 << 10, "MemAvailable: 0 kB\n": 1,
+		"MemFree: 3 kB\n": 0, "MemAvailable:\n": 0, "MemAvailable: -3 kB\n": 0, "": 0,
+	} {
+		if got := memAvailable([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	for _, c := range [][3]int64{{0, 0, 0}, {0, 5, 5}, {5, 0, 5}, {1, 5, 1}, {5, 1, 1}} {
+		if got := leastKnown(c[0], c[1]); got != c[2] {
+			t.Errorf("of %d and %d: %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -1,12 +1,13 @@
 package cpuexec
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
 
-// A machine is measured in a short time, for each instruction set; what is
-// measured is more than nothing, and reading a cache is not slower than memory.
+// A machine is measured in a short time, for each instruction set, and what is measured
+// is more than nothing. How fast one thing is beside another is up to neighbours, too.
 func TestMeasureMachine(t *testing.T) {
 	for _, name := range kernelNames() {
 		began := time.Now()
@@ -19,7 +20,7 @@ func TestMeasureMachine(t *testing.T) {
 		if took > 10*time.Second { // two, and four times as much for neighbours
 			t.Errorf("%s took %s", name, took)
 		}
-		if m.Kernels != name || m.Threads != 2 || m.F32 <= 0 || m.Int8 <= 0 || m.Memory.Rate <= 0 || m.Memory.Buffer < leastBuffer/8 {
+		if m.Kernels != name || m.Threads != 2 || m.F32 <= 0 || m.Int8 <= 0 || m.Memory.Rate <= 0 || m.Memory.Buffer <= 0 {
 			t.Errorf("%+v", m)
 		}
 		if (m.Cache.Buffer > 0) != (m.Cache.Rate > 0) {
@@ -31,6 +32,24 @@ func TestMeasureMachine(t *testing.T) {
 	}
 	if _, err := MeasureMachine(Config{Kernels: "none"}); err == nil {
 		t.Error("an instruction set that does not exist was measured")
+	}
+}
+
+// Threads that no executor would start are refused.
+func TestMeasureMachineChecksThreads(t *testing.T) {
+	for _, n := range []int{-1, maxThreads + 1} {
+		if _, err := MeasureMachine(Config{Threads: n}); !errors.Is(err, ErrConfig) {
+			t.Errorf("%d threads: %v", n, err)
+		}
+	}
+}
+
+// A limit that is used up leaves 1, as 0 would be no limit.
+func TestLeftOf(t *testing.T) {
+	for _, c := range [][3]int64{{0, 5, 0}, {5, 0, 5}, {5, 3, 2}, {5, 5, 1}, {5, 9, 1}} {
+		if got := leftOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%d of which %d are used leave %d, want %d", c[0], c[1], got, c[2])
+		}
 	}
 }
 

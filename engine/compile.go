@@ -35,7 +35,8 @@ func (r *Resolved) tune() {
 		at   **Compile
 	}{{"varlen_compile_config", &c.VarlenCompileConfig}, {"decode_compile_config", &c.DecodeCompileConfig}} {
 		if *path.at == nil {
-			*path.at, r.from[path.name] = &level, fmt.Sprintf("default_compile_level %d", c.DefaultCompileLevel)
+			own := level // each path can be changed alone
+			*path.at, r.from[path.name] = &own, fmt.Sprintf("default_compile_level %d", c.DefaultCompileLevel)
 		}
 	}
 }

@@ -75,11 +75,11 @@ func (r *Resolved) noticeLosses() {
 		}
 		switch loses := loses(cpuexec.Compute(c.Compute), stored); {
 		case loses && r.int8():
-			r.notice("compute is int8: %s are quantised to %s", matrices(n, stored), c.Quantize)
+			r.notice("compute is int8: %s quantised to %s", matrices(n, stored), c.Quantize)
 		case loses:
-			r.notice("compute is bf16: %s are rounded", matrices(n, stored))
+			r.notice("compute is bf16: %s rounded", matrices(n, stored))
 		case r.int8() && column:
-			r.notice("quantize is column: %s are quantised anew", matrices(n, stored))
+			r.notice("quantize is column: %s quantised anew", matrices(n, stored))
 		}
 	}
 	if asked := r.given["quantize"]; asked != "" && r.int8() && floats == 0 && !column {
@@ -102,7 +102,7 @@ func (e *Engine) noticeSent(set *weights.Set) {
 	}
 	for _, sent := range slices.Sorted(maps.Keys(count)) {
 		e.lost = true
-		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s are computed in the formats of those before them", e.cpu.Compute, matrices(count[sent], sent))
+		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s computed in the format of what was there before", e.cpu.Compute, matrices(count[sent], sent))
 	}
 }
 
@@ -123,9 +123,10 @@ func multiplied(m *model.Config, t model.Tensor) bool {
 	return len(t.Shape) == 2 && (m.TiedHead || t.Name != "model.embed_tokens.weight")
 }
 
+// matrices are so many of a type, with the verb.
 func matrices(n int, stored model.DType) string {
 	if n == 1 {
-		return fmt.Sprintf("1 matrix stored as %s", stored)
+		return fmt.Sprintf("1 matrix stored as %s is", stored)
 	}
-	return fmt.Sprintf("%d matrices stored as %s", n, stored)
+	return fmt.Sprintf("%d matrices stored as %s are", n, stored)
 }

@@ -107,6 +107,14 @@ func TestWhatIsMultiplied(t *testing.T) {
 	}
 }
 
+func TestMatricesInWords(t *testing.T) {
+	for n, want := range map[int]string{1: "1 matrix stored as F16 is", 2: "2 matrices stored as F16 are"} {
+		if got := matrices(n, model.F16); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // A level says how both paths are tuned, unless one of them is told its own.
 func TestTuningOfPaths(t *testing.T) {
 	for _, c := range []struct {
@@ -126,6 +134,9 @@ func TestTuningOfPaths(t *testing.T) {
 		}
 		if v, d := format(*r.Config.VarlenCompileConfig), format(*r.Config.DecodeCompileConfig); v != c.varlen || d != c.decode {
 			t.Errorf("level %d: %s and %s, want %s and %s", c.given.DefaultCompileLevel, v, d, c.varlen, c.decode)
+		}
+		if r.Config.VarlenCompileConfig == r.Config.DecodeCompileConfig {
+			t.Errorf("level %d: both paths have one Compile", c.given.DefaultCompileLevel)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestFloatsSentToAQuantisedModel(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(log.String(), "compute is int8: 29 matrices stored as BF16 are computed in the formats of those before them"); n != 1 {
+	if n := strings.Count(log.String(), "compute is int8: 29 matrices stored as BF16 are computed in the format of what was there before"); n != 1 {
 		t.Errorf("it is logged %d times: %s", n, log.String())
 	}
 }

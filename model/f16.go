@@ -2,13 +2,15 @@ package model
 
 import "math"
 
-// ToF16 rounds a number that is not NaN to the nearest IEEE 754 half, ties to even, and
-// gives its bits. What is too large becomes infinite.
+// ToF16 rounds a number to the nearest IEEE 754 half, ties to even, and gives its bits.
+// What is too large becomes infinite, NaN a quiet one.
 func ToF16(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign := uint16(bits >> 16 & 0x8000)
 	bits &= 0x7fffffff
 	switch {
+	case bits > 0x7f800000: // NaN
+		return sign | 0x7e00
 	case bits >= 0x477ff000: // from 65520 on, which is a tie, the nearest half is infinite
 		return sign | 0x7c00
 	case bits < 0x38800000: // below 2^-14 halves are multiples of 2^-24

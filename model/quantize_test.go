@@ -28,11 +28,37 @@ func TestQuantizeGolden(t *testing.T) {
 	}
 }
 
-// What is no number, or too large, makes some block: nothing panics.
+// What is no number, or too large, makes a block that says so in a scale or a minimum; what
+// is too small for these is 0. Nothing is up to the CPU.
 func TestQuantizeTakesAnything(t *testing.T) {
-	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, 1e-45} {
-		x := [32]float32{3: v, 9: -v, 20: 1}
-		QuantizeQ8(new([34]byte), &x)
-		QuantizeQ4(new([20]byte), &x)
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		v                   float32
+		scale8, scale4, low uint16
+	}{
+		{nan, 0x7e00, 0x7e00, 0x7e00}, {inf, 0x7c00, 0x7c00, 0xfc00}, {-inf, 0x7c00, 0x7c00, 0xfc00},
+		{math.MaxFloat32, 0x7c00, 0x7c00, 0xfc00}, {-math.MaxFloat32, 0x7c00, 0x7c00, 0xfc00},
+		{1e-38, 0, 0, 0x8000}, {1e-45, 0, 0, 0x8000},
+	} {
+		x := [32]float32{3: c.v, 9: -c.v}
+		var q8 [34]byte
+		QuantizeQ8(&q8, &x)
+		var q4 [20]byte
+		QuantizeQ4(&q4, &x)
+		half := binary.LittleEndian.Uint16
+		if half(q8[:])&0x7fff != c.scale8 || half(q4[:])&0x7fff != c.scale4 || half(q4[2:]) != c.low && c.v == c.v {
+			t.Errorf("%g: Q8_0 has scale %#04x, Q4_1 %#04x and minimum %#04x", c.v, half(q8[:]), half(q4[:]), half(q4[2:]))
+		}
+		if c.v-c.v != 0 && (!bytes.Equal(q8[2:], make([]byte, 32)) || !bytes.Equal(q4[4:], make([]byte, 16))) {
+			t.Errorf("%g: Q8_0 is %x, Q4_1 %x", c.v, q8, q4)
+		}
+	}
+}
+
+func TestToF16OfNaN(t *testing.T) {
+	for bits, want := range map[uint32]uint16{0x7f800001: 0x7e00, 0xffffffff: 0xfe00, 0x7f800000: 0x7c00} {
+		if got := ToF16(math.Float32frombits(bits)); got != want {
+			t.Errorf("%#x: %#x, want %#x", bits, got, want)
+		}
 	}
 }

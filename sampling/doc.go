@@ -13,7 +13,7 @@
 // code. Filters drop tokens from the distribution: top-k, top-p, min-p, typical-p.
 // Their order and meaning are those of Transformers 5.23, whose answers are in
 // testdata. Arithmetic on logits is float32, on probabilities float64, by operations that
-// round alike on every CPU.
+// round alike on every CPU, but for the logarithm that typical-p and log-probabilities take.
 //
 // Speed: all logits are looked at once for the largest, and once more for the few that
 // filters leave or for the sum of all weights; Passes are how, and a caller may have

@@ -9,7 +9,7 @@ const negligible = -60
 // A weight is a power of 2 of a logarithm in units of 1/steps: its whole part picks one of
 // a table's powers and an exponent, and what is left, half a unit at most, goes through the
 // Taylor series to the third power, whose rest is below 2e-13. All operations round alike
-// everywhere, so that a draw is the same on every CPU.
+// everywhere, so that a draw is the same on every CPU, as far as no typical-p is in it.
 const (
 	steps   = 1 << 8
 	perNat  = steps * math.Log2E

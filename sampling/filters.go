@@ -106,12 +106,13 @@ func (s *Sampler) minP(p float64) {
 // probability, is from its mean, the entropy, the nearest first, and keeps them up
 // to the one at which their probability reaches p; ties with that one stay. Meister
 // et al., "Locally Typical Sampling", TACL 2023. Distances are compared as float32.
+// The logarithm may be rounded otherwise on another CPU.
 func (s *Sampler) typicalP(d *distribution, p float64) {
 	total := s.kept.total()
 	logTotal, entropy := math.Log(total), 0.0
 	for i, w := range s.kept.weights {
 		if w > 0 {
-			entropy -= w / total * (d.at(s.kept.ids[i]) - logTotal)
+			entropy -= float64(w / total * (d.at(s.kept.ids[i]) - logTotal))
 		}
 	}
 	ranks := s.kept.ranks[:0]

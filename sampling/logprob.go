@@ -18,8 +18,13 @@ func (d *distribution) at(id int32) float64 {
 	return (float64(d.logits[id]) - d.best) / d.temperature
 }
 
+// logTotal is the logarithm of the weight of all that may be drawn.
+func (d *distribution) logTotal() float64 { return math.Log(d.total) }
+
 // logprob is the log-probability of a token that may be drawn.
-func (d *distribution) logprob(id int32) float32 { return logprob(d.at(id) - math.Log(d.total)) }
+func (d *distribution) logprob(id int32, logTotal float64) float32 {
+	return logprob(d.at(id) - logTotal)
+}
 
 // logprob is a float32 that is -Inf only where the probability is 0, and never
 // above 0 by rounding.
@@ -34,8 +39,9 @@ func logprob(log float64) float32 {
 func (s *Sampler) tellTop(raw *distribution, n int, out *Drawn) {
 	out.Top = s.mostLikely(out.Top[:0], raw.logits, n)
 	raw.total = s.sumAll(raw)
+	logTotal := raw.logTotal()
 	for i := range out.Top {
-		out.Top[i].Raw = raw.logprob(out.Top[i].ID)
+		out.Top[i].Raw = raw.logprob(out.Top[i].ID, logTotal)
 	}
 }
 
@@ -68,13 +74,13 @@ func (s *Sampler) mostLikely(top []Logprob, logits []float32, n int) []Logprob {
 
 // asSampled sets Sampled for the token drawn and for the most likely ones.
 func (s *Sampler) asSampled(d *distribution, p *Params, out *Drawn) {
-	all := !p.Greedy() && !p.filters()
-	out.Sampled = d.logprob(out.ID)
+	all, logTotal := !p.Greedy() && !p.filters(), d.logTotal()
+	out.Sampled = d.logprob(out.ID, logTotal)
 	for i := range out.Top {
 		t := &out.Top[i]
 		t.Sampled = banned
 		if _, kept := slices.BinarySearch(s.kept.ids, t.ID); kept || all {
-			t.Sampled = d.logprob(t.ID)
+			t.Sampled = d.logprob(t.ID, logTotal)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (s *Sampler) Sample(logits []float32, p *Params, h History, key Key, out *D
 	}
 	out.ID = s.choose(&d, p, most, key)
 	if p.Tell.Logprobs {
-		out.Raw = raw.logprob(out.ID)
+		out.Raw = raw.logprob(out.ID, raw.logTotal())
 		s.asSampled(&d, p, out)
 	}
 	if p.Tell.Kept {
@@ -120,7 +120,8 @@ func (s *Sampler) Score(logits []float32, id, top int32, out *Drawn) error {
 	}
 	raw := distribution{logits: logits, best: float64(logits[most]), temperature: 1}
 	s.tellTop(&raw, int(top), out)
-	out.Logprob = Logprob{ID: id, Raw: raw.logprob(id), Sampled: raw.logprob(id)}
+	own := raw.logprob(id, raw.logTotal())
+	out.Logprob = Logprob{ID: id, Raw: own, Sampled: own}
 	for i := range out.Top {
 		out.Top[i].Sampled = out.Top[i].Raw
 	}

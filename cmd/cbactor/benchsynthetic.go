@@ -20,7 +20,7 @@ the cache, so that the sequences begin together. What is told of decoding is the
 const (
 	maxBatch         = 1024
 	maxContext       = 1 << 20
-	syntheticTokens  = 64 // that a sequence generates at most
+	syntheticTokens  = 64 // that a sequence generates, and what whole pages leave of its prompt
 	syntheticRepeats = 3
 )
 
@@ -59,9 +59,9 @@ func (f *syntheticFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// prompt is how many tokens of the context are prompt: whole pages and one token, so that
-// with the pages in the cache the first step computes one row of each sequence, as the
-// steps after it do.
+// prompt is how many tokens of the context are prompt: the whole pages within all but
+// syntheticTokens, or within half where that is more, and one token, so that with the pages
+// in the cache the first step computes one row of each sequence, as the steps after it do.
 func (f *syntheticFlags) prompt(pageSize int) int {
 	before := f.context - min(syntheticTokens, f.context/2)
 	return min(before/pageSize*pageSize+1, f.context-1)
@@ -86,8 +86,10 @@ func (m syntheticMeasurement) String() string {
 func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
+	// Prompt and generated together: what is which follows from the size of pages.
+	hints := engine.Hints{Requests: f.synthetic.batch, MaxPrompt: f.synthetic.context}
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
-		return c.spawnAlone(cmd, &f.engine, engine.Hints{Requests: f.synthetic.batch, MaxPrompt: f.synthetic.context, MaxNew: syntheticTokens})
+		return c.spawnAlone(cmd, &f.engine, hints)
 	})
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ rotations, softmax and sampling, is computed in float32. Whatever the types, a r
 | ` + "`compute`" + ` | weights, in bits | activations | exact |
 |---|---|---|---|
 | ` + "`f32`" + ` | 32 | float32 | whatever the model is stored as |
-| ` + "`bf16`" + ` | 16 | float32 | of a model stored as bf16: its bits are those of ` + "`f32`" + `; other weights are rounded |
+| ` + "`bf16`" + ` | 16 | float32 | of a model stored as bf16: with the same ` + "`kv_dtype`" + ` its bits are those of ` + "`f32`" + `; other weights are rounded |
 | ` + "`int8`" + ` | 8.5 as Q8_0, 5 as Q4_1 | 8 bits, a scale for each 32 of a row | weights stored as Q8_0 or Q4_1; floats are quantised as ` + "`quantize`" + ` says |
 
 ` + "`auto`" + ` takes what most of the model is stored as: int8 for Q8_0 and Q4_1, bf16 for bf16, f32 for f32 and f16; the cache then has the same type. Weights that are computed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -110,12 +111,36 @@ func TestScales(t *testing.T) {
 			t.Errorf("up to %v: %v with ticks %v", c.most, s.top, s.ticks)
 		}
 	}
+	for _, c := range []struct {
+		values []float64
+		ticks  []float64
+	}{
+		{[]float64{3, 3000}, []float64{10, 100, 1000}},
+		{[]float64{3, 20}, []float64{2, 5, 10, 20}},
+		{[]float64{2, 3}, []float64{1.5, 2, 3, 4}},
+		{nil, []float64{0.8, 1, 1.5}},
+	} {
+		if s := byLog(c.values); !slices.Equal(s.ticks, c.ticks) {
+			t.Errorf("over %v: ticks %v, want %v", c.values, s.ticks, c.ticks)
+		}
+	}
 	s := horizontal(byLog([]float64{3, 3000}))
 	if s.at(s.low) != left || s.at(s.top) != width-right || len(s.ticks) != 3 {
 		t.Errorf("%+v", s)
 	}
 	if middle := s.at(math.Sqrt(s.low * s.top)); math.Abs(middle-(left+width-right)/2) > 1e-6 {
 		t.Errorf("the middle is at %v", middle)
+	}
+}
+
+// Numbers at the ends of float64 make no scale without an end.
+func TestScalesOfExtremes(t *testing.T) {
+	for _, v := range []float64{math.MaxFloat64, 1e300, 1e-300, math.SmallestNonzeroFloat64, -math.MaxFloat64, math.Inf(1), nan} {
+		for name, s := range map[string]scale{"from zero": fromZero([]float64{v}), "by logarithm": byLog([]float64{v})} {
+			if n := len(s.ticks); n < 2 || n > 20 || !(s.low < s.top) || math.IsInf(s.top, 0) || math.IsInf(vertical(s).at(s.top), 0) {
+				t.Errorf("%s over %g: from %g to %g, %d ticks", name, v, s.low, s.top, n)
+			}
+		}
 	}
 }
 

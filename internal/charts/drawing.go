@@ -108,5 +108,9 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// drawn says whether there is something to draw for v: it is neither NaN nor infinite.
-func drawn(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// drawn says whether there is something to draw for v: 0, or a number that is far enough
+// from the ends of float64 for a scale's margins and steps to be numbers, too.
+func drawn(v float64) bool {
+	size := math.Abs(v)
+	return v == 0 || size >= 1e-300 && size <= 1e300
+}

@@ -31,7 +31,7 @@ type Roof struct {
 	Clouds     []Cloud
 }
 
-// Roofline draws a roofline. Points and limits that are not above 0 and finite are left
+// Roofline draws a roofline. Points and limits that are not from 1e-300 to 1e300 are left
 // out.
 func Roofline(c Roof) []byte {
 	d := begin(c.Title)

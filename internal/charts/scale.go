@@ -43,15 +43,20 @@ func fromZero(values []float64) scale {
 	if top > 5*step {
 		step *= 2
 	}
-	s := scale{top: math.Ceil(top/step) * step}
-	for i := 0.0; i*step <= s.top; i++ {
-		s.ticks = append(s.ticks, i*step)
+	steps := int(math.Ceil(top / step))
+	s := scale{top: float64(steps) * step}
+	for i := range steps + 1 {
+		s.ticks = append(s.ticks, float64(i)*step)
 	}
 	return s
 }
 
+// marks are what powers of ten are multiplied with to be ticks of a logarithmic scale. The
+// last of them are dense enough for two ticks in any, as margins make its ends 2.25 apart.
+var marks = [][]float64{{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 6, 8}}
+
 // byLog is a logarithmic scale over all values above 0 with a margin, and a tick for
-// each power of ten.
+// each power of ten, or for more marks where fewer than two would be there.
 func byLog(values []float64) scale {
 	low, top := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -63,10 +68,22 @@ func byLog(values []float64) scale {
 		low, top = 1, 1
 	}
 	s := scale{log: true, low: low / 1.5, top: top * 1.5}
-	for p := math.Ceil(math.Log10(s.low)); p <= math.Log10(s.top); p++ {
-		s.ticks = append(s.ticks, math.Pow(10, p))
+	for i := 0; i < len(marks) && len(s.ticks) < 2; i++ {
+		s.ticks = s.marked(marks[i])
 	}
 	return s
+}
+
+// marked are the ticks by some marks within a logarithmic scale.
+func (s *scale) marked(marks []float64) (ticks []float64) {
+	for p := int(math.Floor(math.Log10(s.low))); p <= int(math.Floor(math.Log10(s.top))); p++ {
+		for _, m := range marks {
+			if v := m * math.Pow10(p); v >= s.low && v <= s.top {
+				ticks = append(ticks, v)
+			}
+		}
+	}
+	return ticks
 }
 
 // byValues is a logarithmic scale with a tick for each of the values, which are above 0.

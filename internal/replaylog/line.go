@@ -6,7 +6,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// Version is the version of the format.
+// Version is the version of the format. It is that of the first logs: a field that came
+// later means, where it is missing, what was the only way before.
 const Version = 1
 
 // Header is the first line of a log.

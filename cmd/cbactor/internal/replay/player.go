@@ -52,8 +52,8 @@ type Player struct {
 // New makes an executor with the first weights of a log. Errors are ErrOther, those of
 // cpuexec.New, of the Source, and weights.ErrDigest.
 func New(cfg Config) (*Player, error) {
-	switch h := &cfg.Header; {
-	case h.Vocab != cfg.Model.Vocab:
+	h := &cfg.Header
+	if h.Vocab != cfg.Model.Vocab {
 		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
 	}
 	first, err := cfg.Source.Read(cfg.First)
@@ -66,9 +66,13 @@ func New(cfg Config) (*Player, error) {
 	if slots == 0 {
 		slots = defaultSlots
 	}
-	ex, err := cpuexec.New(cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, PageSize: cfg.Header.PageSize, MaxSlots: slots,
-		WeightSets: maxLoaded, Attention: cpuexec.Attention(cfg.Header.Attention), Kernels: cfg.Kernels,
-		Compute: cpuexec.Compute(cfg.Header.Compute), Quantize: cpuexec.Quantize(cfg.Header.Quantize), KVType: cpuexec.KVType(cfg.Header.KVType)})
+	c := cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, MaxSlots: slots, WeightSets: maxLoaded, Kernels: cfg.Kernels}
+	if _, err := cpuexec.Plan(c); errors.Is(err, cpuexec.ErrConfig) { // of what the caller says
+		return nil, err
+	}
+	c.PageSize, c.Attention, c.KVType = h.PageSize, cpuexec.Attention(h.Attention), cpuexec.KVType(h.KVType)
+	c.Compute, c.Quantize = cpuexec.Compute(h.Compute), cpuexec.Quantize(h.Quantize)
+	ex, err := cpuexec.New(c)
 	if errors.Is(err, cpuexec.ErrConfig) { // of what the header says
 		return nil, fmt.Errorf("%w: %w", ErrOther, err)
 	}

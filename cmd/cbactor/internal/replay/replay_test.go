@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/internal/replaylog"
 	"github.com/cbactor/cbactor/weights"
@@ -172,6 +173,10 @@ func TestOtherTypesAreRefused(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+	_, err := New(Config{Model: tiny(t).Config, Header: in.Header, First: first, Source: source(t), Threads: -1})
+	if !errors.Is(err, cpuexec.ErrConfig) || errors.Is(err, ErrOther) {
+		t.Errorf("threads that are not the log's: error %v", err)
 	}
 }
 
