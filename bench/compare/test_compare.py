@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -152,6 +153,17 @@ class Parts(unittest.TestCase):
                     return
                 time.sleep(0.05)
             self.fail("a child is left")
+
+    def test_setup_removes_nothing_of_others(self) -> None:
+        for part, theirs in {"ov": "ov/file", "torch": "transformers/src/file"}.items():
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / theirs
+                path.parent.mkdir(parents=True)
+                path.touch()
+                done = subprocess.run([HERE / "setup.sh", folder, part], capture_output=True, text=True)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("no earlier run has made it", done.stderr)
+                self.assertTrue(path.exists())
 
     def test_warm_up_is_of_the_shape_and_other_ids(self) -> None:
         work = [{"prompt": [7] * 200, "max_new": 40}] * 48
