@@ -109,7 +109,7 @@ def main(argv: list[str]) -> int:
             if o.out:  # each time, so that what is there outlives an interruption
                 record.write(o.out, about, runs)
     print(table(o, runs))
-    return 1 if any("error" in r for r in runs) else 0
+    return record.status(runs)
 
 
 def version(o: argparse.Namespace, name: str) -> str:

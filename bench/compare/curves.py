@@ -74,7 +74,7 @@ def main(argv: list[str]) -> int:
                 print(f"round {number}  {s:13} batch {point[1]:3} context {point[2]:5} {told}", flush=True)
                 if o.out:
                     record.write(o.out, about, runs)
-    return 1 if any("error" in r for r in runs) else 0
+    return record.status(runs)
 
 
 if __name__ == "__main__":

