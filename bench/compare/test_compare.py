@@ -118,6 +118,12 @@ class Fakes(unittest.TestCase):
         self.assertEqual({(r["curve"], r["batch"], r["context"], r["per_s"]) for r in file["runs"]},
                          {("batch", 1, 256, 7.0), ("batch", 64, 256, 450.6), ("context", 8, 8192, 56.3)})
 
+    def test_nothing_to_measure_is_wrong_usage(self) -> None:
+        for main, argv in [(curves.main, ["--rounds", "0"]), (curves.main, ["--batches", "", "--contexts", ""]), (compare.main, ["--rounds", "0"])]:
+            with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as ended:
+                self.run_main(main, *argv)
+            self.assertEqual(ended.exception.code, 2)
+
     def test_curves_that_fail_are_told(self) -> None:
         self.environment(FAIL="int8")
         status, _, file = self.run_main(curves.main, "--batches", "2", "--contexts", "", "--series", "f32;int8")
