@@ -24,15 +24,16 @@ import peer  # noqa: E402
 import record  # noqa: E402
 import running  # noqa: E402
 
-# A cbactor that generates what it is asked for in a second, and fails at what FAIL names.
+# A cbactor that generates what it is asked for in a second, and fails at what FAIL lists.
 FAKE = f"""#!{sys.executable}
 import json, os, sys
 a = sys.argv[1:]
 if a == ["version"]:
     sys.exit(print("cbactor fake"))
 of = dict(zip(a[1::2], a[2::2]))
-if os.environ.get("FAIL") in a:
-    sys.exit("cbactor: no such thing")
+for bad in os.environ.get("FAIL", "").split(","):
+    if bad in a:
+        sys.exit("cbactor: there is no " + bad)
 if "--batch" in of:
     sys.exit(print(json.dumps(dict(workload="synthetic", generated_per_s=7.04 * int(of["--batch"]), prefill_per_s=1.0))))
 work = json.load(open(of["--workload"]))[of["--name"]]
@@ -95,12 +96,13 @@ class Fakes(unittest.TestCase):
         self.assertNotIn(os.uname().nodename, json.dumps(file["machine"]))
 
     def test_a_run_that_fails_is_told(self) -> None:
-        self.environment(FAIL="decode", SHORT="mixed")
+        self.environment(FAIL="decode,shared", SHORT="mixed")
         status, said, file = self.compare()
         self.assertEqual(status, 3)
         errors = {(r["engine"], r["workload"], r["error"]) for r in file["runs"] if "error" in r}
         self.assertEqual(errors, {
-            ("cbactor", "decode", "exit status 1: cbactor: no such thing"),
+            ("cbactor", "decode", "exit status 1: cbactor: there is no decode"),
+            ("cbactor", "shared", "exit status 1: cbactor: there is no shared"),
             ("cbactor", "mixed", "3593 tokens in 2.0 s, the workload has 3594"),
         })
         self.assertIn("-  3 failed", said)
@@ -128,7 +130,7 @@ class Fakes(unittest.TestCase):
         self.environment(FAIL="int8")
         status, _, file = self.run_main(curves.main, "--batches", "2", "--contexts", "", "--series", "f32;int8")
         self.assertEqual(status, 3)
-        self.assertEqual([r.get("error") for r in file["runs"]], [None, "exit status 1: cbactor: no such thing"])
+        self.assertEqual([r.get("error") for r in file["runs"]], [None, "exit status 1: cbactor: there is no int8"])
 
 
 class Parts(unittest.TestCase):
@@ -181,8 +183,8 @@ class Parts(unittest.TestCase):
     def test_engines_by_machine(self) -> None:
         self.assertNotIn("vllm-no-amx", engines.default(["avx2"]))
         self.assertIn("vllm-no-amx", engines.default(["avx2", "amx_tile"]))
-        command = engines.ENGINES["openvino-no-amx"].command("c", "/p", "/h", "m.gguf", "w", ["a", "b"])
-        self.assertEqual(command, [["/p/ov/bin/python", "/h/peer.py", "openvino", "m.gguf", "w", "a,b", "--no-amx"]])
+        commands = engines.ENGINES["openvino-no-amx"].commands("c", "/p", "/h", "m.gguf", "w", ["a", "b"])
+        self.assertEqual(commands, [(["a", "b"], ["/p/ov/bin/python", "/h/peer.py", "openvino", "m.gguf", "w", "a,b", "--no-amx"])])
         self.assertTrue({e.peer for e in engines.ENGINES.values()} - {""} == set(peer.ENGINES) == set(record.PACKAGES))
 
     def test_facts_of_a_machine(self) -> None:
