@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,21 @@ func TestPageTells(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// A ratio that misses its aim never reads as one that reaches it.
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		aim, ratio float64
+		want       string
+	}{
+		{3, 3, "3.00x | reached"}, {3, 3.004, "3.00x | reached"}, {3, 2.97, "2.97x | **missed**"}, {3, 2.996, "2.996x | **missed**"},
+		{1.9, 1.8996, "1.8996x | **missed**"}, {1.9, 1.9, "1.90x | reached"}, {10, math.Nextafter(10, 0), "9.999999999999998x | **missed**"},
+	} {
+		if got := (aim{ratio: c.aim}).verdict(c.ratio); got != c.want {
+			t.Errorf("%g for %g: %q, want %q", c.ratio, c.aim, got, c.want)
 		}
 	}
 }
