@@ -52,9 +52,14 @@ type Player struct {
 // New makes an executor with the first weights of a log. Errors are ErrOther, those of
 // cpuexec.New, of the Source, and weights.ErrDigest.
 func New(cfg Config) (*Player, error) {
-	switch h := &cfg.Header; {
-	case h.Vocab != cfg.Model.Vocab:
+	h := &cfg.Header
+	if h.Vocab != cfg.Model.Vocab {
 		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
+	}
+	as := cpuexec.Config{Model: cfg.Model, PageSize: h.PageSize, Attention: cpuexec.Attention(h.Attention),
+		Compute: cpuexec.Compute(h.Compute), Quantize: cpuexec.Quantize(h.Quantize), KVType: cpuexec.KVType(h.KVType)}
+	if _, err := cpuexec.Plan(as); errors.Is(err, cpuexec.ErrConfig) { // of the log alone, before what the caller sets
+		return nil, fmt.Errorf("%w: %w", ErrOther, err)
 	}
 	first, err := cfg.Source.Read(cfg.First)
 	if err != nil {
@@ -66,12 +71,8 @@ func New(cfg Config) (*Player, error) {
 	if slots == 0 {
 		slots = defaultSlots
 	}
-	ex, err := cpuexec.New(cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, PageSize: cfg.Header.PageSize, MaxSlots: slots,
-		WeightSets: maxLoaded, Attention: cpuexec.Attention(cfg.Header.Attention), Kernels: cfg.Kernels,
-		Compute: cpuexec.Compute(cfg.Header.Compute), Quantize: cpuexec.Quantize(cfg.Header.Quantize), KVType: cpuexec.KVType(cfg.Header.KVType)})
-	if errors.Is(err, cpuexec.ErrConfig) { // of what the header says
-		return nil, fmt.Errorf("%w: %w", ErrOther, err)
-	}
+	as.Weights, as.WeightSets, as.MaxSlots, as.Threads, as.Kernels = &set, maxLoaded, slots, cfg.Threads, cfg.Kernels
+	ex, err := cpuexec.New(as)
 	if err != nil {
 		return nil, err
 	}
