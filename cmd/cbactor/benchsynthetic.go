@@ -20,7 +20,7 @@ the cache, so that the sequences begin together. What is told of decoding is the
 const (
 	maxBatch         = 1024
 	maxContext       = 1 << 20
-	syntheticTokens  = 64 // that a sequence generates at most
+	syntheticTokens  = 64 // that a sequence generates, about: prompt says why there may be up to a page more
 	syntheticRepeats = 3
 )
 
@@ -67,6 +67,11 @@ func (f *syntheticFlags) prompt(pageSize int) int {
 	return min(before/pageSize*pageSize+1, f.context-1)
 }
 
+// hints bound what prompt says, whatever the size of pages will be.
+func (f *syntheticFlags) hints() engine.Hints {
+	return engine.Hints{Requests: f.batch, MaxPrompt: f.prompt(1), MaxNew: f.context - 1}
+}
+
 // syntheticMeasurement is what bench with --batch prints: Seconds and GeneratedPerS are of
 // decoding alone.
 type syntheticMeasurement struct {
@@ -87,7 +92,7 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
-		return c.spawnAlone(cmd, &f.engine, engine.Hints{Requests: f.synthetic.batch, MaxPrompt: f.synthetic.context, MaxNew: syntheticTokens})
+		return c.spawnAlone(cmd, &f.engine, f.synthetic.hints())
 	})
 	if err != nil {
 		return err
