@@ -6,8 +6,9 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// Version is the version of the format.
-const Version = 1
+// Version is the version of the format. 1 knew neither Quantize nor KVType, and readers of it
+// would leave them out.
+const Version = 2
 
 // Header is the first line of a log.
 type Header struct {
@@ -16,7 +17,7 @@ type Header struct {
 	Executor  string    `json:"executor"` // its name, with the instruction set: "cpu avx2 f32 kv f32"
 	Compute   string    `json:"compute"`
 	Quantize  string    `json:"quantize,omitempty"` // what float weights became; "": nothing
-	KVType    string    `json:"kv_dtype"`           // "", of older logs: f32
+	KVType    string    `json:"kv_dtype"`           // of the cache
 	Attention string    `json:"attention"`
 	PageSize  int       `json:"page_size"`
 	Vocab     int       `json:"vocab"`
