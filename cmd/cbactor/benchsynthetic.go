@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/bench"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -84,7 +85,7 @@ type syntheticMeasurement struct {
 // String is the measurement in a line of text.
 func (m syntheticMeasurement) String() string {
 	return fmt.Sprintf("%s to a context of %d: %.1f tokens/s decoding (%d in %.3f s), prompts before that %.1f tokens/s (%d)\n",
-		counted(m.Batch, "sequence"), m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
+		words.Count(m.Batch, "sequence"), m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
 }
 
 // benchSynthetic measures a workload that is made up.
@@ -129,7 +130,7 @@ func holds(f *syntheticFlags, info engine.Info) error {
 	pages, room := f.batch*((f.context+info.PageSize-1)/info.PageSize), info.Blocks-int(margin*float64(info.Blocks))
 	if pages > room {
 		return badUsage("%s of %d tokens take %d blocks of the cache, which has room for %d: set --num-blocks or --max-memory-percent higher, or measure fewer",
-			counted(f.batch, "sequence"), f.context, pages, room)
+			words.Count(f.batch, "sequence"), f.context, pages, room)
 	}
 	return nil
 }
