@@ -48,18 +48,20 @@ def measure(o: argparse.Namespace, name: str, number: int, work: dict) -> list[d
     """Every workload on one engine, once. A run that fails is a record, too."""
     e = engines.ENGINES[name]
     model = str(Path(o.models) / ("SmolLM2-135M-Instruct.Q4_1.gguf" if e.weights == engines.GGUF else "SmolLM2-135M-Instruct-bf16"))
-    found, why, load = [], "", record.load()
-    for command in e.command(o.cbactor, o.peers, str(HERE), model, str(WORKLOADS), o.workloads):
+    found: list[dict] = []
+    why: dict[str, str] = {}  # by the workload that failed
+    load = record.load()
+    for names, command in e.commands(o.cbactor, o.peers, str(HERE), model, str(WORKLOADS), o.workloads):
         try:
             found += running.run(command, o.timeout)
         except running.Failed as failed:
-            why = str(failed)
+            why |= dict.fromkeys(names, str(failed))
     runs = []
     for w in o.workloads:
         one = {"round": number, "engine": name, "workload": w, "load": load}
         try:
-            if why and not any(m["workload"] == w for m in found):
-                raise running.Failed(why)
+            if w in why:
+                raise running.Failed(why[w])
             runs.append(one | running.checked(found, w, work[w]))
         except running.Failed as failed:
             runs.append(one | {"error": str(failed)})
@@ -109,7 +111,7 @@ def main(argv: list[str]) -> int:
             if o.out:  # each time, so that what is there outlives an interruption
                 record.write(o.out, about, runs)
     print(table(o, runs))
-    return 1 if any("error" in r for r in runs) else 0
+    return record.status(runs)
 
 
 def version(o: argparse.Namespace, name: str) -> str:

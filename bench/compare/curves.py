@@ -63,6 +63,10 @@ def main(argv: list[str]) -> int:
     unknown = [s for s in series if s not in SERIES]
     if unknown:
         p.error(f"there is no series {unknown[0]!r}: they are {', '.join(SERIES)}")
+    if o.rounds < 1:
+        p.error(f"--rounds is {o.rounds}, must be 1 or more")
+    if not o.batches and not o.contexts:
+        p.error("--batches and --contexts are empty: there is nothing to measure")
     about = {"kind": "curves", **record.begin(machine.facts(), o.cbactor), "model": o.model,
              "series": {s: " ".join(SERIES[s]) for s in series}, "at_context": AT_CONTEXT, "at_batch": AT_BATCH}
     runs: list[dict] = []
@@ -74,7 +78,7 @@ def main(argv: list[str]) -> int:
                 print(f"round {number}  {s:13} batch {point[1]:3} context {point[2]:5} {told}", flush=True)
                 if o.out:
                     record.write(o.out, about, runs)
-    return 1 if any("error" in r for r in runs) else 0
+    return record.status(runs)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ class Engine:
     peer: str = ""  # its function in peer.py
     amx: bool = True  # False: it is kept from AMX's matrix instructions
 
-    def command(self, cbactor: str, peers: str, here: str, model: str, workloads: str, names: list[str]) -> list[list[str]]:
-        """The commands that measure the workloads of the names, each for one or more of them."""
+    def commands(self, cbactor: str, peers: str, here: str, model: str, workloads: str, names: list[str]) -> list[tuple[list[str], list[str]]]:
+        """The commands that measure the workloads of the names, each behind those that it is for."""
         if not self.venv:
-            return [[cbactor, "bench", "--model", model, "--workload", workloads, "--name", n, "--json"] for n in names]
+            return [([n], [cbactor, "bench", "--model", model, "--workload", workloads, "--name", n, "--json"]) for n in names]
         amx = [] if self.amx else ["--no-amx"]
-        return [[f"{peers}/{self.venv}/bin/python", f"{here}/peer.py", self.peer, model, workloads, ",".join(names), *amx]]
+        return [(names, [f"{peers}/{self.venv}/bin/python", f"{here}/peer.py", self.peer, model, workloads, ",".join(names), *amx])]
 
 
 ENGINES = {

@@ -46,6 +46,11 @@ def _said(command: list[str]) -> str:
     return out.splitlines()[0].strip() if out.strip() else "unknown"
 
 
+def status(runs: list[dict]) -> int:
+    """The exit status of a program that has measured all that it was to: not the 1 and 2 that Python itself ends with."""
+    return 3 if any("error" in r for r in runs) else 0
+
+
 def write(path: Path, about: dict, runs: list[dict]) -> None:
     """Writes a file whole or not at all, a run a line."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -45,6 +45,12 @@ newer() {
 		"$(sed -n 's/^transformers==//p' "$here/transformers.txt")" >/dev/null 2>&1
 }
 
+# ours FOLDER MARK: what an installation would remove is of an earlier one, as the MARK in it shows:
+# whoever names a folder may have anything in it.
+ours() {
+	[ ! -e "$1" ] || compgen -G "$1/$2" >/dev/null || fail "$(pwd)/$1 is there and no earlier run has made it: move it, or name another folder"
+}
+
 pip() {
 	"$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: "${@:2}"
 }
@@ -73,6 +79,8 @@ for part in "${@:-ov xl torch}"; do
 			say "$name is there and works"
 			continue
 		fi
+		ours "$name" pyvenv.cfg
+		[ "$name" != torch ] || ours transformers '*.dist-info'
 		room "$need" "$name"
 		say "$name: installing"
 		install "$name" || fail "$name: pip has failed, see above; what is broken is made anew by the next run"

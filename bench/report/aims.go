@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // aim is how many times a peer's tokens per second cbactor is to have, on the same weights.
 type aim struct {
@@ -29,11 +32,21 @@ func (p *peersFile) writeAims(w *writer) {
 // outcome is what came of an aim, against an engine: its ratio and a word, as two cells.
 func (p *peersFile) outcome(a aim, engine string) string {
 	ratio := p.ratio(engine, a.workload)
-	switch {
-	case !(ratio > 0):
+	if !(ratio > 0) {
 		return "- | "
-	case ratio >= a.ratio:
+	}
+	return a.verdict(ratio)
+}
+
+// verdict tells a ratio and whether it reaches the aim. One that falls short is told with as
+// many digits as show it: 2.996 is not 3.00.
+func (a aim) verdict(ratio float64) string {
+	if ratio >= a.ratio {
 		return fmt.Sprintf("%.2fx | reached", ratio)
 	}
-	return fmt.Sprintf("%.2fx | **missed**", ratio)
+	digits := 2
+	for scale := 100.0; math.Round(ratio*scale) >= math.Round(a.ratio*scale); scale *= 10 {
+		digits++
+	}
+	return fmt.Sprintf("%.*fx | **missed**", digits, ratio)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/bench"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/profile"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -168,7 +169,7 @@ func (m measurement) String() string {
 	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%)",
 		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate)
 	if m.Preemptions > 0 {
-		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", counted(m.Preemptions, "time"))
+		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", words.Count(m.Preemptions, "time"))
 	}
 	if m.Profile != nil {
 		return s + "\n\n" + m.Profile.String()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/bench"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -20,7 +21,11 @@ the cache, so that the sequences begin together. What is told of decoding is the
 const (
 	maxBatch         = 1024
 	maxContext       = 1 << 20
+<<<<<<< HEAD
 	syntheticTokens  = 64 // that a sequence generates, and what whole pages leave of its prompt
+=======
+	syntheticTokens  = 64 // that a sequence generates, about: prompt says why there may be up to a page more
+>>>>>>> fixt
 	syntheticRepeats = 3
 )
 
@@ -67,6 +72,11 @@ func (f *syntheticFlags) prompt(pageSize int) int {
 	return min(before/pageSize*pageSize+1, f.context-1)
 }
 
+// hints bound what prompt says, whatever the size of pages will be.
+func (f *syntheticFlags) hints() engine.Hints {
+	return engine.Hints{Requests: f.batch, MaxPrompt: f.prompt(1), MaxNew: f.context - 1}
+}
+
 // syntheticMeasurement is what bench with --batch prints: Seconds and GeneratedPerS are of
 // decoding alone.
 type syntheticMeasurement struct {
@@ -79,7 +89,7 @@ type syntheticMeasurement struct {
 // String is the measurement in a line of text.
 func (m syntheticMeasurement) String() string {
 	return fmt.Sprintf("%s to a context of %d: %.1f tokens/s decoding (%d in %.3f s), prompts before that %.1f tokens/s (%d)\n",
-		counted(m.Batch, "sequence"), m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
+		words.Count(m.Batch, "sequence"), m.Context, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PrefillPerS, m.PromptTokens)
 }
 
 // benchSynthetic measures a workload that is made up.
@@ -89,7 +99,11 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	// Prompt and generated together: what is which follows from the size of pages.
 	hints := engine.Hints{Requests: f.synthetic.batch, MaxPrompt: f.synthetic.context}
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
+<<<<<<< HEAD
 		return c.spawnAlone(cmd, &f.engine, hints)
+=======
+		return c.spawnAlone(cmd, &f.engine, f.synthetic.hints())
+>>>>>>> fixt
 	})
 	if err != nil {
 		return err
@@ -126,7 +140,7 @@ func holds(f *syntheticFlags, info engine.Info) error {
 	pages, room := f.batch*((f.context+info.PageSize-1)/info.PageSize), info.Blocks-int(margin*float64(info.Blocks))
 	if pages > room {
 		return badUsage("%s of %d tokens take %d blocks of the cache, which has room for %d: set --num-blocks or --max-memory-percent higher, or measure fewer",
-			counted(f.batch, "sequence"), f.context, pages, room)
+			words.Count(f.batch, "sequence"), f.context, pages, room)
 	}
 	return nil
 }

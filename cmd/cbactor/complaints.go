@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/requests"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 )
 
 // How many failures are told on standard error: of one reason, and in all.
@@ -43,7 +44,7 @@ func (p *complaints) add(err error) {
 // many lines of it there were.
 func (p *complaints) close(ended int) {
 	if p.silent > 0 {
-		p.cli.say("%s failed, too: --json says why for each", counted(p.silent, "more request"))
+		p.cli.say("%s failed, too: --json says why for each", words.Count(p.silent, "more request"))
 	}
 	if p.lines > 1 && p.lines == ended {
 		p.cli.say("no line of the file is a request: each must be an object of JSON, see `cbactor generate --help`")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -104,7 +105,7 @@ func (m memoryPlan) String() string {
 		{"weights, as stored", mebibytes(m.WeightsStored), ""},
 		{"weights, packed", mebibytes(m.WeightsPacked), ""},
 		{"second weight set", mebibytes(m.SecondSet), "weight_sets, taken by updates"},
-		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used", counted(m.Blocks, "block"), m.BlockBytes)},
+		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used", words.Count(m.Blocks, "block"), m.BlockBytes)},
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},
 		{"sampling", mebibytes(m.Sampling), ""},

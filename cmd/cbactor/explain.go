@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/story"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/internal/nearest"
 	"github.com/cbactor/cbactor/internal/trace"
 )
@@ -95,7 +96,7 @@ func explainAll(in *trace.Reader, asJSON bool) (string, error) {
 	for _, r := range list {
 		rows = append(rows, requestRow(r))
 	}
-	return columns(counted(len(list), "request"), rows), nil
+	return columns(words.Count(len(list), "request"), rows), nil
 }
 
 // requestRow is the line of a request. What is not known before its end is a dash.
@@ -108,7 +109,7 @@ func requestRow(r *story.Request) []string {
 		first = story.Seconds(r.First)
 	}
 	return []string{story.Printable(r.ID), reason, fmt.Sprint(r.Prompt), fmt.Sprint(r.Cached), generated,
-		story.Seconds(r.InLine), first, counted(r.Preemptions, "time"), story.Seconds(r.GivenUp), story.Seconds(r.Total)}
+		story.Seconds(r.InLine), first, words.Count(r.Preemptions, "time"), story.Seconds(r.GivenUp), story.Seconds(r.Total)}
 }
 
 // explainOne tells the story of a request.

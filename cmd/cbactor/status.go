@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/remote"
 )
@@ -76,7 +77,7 @@ func (c *cli) status(ctx context.Context, e *remote.Client, asJSON bool) error {
 	}
 	rows := [][]string{{"mode", s.Mode}}
 	if s.Holders > 0 {
-		rows = append(rows, []string{"paused by", counted(s.Holders, "holder")})
+		rows = append(rows, []string{"paused by", words.Count(s.Holders, "holder")})
 	}
 	if len(s.Asleep) > 0 {
 		rows = append(rows, []string{"asleep", strings.Join(s.Asleep, " and ")})

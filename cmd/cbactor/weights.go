@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/show"
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/remote"
 	"github.com/cbactor/cbactor/weights"
@@ -79,7 +80,7 @@ func (c *cli) put(ctx context.Context, e engine.API, s *sending) error {
 	if s.inPlace {
 		times = " sent, all twice,"
 	}
-	c.say("version %q serves: %s, %s%s in %.2f s, %.1f MiB/s", out.version, counted(out.tensors, "tensor"), mebibytes(out.bytes), times, out.took.Seconds(), float64(out.bytes)/(1<<20)/out.took.Seconds())
+	c.say("version %q serves: %s, %s%s in %.2f s, %.1f MiB/s", out.version, words.Count(out.tensors, "tensor"), mebibytes(out.bytes), times, out.took.Seconds(), float64(out.bytes)/(1<<20)/out.took.Seconds())
 	if out.dropped != "" {
 		c.say("version %q had to give up its place: there is no way back to it", out.dropped)
 	}

@@ -2,8 +2,10 @@ package profile
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/cpuexec"
 )
 
@@ -19,7 +21,7 @@ func (r Report) String() string {
 }
 
 func (s *Steps) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s: %s of %.4g rows with %.4g tokens, %s each on %s", s.Kind, counted(float64(s.Steps), "step"), s.Rows, s.Tokens, duration(s.Seconds), counted(s.Threads, "thread"))
+	fmt.Fprintf(b, "%s: %s of %.4g rows with %.4g tokens, %s each on %s", s.Kind, words.Count(s.Steps, "step"), s.Rows, s.Tokens, duration(s.Seconds), words.Count(math.Round(100*s.Threads)/100, "thread"))
 	if s.Engine > 0 {
 		fmt.Fprintf(b, ", behind %s of the engine", duration(s.Engine))
 	}
@@ -40,18 +42,11 @@ func (s *Steps) write(b *strings.Builder) {
 
 func (m *Machine) write(b *strings.Builder) {
 	fmt.Fprintf(b, "The machine, measured with %s on %s: f32 %.4g GOP/s, int8 %.4g GOP/s,\n  memory %.3g GB/s, reading %s",
-		m.Kernels, counted(float64(m.Threads), "thread"), m.F32, m.Int8, m.Memory, mebibytes(m.MemoryBuffer))
+		m.Kernels, words.Count(m.Threads, "thread"), m.F32, m.Int8, m.Memory, mebibytes(m.MemoryBuffer))
 	if m.Cache > 0 {
 		fmt.Fprintf(b, "; cache %.3g GB/s, reading %s of a last level of %s", m.Cache, mebibytes(m.CacheBuffer), mebibytes(m.LastLevelCache))
 	}
 	b.WriteString("\n")
-}
-
-func counted(n float64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%.6g %ss", n, thing)
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }

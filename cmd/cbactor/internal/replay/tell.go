@@ -3,12 +3,14 @@ package replay
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 )
 
 // Tell says what came of a replay, in lines.
 func (s *Summary) Tell() string {
 	var b strings.Builder
-	equal := fmt.Sprintf("%s, %s equal", counted(int64(s.Compared-s.Differ), "sequence"), counted(int64(s.Tokens), "token"))
+	equal := fmt.Sprintf("%s, %s equal", words.Count(s.Compared-s.Differ, "sequence"), words.Count(s.Tokens, "token"))
 	switch {
 	case s.Compared == 0:
 		b.WriteString("nothing was compared\n")
@@ -27,19 +29,11 @@ func (s *Summary) Tell() string {
 		{s.Lost, "line", "missing: the writer of the log was too slow"},
 	} {
 		if n.count > 0 {
-			fmt.Fprintf(&b, "%s %s\n", counted(n.count, n.thing), n.what)
+			fmt.Fprintf(&b, "%s %s\n", words.Count(n.count, n.thing), n.what)
 		}
 	}
 	if s.Torn {
 		b.WriteString("the last line was cut, and is left out\n")
 	}
 	return b.String()
-}
-
-// counted is a number of things.
-func counted(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

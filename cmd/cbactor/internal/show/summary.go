@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 )
 
 // Summary is what to say of a run at its end, line by line.
 func (t *Tally) Summary(now time.Time) []string {
 	lines := []string{t.counts(now)}
 	if t.cut > 0 {
-		lines = append(lines, fmt.Sprintf("%s ended before the tokens asked for, by %s", count(t.cut, t.each()), t.limit))
+		lines = append(lines, fmt.Sprintf("%s ended before the tokens asked for, by %s", words.Count(t.cut, t.each()), t.limit))
 	}
 	if t.preemptions > 0 {
-		lines = append(lines, fmt.Sprintf("requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", count(t.preemptions, "time")))
+		lines = append(lines, fmt.Sprintf("requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", words.Count(t.preemptions, "time")))
 	}
 	if t.sampling != "" && t.generated > 0 {
 		lines = append(lines, "sampling: "+t.sampling)
@@ -32,9 +34,9 @@ func (t *Tally) each() string {
 // counts is what a run did.
 func (t *Tally) counts(now time.Time) string {
 	var b strings.Builder
-	b.WriteString(count(t.ended-t.more, "request"))
+	b.WriteString(words.Count(t.ended-t.more, "request"))
 	if t.several {
-		b.WriteString(", " + count(t.ended, "text"))
+		b.WriteString(", " + words.Count(t.ended, "text"))
 	}
 	for _, part := range []struct {
 		n    int
@@ -44,7 +46,7 @@ func (t *Tally) counts(now time.Time) string {
 			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
 		}
 	}
-	fmt.Fprintf(&b, "; %s (%d cached), %d generated in %.2f s: %.1f tokens/s", count(t.prompt, "prompt token"), t.cached,
+	fmt.Fprintf(&b, "; %s (%d cached), %d generated in %.2f s: %.1f tokens/s", words.Count(t.prompt, "prompt token"), t.cached,
 		t.generated, now.Sub(t.start).Seconds(), t.rate(now))
 	if t.firstCount > 0 {
 		fmt.Fprintf(&b, "; first token after %v", (t.first / time.Duration(t.firstCount)).Round(100*time.Microsecond))

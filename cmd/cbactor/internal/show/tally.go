@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/engine"
 )
 
@@ -150,7 +151,7 @@ func (t *Tally) line(now time.Time) string { return t.requests() + ", " + t.spee
 
 // speed is how fast it goes and how long it will take.
 func (t *Tally) speed(now time.Time) string {
-	s := fmt.Sprintf("%s, %.1f tokens/s", count(t.generated, "token"), t.rate(now))
+	s := fmt.Sprintf("%s, %.1f tokens/s", words.Count(t.generated, "token"), t.rate(now))
 	if left, known := t.eta(now); known {
 		s += fmt.Sprintf(", ETA %v", left)
 	}
@@ -162,14 +163,7 @@ func (t *Tally) speed(now time.Time) string {
 func (t *Tally) requests() string {
 	done, what := t.ended+t.skipped, t.each()
 	if t.total == 0 {
-		return count(done, what)
+		return words.Count(done, what)
 	}
-	return fmt.Sprintf("%d/%s", done, count(t.total, what))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d/%s", done, words.Count(t.total, what))
 }

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/internal/trace"
 )
 
@@ -82,7 +83,7 @@ func (t *teller) stood(i int, e trace.Event) string {
 		holders = max(holders, next.Holders)
 	}
 	if holders > 0 {
-		told += ", by " + count(holders, "holder")
+		told += ", by " + words.Count(holders, "holder")
 	}
 	return told
 }

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/internal/trace"
 )
 
@@ -61,15 +62,15 @@ func (t *teller) close() {
 }
 
 func (r *run) String() string {
-	s := fmt.Sprintf("computed %s from position %d on in step %d", count(r.next-r.start, "token"), r.start, r.first)
+	s := fmt.Sprintf("computed %s from position %d on in step %d", words.Count(r.next-r.start, "token"), r.start, r.first)
 	switch {
 	case r.decode:
 		s = fmt.Sprintf("generated from position %d on in %s", r.start, steps(r))
 	case r.chunks > 1:
-		s = fmt.Sprintf("computed %s from position %d on in %d chunks of at most %d, steps %d to %d", count(r.next-r.start, "token"), r.start, r.chunks, r.largest, r.first, r.last)
+		s = fmt.Sprintf("computed %s from position %d on in %d chunks of at most %d, steps %d to %d", words.Count(r.next-r.start, "token"), r.start, r.chunks, r.largest, r.first, r.last)
 	}
 	if r.blocks > 0 {
-		s += ", for " + count(r.blocks, "more block")
+		s += ", for " + words.Count(r.blocks, "more block")
 	}
 	switch {
 	case r.rows == 2:

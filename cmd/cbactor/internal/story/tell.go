@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 	"github.com/cbactor/cbactor/internal/trace"
 )
 
@@ -46,7 +47,7 @@ func (t *teller) event(i int, e trace.Event) {
 	}
 	switch e.Kind {
 	case trace.Queued:
-		t.say(e.Micros, "%s, with a prompt of %s and %s to generate", place(e), count(e.Prompt, "token"), limit(e))
+		t.say(e.Micros, "%s, with a prompt of %s and %s to generate", place(e), words.Count(e.Prompt, "token"), limit(e))
 		t.unseen(i, e)
 	case trace.Waits:
 		t.say(e.Micros, "%s%s", t.lasted(i, e), t.why(e))
@@ -55,7 +56,7 @@ func (t *teller) event(i int, e trace.Event) {
 	case trace.Back:
 		t.say(e.Micros, "back in step %d%s", e.Step, t.found(e))
 	case trace.Forked:
-		t.say(e.Micros, "forked from %s in step %d, behind %s", name(e.Of), e.Step, count(e.Cached, "token"))
+		t.say(e.Micros, "forked from %s in step %d, behind %s", name(e.Of), e.Step, words.Count(e.Cached, "token"))
 	case trace.First:
 		t.say(e.Micros, "its first token, of step %d", e.Step)
 	case trace.Preempted:
@@ -129,9 +130,9 @@ func (t *teller) lasted(i int, e trace.Event) string {
 func (t *teller) why(e trace.Event) string {
 	switch e.Why {
 	case trace.NoSlot:
-		return " for one of the " + count(t.story.Header.Slots, "place") + " (max_requests_per_batch), all of them taken"
+		return " for one of the " + words.Count(t.story.Header.Slots, "place") + " (max_requests_per_batch), all of them taken"
 	case trace.NoRoom:
-		return " for room in the cache, " + count(e.Missing, "block") + " short at first"
+		return " for room in the cache, " + words.Count(e.Missing, "block") + " short at first"
 	case trace.Behind:
 		return " behind " + name(e.On) + ", which did not have room"
 	case trace.Page:
@@ -146,11 +147,11 @@ func (t *teller) why(e trace.Event) string {
 func (t *teller) found(e trace.Event) string {
 	switch {
 	case e.FromHost > 0:
-		return " with " + count(e.FromHost, "token") + " from the host pool"
+		return " with " + words.Count(e.FromHost, "token") + " from the host pool"
 	case e.Cached > 0 && e.Kind == trace.Started:
-		return fmt.Sprintf(" with %d of %s from shared blocks", e.Cached, count(t.story.Prompt, "token"))
+		return fmt.Sprintf(" with %d of %s from shared blocks", e.Cached, words.Count(t.story.Prompt, "token"))
 	case e.Cached > 0:
-		return " with " + count(e.Cached, "token") + " from shared blocks"
+		return " with " + words.Count(e.Cached, "token") + " from shared blocks"
 	case e.Kind == trace.Back:
 		return " with nothing kept"
 	}
@@ -162,7 +163,7 @@ func place(e trace.Event) string {
 	case e.Of != "":
 		return "queued as a further sequence of " + name(e.Of)
 	case e.Ahead > 0:
-		return "queued behind " + count(e.Ahead, "waiting request")
+		return "queued behind " + words.Count(e.Ahead, "waiting request")
 	}
 	return "queued, first in line"
 }
@@ -176,9 +177,9 @@ func limit(e trace.Event) string {
 
 func given(e trace.Event) string {
 	if e.How == trace.ToHost {
-		return count(e.Blocks, "block") + " went to the host pool"
+		return words.Count(e.Blocks, "block") + " went to the host pool"
 	}
-	return count(e.Blocks, "block") + " given back, to be computed again"
+	return words.Count(e.Blocks, "block") + " given back, to be computed again"
 }
 
 func (t *teller) ended(e trace.Event) string {
@@ -187,12 +188,12 @@ func (t *teller) ended(e trace.Event) string {
 	if e.Matched {
 		b.WriteString(" by a match")
 	}
-	fmt.Fprintf(&b, ", %s generated", count(e.Tokens, "token"))
+	fmt.Fprintf(&b, ", %s generated", words.Count(e.Tokens, "token"))
 	if e.Preemptions > 0 {
-		fmt.Fprintf(&b, ", given up %s", count(e.Preemptions, "time"))
+		fmt.Fprintf(&b, ", given up %s", words.Count(e.Preemptions, "time"))
 	}
 	if n := t.story.vain(); n > 0 {
-		fmt.Fprintf(&b, ", %s computed in vain before the end was known", count(n, "further position"))
+		fmt.Fprintf(&b, ", %s computed in vain before the end was known", words.Count(n, "further position"))
 	}
 	if e.Error != "" {
 		fmt.Fprintf(&b, ": %s", Printable(e.Error))

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
 )
 
 // Seconds writes microseconds as seconds, to a tenth of a millisecond.
@@ -26,16 +28,9 @@ func name(id string) string {
 	return Printable(id)
 }
 
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 func are(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " is"
 	}
-	return count(n, thing) + " are"
+	return words.Count(n, thing) + " are"
 }
