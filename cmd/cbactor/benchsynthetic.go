@@ -21,11 +21,7 @@ the cache, so that the sequences begin together. What is told of decoding is the
 const (
 	maxBatch         = 1024
 	maxContext       = 1 << 20
-<<<<<<< HEAD
 	syntheticTokens  = 64 // that a sequence generates, and what whole pages leave of its prompt
-=======
-	syntheticTokens  = 64 // that a sequence generates, about: prompt says why there may be up to a page more
->>>>>>> fixt
 	syntheticRepeats = 3
 )
 
@@ -72,11 +68,6 @@ func (f *syntheticFlags) prompt(pageSize int) int {
 	return min(before/pageSize*pageSize+1, f.context-1)
 }
 
-// hints bound what prompt says, whatever the size of pages will be.
-func (f *syntheticFlags) hints() engine.Hints {
-	return engine.Hints{Requests: f.batch, MaxPrompt: f.prompt(1), MaxNew: f.context - 1}
-}
-
 // syntheticMeasurement is what bench with --batch prints: Seconds and GeneratedPerS are of
 // decoding alone.
 type syntheticMeasurement struct {
@@ -99,11 +90,7 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	// Prompt and generated together: what is which follows from the size of pages.
 	hints := engine.Hints{Requests: f.synthetic.batch, MaxPrompt: f.synthetic.context}
 	e, err := wait(ctx, c, "reading model "+f.engine.model, func() (*engine.Engine, error) {
-<<<<<<< HEAD
 		return c.spawnAlone(cmd, &f.engine, hints)
-=======
-		return c.spawnAlone(cmd, &f.engine, f.synthetic.hints())
->>>>>>> fixt
 	})
 	if err != nil {
 		return err

@@ -16,9 +16,6 @@ func TestSyntheticPrompt(t *testing.T) {
 		if got := f.prompt(c.page); got != c.want {
 			t.Errorf("context %d, pages of %d: %d tokens, want %d", c.context, c.page, got, c.want)
 		}
-		if h := f.hints(); c.want > h.MaxPrompt || c.context-c.want > h.MaxNew || h.Requests != 1 {
-			t.Errorf("context %d, pages of %d: %d and %d tokens, the hints are %+v", c.context, c.page, c.want, c.context-c.want, h)
-		}
 	}
 }
 

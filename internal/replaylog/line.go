@@ -6,15 +6,9 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-<<<<<<< HEAD
 // Version is the version of the format. It is that of the first logs: a field that came
 // later means, where it is missing, what was the only way before.
 const Version = 1
-=======
-// Version is the version of the format. 1 knew neither Quantize nor KVType, and readers of it
-// would leave them out.
-const Version = 2
->>>>>>> fixt
 
 // Header is the first line of a log.
 type Header struct {
@@ -23,7 +17,7 @@ type Header struct {
 	Executor  string    `json:"executor"` // its name, with the instruction set: "cpu avx2 f32 kv f32"
 	Compute   string    `json:"compute"`
 	Quantize  string    `json:"quantize,omitempty"` // what float weights became; "": nothing
-	KVType    string    `json:"kv_dtype"`           // of the cache
+	KVType    string    `json:"kv_dtype"`           // "", of older logs: f32
 	Attention string    `json:"attention"`
 	PageSize  int       `json:"page_size"`
 	Vocab     int       `json:"vocab"`

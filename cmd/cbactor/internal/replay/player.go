@@ -56,11 +56,6 @@ func New(cfg Config) (*Player, error) {
 	if h.Vocab != cfg.Model.Vocab {
 		return nil, fmt.Errorf("%w: its vocabulary has %d ids, the model's %d", ErrOther, h.Vocab, cfg.Model.Vocab)
 	}
-	as := cpuexec.Config{Model: cfg.Model, PageSize: h.PageSize, Attention: cpuexec.Attention(h.Attention),
-		Compute: cpuexec.Compute(h.Compute), Quantize: cpuexec.Quantize(h.Quantize), KVType: cpuexec.KVType(h.KVType)}
-	if _, err := cpuexec.Plan(as); errors.Is(err, cpuexec.ErrConfig) { // of the log alone, before what the caller sets
-		return nil, fmt.Errorf("%w: %w", ErrOther, err)
-	}
 	first, err := cfg.Source.Read(cfg.First)
 	if err != nil {
 		return nil, err
@@ -71,7 +66,6 @@ func New(cfg Config) (*Player, error) {
 	if slots == 0 {
 		slots = defaultSlots
 	}
-<<<<<<< HEAD
 	c := cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, MaxSlots: slots, WeightSets: maxLoaded, Kernels: cfg.Kernels}
 	if _, err := cpuexec.Plan(c); errors.Is(err, cpuexec.ErrConfig) { // of what the caller says
 		return nil, err
@@ -82,10 +76,6 @@ func New(cfg Config) (*Player, error) {
 	if errors.Is(err, cpuexec.ErrConfig) { // of what the header says
 		return nil, fmt.Errorf("%w: %w", ErrOther, err)
 	}
-=======
-	as.Weights, as.WeightSets, as.MaxSlots, as.Threads, as.Kernels = &set, maxLoaded, slots, cfg.Threads, cfg.Kernels
-	ex, err := cpuexec.New(as)
->>>>>>> fixt
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,6 @@ func TestOtherTypesAreRefused(t *testing.T) {
 		"quantize":  func(h *replaylog.Header) { h.Compute, h.Quantize = "int8", "q3" },
 		"cache":     func(h *replaylog.Header) { h.KVType = "f8" },
 		"attention": func(h *replaylog.Header) { h.Attention = "linear" },
-		"pages":     func(h *replaylog.Header) { h.PageSize = 1 << 20 },
 	} {
 		h := in.Header
 		change(&h)
@@ -178,15 +177,6 @@ func TestOtherTypesAreRefused(t *testing.T) {
 	_, err := New(Config{Model: tiny(t).Config, Header: in.Header, First: first, Source: source(t), Threads: -1})
 	if !errors.Is(err, cpuexec.ErrConfig) || errors.Is(err, ErrOther) {
 		t.Errorf("threads that are not the log's: error %v", err)
-	}
-}
-
-// What the caller sets wrong is no fault of the log.
-func TestWrongThreadsAreNotTheLogs(t *testing.T) {
-	h := replaylog.Header{Compute: "f32", KVType: "f32", Attention: "tiled", PageSize: 32, Vocab: tiny(t).Config.Vocab}
-	_, err := New(Config{Model: tiny(t).Config, Header: h, First: replaylog.Weights{Version: "v1"}, Source: source(t), Threads: -1})
-	if !errors.Is(err, cpuexec.ErrConfig) || errors.Is(err, ErrOther) {
-		t.Errorf("error %v", err)
 	}
 }
 
