@@ -56,9 +56,9 @@
 // each barrier. MeasureMachine says what the threads could reach.
 //
 // Concurrency: Load has a set packed between steps, by the threads that compute them, for
-// an eighth of their time; while there is no step, its caller's goroutine packs. A step runs on all threads from end to end, on the goroutine that
-// calls Finish and on workers of the executor, which meet at spinning barriers
-// (package pool). Give GOMAXPROCS two more than threads: New does unless the
-// environment sets it. The goroutine that calls Finish is best locked to its
-// thread, and must be for Config.Pin.
+// an eighth of their time; while there is no step, its caller's goroutine packs. A step
+// runs on all threads from end to end, on the goroutine that calls Finish and on workers of
+// the executor, which meet at spinning barriers (package pool). Give GOMAXPROCS two more
+// than threads: New does unless the environment sets it. The goroutine that calls Finish is
+// best locked to its thread, and must be for Config.Pin.
 package cpuexec

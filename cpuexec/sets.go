@@ -33,7 +33,8 @@ type place struct {
 
 // Load implements executor.Loader. The set is packed between steps, by the threads that
 // compute them, and while there is none by the caller. While weights sleep, that is left
-// to Wake. ctx is looked at between panels. Errors wrap ErrConfig for a set that is not the model's, and ErrMemory.
+// to Wake. ctx is looked at between panels. Errors wrap ErrConfig for a set that is not the
+// model's, and ErrMemory.
 func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
 	if err := checkSet(e.config.Model, set); err != nil {
 		return err
