@@ -3,6 +3,7 @@ package actors
 import (
 	"slices"
 	"sync/atomic"
+	"time"
 )
 
 // Meter counts what Systems do, one after the other: its sums go on, its gauges are those of
@@ -15,6 +16,8 @@ type Meter struct {
 	cached      atomic.Int64 // of these, found in the prefix cache
 	generated   atomic.Int64
 	steps       atomic.Int64
+	waits       atomic.Int64 // nanoseconds: Result.LongestWait, summed over steps
+	longest     atomic.Int64 // of these, the greatest
 	preemptions atomic.Int64
 
 	line       atomic.Int64 // requests that wait for room among the open ones
@@ -35,8 +38,9 @@ type Counts struct {
 	Ended                              map[Reason]int64
 	Prompt, Cached, Generated          int64 // tokens
 	Steps, Preemptions                 int64
-	Line                               int64 // requests
-	Waiting, Started                   int64 // sequences
+	Waits, LongestWait                 time.Duration // of threads for each other: the longest of each step, summed, and of all steps
+	Line                               int64         // requests
+	Waiting, Started                   int64         // sequences
 	Blocks, Free, HostBlocks, HostFree int64
 }
 
@@ -44,6 +48,7 @@ type Counts struct {
 func (m *Meter) Counts() Counts {
 	c := Counts{Ended: make(map[Reason]int64, len(reasons)),
 		Prompt: m.prompt.Load(), Cached: m.cached.Load(), Generated: m.generated.Load(), Steps: m.steps.Load(), Preemptions: m.preemptions.Load(),
+		Waits: time.Duration(m.waits.Load()), LongestWait: time.Duration(m.longest.Load()),
 		Line: m.line.Load(), Waiting: m.waiting.Load(), Started: m.started.Load(),
 		Blocks: m.blocks.Load(), Free: m.free.Load(), HostBlocks: m.hostBlocks.Load(), HostFree: m.hostFree.Load()}
 	for i, r := range reasons {
@@ -54,6 +59,13 @@ func (m *Meter) Counts() Counts {
 	c.Accepted = m.accepted.Load() // last, so that none has ended that was not accepted
 	c.Open += c.Accepted
 	return c
+}
+
+// step counts a step, in which a thread waited so many nanoseconds for others.
+func (m *Meter) step(wait int64) {
+	m.steps.Add(1)
+	m.waits.Add(wait)
+	m.longest.Store(max(m.longest.Load(), wait)) // the scheduler alone writes it
 }
 
 // end counts the end of a sequence.

@@ -133,7 +133,7 @@ func (a *scheduler) stepDone(c actor.Context, m *executor.Result) error {
 		return err
 	}
 	a.trace.tokens(t)
-	a.meter.steps.Add(1)
+	a.meter.step(m.LongestWait)
 	if len(t.Items) > 0 {
 		c.Send(a.intake, ahead[sched.Tokens]{t})
 	} else {

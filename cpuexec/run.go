@@ -20,7 +20,7 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 		return err
 	}
 	s.lay(b, r)
-	if err := s.computeAll(); err != nil {
+	if err := s.computeAll(r); err != nil {
 		return err
 	}
 	s.answer(r)
@@ -28,12 +28,14 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 	return nil
 }
 
-// computeAll computes the tokens.
-func (s *step) computeAll() error {
+// computeAll computes the tokens, and notes how long threads waited for each other.
+func (s *step) computeAll(r *executor.Result) error {
 	if len(s.tokens) == 0 {
 		return nil
 	}
-	return s.runOn(len(s.tokens)*int(s.weights.area.size), s.compute)
+	err := s.runOn(len(s.tokens)*int(s.weights.area.size), s.compute)
+	r.LongestWait = s.pool.LongestWait().Nanoseconds()
+	return err
 }
 
 // runOn calls fn on all threads, or on one if the work is little: as much as to multiply

@@ -1,5 +1,7 @@
 package engine
 
+import "time"
+
 // Metrics are an engine's numbers: sums since Spawn, over all sessions, and what is now. They
 // are read one after the other while it runs.
 type Metrics struct {
@@ -9,6 +11,8 @@ type Metrics struct {
 	CachedTokens    int64                  `json:"prompt_tokens_cached"` // of these, taken from the prefix cache
 	GeneratedTokens int64                  `json:"generated_tokens"`
 	Steps           int64                  `json:"steps"`
+	Waits           time.Duration          `json:"waits_ns"`        // summed over steps: the longest that a thread waited for the others, 0 where short
+	LongestWait     time.Duration          `json:"longest_wait_ns"` // the longest of these
 	Preemptions     int64                  `json:"preemptions"`
 	HandlerPanics   uint64                 `json:"handler_panics"`
 	Updates         int64                  `json:"weight_updates"` // times that other weights began to serve, rollbacks among them
@@ -32,7 +36,7 @@ func (e *Engine) Metrics() Metrics {
 	c, s := e.options.Meter.Counts(), e.Status()
 	m := Metrics{
 		Accepted: c.Accepted, Ended: c.Ended, PromptTokens: c.Prompt, CachedTokens: c.Cached, GeneratedTokens: c.Generated,
-		Steps: c.Steps, Preemptions: c.Preemptions, HandlerPanics: e.HandlerPanics(), Updates: e.versions.changed(),
+		Steps: c.Steps, Waits: c.Waits, LongestWait: c.LongestWait, Preemptions: c.Preemptions, HandlerPanics: e.HandlerPanics(), Updates: e.versions.changed(),
 		Open: c.Open, InLine: c.Line, Waiting: c.Waiting, Running: c.Started,
 		Blocks: c.Blocks, BlocksFree: c.Free, HostBlocks: c.HostBlocks, HostBlocksFree: c.HostFree,
 		Mode: s.Mode, Holders: s.Holders, Version: e.Version(),

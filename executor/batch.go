@@ -91,6 +91,10 @@ type Result struct {
 	Err     error // the whole step failed; Rows is then empty
 	Compute int64 // nanoseconds from first work to last
 	Tokens  int32 // tokens computed
+
+	// LongestWait is the longest that one of the threads that compute a step waited for the
+	// others, in nanoseconds, where that is long enough to be disturbing; 0: none, or not known.
+	LongestWait int64
 }
 
 // RowResult is the outcome of one row. Tokens is empty for a row that did not

@@ -44,6 +44,8 @@ var numbers = []number{
 	newNumber(counter, "vllm:generation_tokens_total", "Tokens that were generated.", func(m *engine.Metrics) float64 { return float64(m.GeneratedTokens) }),
 
 	newNumber(counter, "cbactor_steps_total", "Steps that were computed.", func(m *engine.Metrics) float64 { return float64(m.Steps) }),
+	newNumber(counter, "cbactor_step_wait_seconds_total", "Seconds that threads of the CPU waited for a late one, the longest of each step, summed; short ones are not timed.", func(m *engine.Metrics) float64 { return m.Waits.Seconds() }),
+	newNumber(gauge, "cbactor_longest_step_wait_seconds", "The longest of these waits since the engine was started.", func(m *engine.Metrics) float64 { return m.LongestWait.Seconds() }),
 	newNumber(counter, "cbactor_sequences_accepted_total", "Sequences that were accepted.", func(m *engine.Metrics) float64 { return float64(m.Accepted) }),
 	newNumber(gauge, "cbactor_sequences_open", "Sequences that have not ended.", func(m *engine.Metrics) float64 { return float64(m.Open) }),
 	newNumber(gauge, "cbactor_blocks", "Blocks of the cache.", func(m *engine.Metrics) float64 { return float64(m.Blocks) }),

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -167,3 +168,27 @@ func BenchmarkObserve(b *testing.B) {
 type measured struct{ engine.API }
 
 func (measured) Info() engine.Info { return engine.Info{MaxContext: 8192} }
+
+// waiting is an executor whose threads wait a millisecond longer in each step.
+type waiting struct{ executor.Executor }
+
+func (w waiting) Finish(r *executor.Result) error {
+	err := w.Executor.Finish(r)
+	r.LongestWait = int64(r.Step) * time.Millisecond.Nanoseconds()
+	return err
+}
+
+func TestMetricsTellOfWaits(t *testing.T) {
+	model, codec := tinyModel(t)
+	cfg := engine.Config{Checkpoint: model, Executor: waiting{executor.NewEcho(executor.EchoConfig{Blocks: 64, Vocab: 2048})}}
+	r := serve(t, cfg, Options{}, codec, nil)
+	r.ask(completionsPath, object{"prompt": count(7), "max_tokens": 5, "ignore_eos": true})
+	r.until("all steps are counted", func() bool { return r.engine.Metrics().BlocksFree == 64 })
+	const labels = `{engine="0",model_name="tiny"}`
+	got := r.scrape()
+	n := got["cbactor_steps_total"+labels]
+	sum, longest := got["cbactor_step_wait_seconds_total"+labels], got["cbactor_longest_step_wait_seconds"+labels]
+	if n < 5 || math.Abs(sum-n*(n+1)/2/1000) > 1e-9 || math.Abs(longest-n/1000) > 1e-9 {
+		t.Errorf("threads waited %v s in %v steps, at most %v s", sum, n, longest)
+	}
+}

@@ -5,7 +5,7 @@
 // Ownership: a Pool owns its workers, goroutines locked to their threads, until
 // Close. The caller of Run is thread 0.
 //
-// Concurrency: Run and Close are called by one goroutine at a time; Sync by the
+// Concurrency: Run, LongestWait and Close are called by one goroutine at a time; Sync by the
 // function that Run runs. Workers that wait for the next Run spin for a while,
 // longer when SetBusy says that it will come soon, then park.
 package pool

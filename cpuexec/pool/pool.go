@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // ErrPanic is the class of Run's errors: a thread panicked.
@@ -36,7 +37,8 @@ type Pool struct {
 	closing atomic.Bool
 	broken  atomic.Bool
 	cause   atomic.Pointer[error]
-	pinned  int // thread that Run was pinned on, 0: none yet
+	longest atomic.Int64 // wait of this Run, in nanoseconds
+	pinned  int          // thread that Run was pinned on, 0: none yet
 	workers []*worker
 }
 
@@ -76,6 +78,7 @@ func (p *Pool) Run(fn func(id int)) error {
 		p.pinned = pinCaller(p.cpus[0], p.pinned)
 	}
 	p.active = uint32(p.n)
+	p.longest.Store(0)
 	p.begin(fn)
 	p.call(0)
 	p.join()
@@ -85,9 +88,15 @@ func (p *Pool) Run(fn func(id int)) error {
 // RunAlone calls fn(0) on the caller only, where work is too little to share.
 func (p *Pool) RunAlone(fn func(id int)) error {
 	p.active, p.fn = 1, fn
+	p.longest.Store(0)
 	p.call(0)
 	return p.outcome()
 }
+
+// LongestWait is the longest that a thread of the last Run waited for the others, at a
+// barrier or at the end, without the first 80 microseconds or so: a wait that short is
+// not timed. A long one shows that a thread came late, such as one that had to wait for its CPU.
+func (p *Pool) LongestWait() time.Duration { return time.Duration(p.longest.Load()) }
 
 // outcome is the error of a Run, after which the next one may begin.
 func (p *Pool) outcome() error {
@@ -113,9 +122,11 @@ func (p *Pool) begin(fn func(id int)) {
 
 // join waits until every worker has ended.
 func (p *Pool) join() {
-	for i := 0; p.done.Load() != uint32(p.n-1); i++ {
-		spin(i)
+	var w wait
+	for p.done.Load() != uint32(p.n-1) {
+		w.spin()
 	}
+	p.note(&w)
 }
 
 // call runs the function and notes a panic.
@@ -142,12 +153,14 @@ func (p *Pool) Sync() {
 		p.passed.Store(round + 1)
 		return
 	}
-	for i := 0; p.passed.Load() == round; i++ {
+	var w wait
+	for p.passed.Load() == round {
 		if p.broken.Load() {
 			panic(errLeft)
 		}
-		spin(i)
+		w.spin()
 	}
+	p.note(&w)
 }
 
 // Close ends the workers and waits for them.

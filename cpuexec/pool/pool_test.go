@@ -67,6 +67,44 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// TestLongestWait lets each thread in turn be late, at a barrier and at the end.
+func TestLongestWait(t *testing.T) {
+	const late = 40 * time.Millisecond
+	p := New(3, false)
+	defer p.Close()
+	run := func(run func(func(int)) error, fn func(id int)) (wait, took time.Duration) {
+		began := time.Now()
+		if err := run(fn); err != nil {
+			t.Fatal(err)
+		}
+		return p.LongestWait(), time.Since(began)
+	}
+	for slow := range 3 {
+		for _, atEnd := range []bool{false, true} {
+			if atEnd && slow == 0 {
+				continue // nobody waits for the caller then
+			}
+			wait, took := run(p.Run, func(id int) {
+				if id == slow {
+					time.Sleep(late)
+				}
+				if !atEnd {
+					p.Sync()
+				}
+			})
+			if wait < late/2 || wait > took { // spinning takes longer on a busy machine
+				t.Errorf("thread %d late, at the end %v: the longest wait is %s of %s", slow, atEnd, wait, took)
+			}
+			if wait, took := run(p.Run, func(int) { p.Sync() }); wait > took {
+				t.Errorf("behind it, in a Run of %s one waited %s", took, wait)
+			}
+		}
+	}
+	if wait, _ := run(p.RunAlone, func(int) { time.Sleep(time.Millisecond) }); wait != 0 {
+		t.Errorf("a thread alone waited %s", wait)
+	}
+}
+
 // TestRunAllocatesNothing counts by itself: testing.AllocsPerRun leaves one P, for
 // which spinning threads then queue.
 func TestRunAllocatesNothing(t *testing.T) {

@@ -18,7 +18,7 @@ const (
 	// from leaveRounds (some 10 ms) on with the Go scheduler's yield, in case it
 	// waits for this P: two futex wakes for a locked thread, so it stays the
 	// exception.
-	yieldRounds = 1 << 12
+	yieldRounds = 1 << 12 // a multiple of the 64 rounds between two sleeps
 	leaveRounds = 1 << 14
 )
 
@@ -46,14 +46,36 @@ func (p *Pool) await(seen uint32, w *worker) {
 	}
 }
 
-// spin waits a moment, in round i of waiting.
-func spin(i int) {
+// wait is a thread's, for the others at a barrier.
+type wait struct {
+	round int
+	since time.Time // of round yieldRounds; zero: not reached, and no clock read
+}
+
+// spin waits a moment.
+func (w *wait) spin() {
+	i := w.round
+	w.round++
 	switch {
 	case i >= leaveRounds:
 		runtime.Gosched()
 	case i >= yieldRounds && i%64 == 0:
+		if i == yieldRounds {
+			w.since = time.Now()
+		}
 		yield()
 	default:
 		kernels.Pause()
+	}
+}
+
+// note notes a wait that is over, if it went beyond spinning.
+func (p *Pool) note(w *wait) {
+	if w.since.IsZero() {
+		return
+	}
+	took := int64(time.Since(w.since))
+	for longest := p.longest.Load(); took > longest && !p.longest.CompareAndSwap(longest, took); {
+		longest = p.longest.Load()
 	}
 }

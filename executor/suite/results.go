@@ -65,4 +65,7 @@ func checkResult(t *testing.T, info executor.Info, b *executor.Batch, r *executo
 	if r.Tokens != tokens || r.Compute < 0 {
 		t.Fatalf("%d tokens in %d ns, want %d", r.Tokens, r.Compute, tokens)
 	}
+	if r.LongestWait < 0 || r.LongestWait > r.Compute {
+		t.Fatalf("a thread waited %d ns of %d", r.LongestWait, r.Compute)
+	}
 }
