@@ -85,7 +85,12 @@ func (c *Config) name(set *kernels.Set) string {
 
 // kernels are those of the configuration, else of the environment.
 func (c Config) kernels() (*kernels.Set, error) {
-	return kernels.Choose(cmp.Or(c.Kernels, os.Getenv("CBACTOR_CPU")))
+	name := os.Getenv("CBACTOR_CPU")
+	set, err := kernels.Choose(cmp.Or(c.Kernels, name))
+	if err != nil && c.Kernels == "" {
+		err = fmt.Errorf("CBACTOR_CPU: %w", err)
+	}
+	return set, err
 }
 
 // allocate takes the memory and starts the threads.

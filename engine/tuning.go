@@ -63,5 +63,5 @@ func (r *Resolved) Tuning() string {
 	if err != nil {
 		return "at each start: " + err.Error()
 	}
-	return fmt.Sprintf("at the start, but what is known: %d figures in %s", store.Len(), store.Path())
+	return fmt.Sprintf("at the start; %d figures are known from earlier ones, in %s", store.Len(), store.Path())
 }

@@ -48,7 +48,7 @@ func (f *syntheticFlags) check(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"workload", "name", "update", "profile"} {
 		if changed(name) {
-			return badUsage("--batch makes a workload up: leave --%s out", name)
+			return badUsage("--batch measures sequences that are made up: leave --%s out, which is for workloads", name)
 		}
 	}
 	if f.batch < 1 || f.batch > maxBatch {

@@ -58,7 +58,7 @@ request_id the last counts. A last line that was torn is dropped. One process at
 Ctrl-C cancels and prints what there is; a second one ends at once.`
 
 const generateExamples = `  cbactor generate --prompt "Once upon a time" --prompt "One day, a dog"
-  cbactor generate --model smollm2 --chat "What is the capital of France?" --temperature 0
+  cbactor generate --model smollm2 --chat "What is the capital of Japan?" --temperature 0
   cbactor generate --json --seed 7 --temperature 0.8 --n 3 --stop "The end" --logprobs 5 --prompt "One day"
   cbactor generate --model smollm2 --adapter tales=lora/tales --prompt "One day"
   cbactor generate --model smollm2 --requests in.jsonl --resume out.jsonl`
