@@ -24,10 +24,12 @@ func TestLogprobsAreOfTheWeightsNamed(t *testing.T) {
 	}
 	var open []*Stream
 	g.left.Store(9)
+	h := pause(t, e, PauseOptions{}) // none of them is over before the others come
 	for i, p := range ask {
 		p.Tell = sampling.Tell{Logprobs: true, Kept: true}
 		open = append(open, mustAdd(t, e, seeded(Request{PromptIDs: salted(20+i, i), MaxNewTokens: n, Sampling: p})))
 	}
+	release(t, h)
 	for i, version := range []string{secondVersion, FirstVersion, secondVersion} {
 		<-g.reached
 		if i < 2 {

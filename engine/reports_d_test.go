@@ -71,7 +71,7 @@ func TestReportD2InAPauseWithAnEmptyCache(t *testing.T) {
 		r.requests = append(r.requests, Request{PromptIDs: salted(64, i), MaxNewTokens: 20})
 	}
 	g.left.Store(6)
-	ended := r.begin(t)
+	ended := r.together(t)
 	<-g.reached
 	asked := make(chan Hold)
 	go func() { asked <- pause(t, e, PauseOptions{}) }()
