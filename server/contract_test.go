@@ -80,7 +80,11 @@ func (c *contract) hold(method, path string, json bool, asked *kept, told *telle
 	case told.status == http.StatusNoContent && told.data.Len() == 0:
 	case told.status == 0 || told.data.cut && kind == "application/json": // nothing came, or too much
 	case kind == "text/event-stream":
-		for _, piece := range pieces(whole(told.data.Bytes())) {
+		stream := whole(told.data.Bytes())
+		if len(stream) == 0 {
+			break // cut off before its first event was written
+		}
+		for _, piece := range pieces(stream) {
 			c.valid(at, answers+pointer("content", kind, "schema", "properties", "data", "contentSchema"), piece)
 		}
 	case kind != "application/json":
