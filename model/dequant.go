@@ -18,7 +18,7 @@ func Dequantize(dst []float32, src []byte, t DType) {
 		}
 	case F16:
 		for i := range dst {
-			dst[i] = f16(binary.LittleEndian.Uint16(src[2*i:]))
+			dst[i] = FromF16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	case BF16:
 		for len(dst) >= 4 && len(src) >= 8 {
@@ -47,7 +47,7 @@ func Dequantize(dst []float32, src []byte, t DType) {
 
 // q8Block widens a scale and 32 signed bytes: w = d*q.
 func q8Block(dst *[32]float32, src *[34]byte) {
-	d := f16(binary.LittleEndian.Uint16(src[:]))
+	d := FromF16(binary.LittleEndian.Uint16(src[:]))
 	for i := range dst {
 		dst[i] = d * float32(int8(src[2+i]))
 	}
@@ -57,8 +57,8 @@ func q8Block(dst *[32]float32, src *[34]byte) {
 // weight i in its low nibble and weight i+16 in its high one. There are only 16
 // values in a block, so they are computed once and looked up.
 func q4Block(dst *[32]float32, src *[20]byte) {
-	d := f16(binary.LittleEndian.Uint16(src[:]))
-	m := f16(binary.LittleEndian.Uint16(src[2:]))
+	d := FromF16(binary.LittleEndian.Uint16(src[:]))
+	m := FromF16(binary.LittleEndian.Uint16(src[2:]))
 	var values [16]float32
 	for q := range values {
 		values[q] = float32(d*float32(q)) + m // the conversion forbids a fused multiply-add
@@ -67,17 +67,4 @@ func q4Block(dst *[32]float32, src *[20]byte) {
 		dst[i] = values[q&15]
 		dst[i+16] = values[q>>4]
 	}
-}
-
-// f16 widens an IEEE 754 half. The exponent is moved by a multiplication, which
-// is exact and handles subnormals; infinities and NaNs keep their mantissa.
-func f16(h uint16) float32 {
-	const bias = 0x1p112 // 2^(127-15)
-	bits := uint32(h&0x7fff) << 13
-	if h&0x7c00 == 0x7c00 {
-		bits |= 0x7f800000
-	} else {
-		bits = math.Float32bits(math.Float32frombits(bits) * bias)
-	}
-	return math.Float32frombits(bits | uint32(h&0x8000)<<16)
 }

@@ -36,7 +36,7 @@ func TestF16(t *testing.T) {
 		var want float64
 		switch {
 		case exponent == 31 && mantissa != 0:
-			if got := f16(uint16(h)); got == got {
+			if got := FromF16(uint16(h)); got == got {
 				t.Fatalf("%#04x: got %g, want NaN", h, got)
 			}
 			continue
@@ -50,7 +50,7 @@ func TestF16(t *testing.T) {
 		if h>>15 == 1 {
 			want = -want
 		}
-		got := float64(f16(uint16(h)))
+		got := float64(FromF16(uint16(h)))
 		if got != want || math.Signbit(got) != math.Signbit(want) {
 			t.Fatalf("%#04x: got %g, want %g", h, got, want)
 		}

@@ -20,3 +20,16 @@ func ToF16(x float32) uint16 {
 	const rebias = (127 - 15) << 23
 	return sign | uint16((bits-rebias+0xfff+bits>>13&1)>>13)
 }
+
+// FromF16 widens an IEEE 754 half. The exponent is moved by a multiplication, which
+// is exact and handles subnormals; infinities and NaNs keep their mantissa.
+func FromF16(h uint16) float32 {
+	const bias = 0x1p112 // 2^(127-15)
+	bits := uint32(h&0x7fff) << 13
+	if h&0x7c00 == 0x7c00 {
+		bits |= 0x7f800000
+	} else {
+		bits = math.Float32bits(math.Float32frombits(bits) * bias)
+	}
+	return math.Float32frombits(bits | uint32(h&0x8000)<<16)
+}

@@ -25,25 +25,11 @@ func QueryLen(dim int) int { return 4*dim + queryTail }
 
 // quantiseQueryGo packs a query. One with a NaN or an infinity has such a scale.
 func quantiseQueryGo(q []float32, dst []byte) {
-	var most uint32
-	for _, v := range q {
-		most = max(most, math.Float32bits(v)&0x7fffffff)
-	}
-	top := math.Float32frombits(most)
-	if top < tiny {
-		top = tiny
-	}
+	top := largest(q)
 	inverse, scale := queryTop/top, float32(top*(1.0/queryTop))
 	var highs, lows int32
 	for d, v := range q {
-		v *= inverse
-		if !(v > -queryTop) {
-			v = -queryTop
-		}
-		if !(v < queryTop) {
-			v = queryTop
-		}
-		n := int32(math.RoundToEven(float64(v)))
+		n := integer(v*inverse, -queryTop, queryTop)
 		high := (n + 64) >> 7
 		low := n - high<<7
 		dst[d], dst[len(q)+d] = byte(high), byte(low)
@@ -98,24 +84,14 @@ func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch 
 // integerWeights makes integers of weights times scales, and answers what one of them is
 // worth.
 func integerWeights(p, scales []float32, out *[Tile]int32) (unit float32) {
-	var most uint32
+	var products [Tile]float32
 	for j, w := range p {
-		most = max(most, math.Float32bits(w*scales[j])&0x7fffffff)
+		products[j] = w * scales[j]
 	}
-	top := math.Float32frombits(most)
-	if top < tiny {
-		top = tiny
-	}
+	top := largest(products[:len(p)])
 	inverse := weightTop / top
-	for j, w := range p {
-		v := float32(w*scales[j]) * inverse
-		if !(v > 0) {
-			v = 0
-		}
-		if !(v < weightTop) {
-			v = weightTop
-		}
-		out[j] = int32(math.RoundToEven(float64(v)))
+	for j, v := range products[:len(p)] {
+		out[j] = integer(v*inverse, 0, weightTop)
 	}
 	return float32(top * (1.0 / weightTop))
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cbactor/cbactor/model"
 )
 
 // inBF16 is a panel of format F32 in format BF16, whose values lose their lower halves,
@@ -13,7 +15,7 @@ func inBF16(panel []float32, k int) (w []uint16, widened []float32) {
 	w, widened = make([]uint16, BF16.PanelBytes(k)/2), make([]float32, len(panel))
 	for i := range k {
 		for c := range Panel {
-			h := narrow(panel[i*Panel+c])
+			h := model.ToBF16(panel[i*Panel+c])
 			w[i/2*2*Panel+c/16*32+c%16*2+i%2] = h
 			widened[i*Panel+c] = widen(h)
 		}

@@ -3,6 +3,8 @@ package kernels
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/cbactor/cbactor/model"
 )
 
 // tiny bounds a block's largest number from below, so that its inverse is finite.
@@ -52,31 +54,12 @@ func blockScale(x []float32) (inverse, scale, bias float32) {
 	return inverse, scale + (bias - bias), bias
 }
 
-// toByte rounds to the nearest, ties to even, from -127 to 127; a NaN is -127.
-func toByte(v float32) int8 {
-	if !(v > -127) {
-		v = -127
-	}
-	if !(v < 127) {
-		v = 127
-	}
-	return int8(math.RoundToEven(float64(v)))
-}
+// toByte is an integer of a byte, from -127 to 127.
+func toByte(v float32) int8 { return int8(integer(v, -127, 127)) }
 
 func float32At(b []byte, at int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(b[at:]))
 }
 
 // f16At widens the half at a place.
-func f16At(b []byte, at int) float32 { return halfToFloat(binary.LittleEndian.Uint16(b[at:])) }
-
-// halfToFloat widens an IEEE 754 half as VCVTPH2PS does.
-func halfToFloat(h uint16) float32 {
-	bits := uint32(h&0x7fff) << 13
-	if h&0x7c00 == 0x7c00 {
-		bits |= 0x7f800000
-	} else {
-		bits = math.Float32bits(math.Float32frombits(bits) * 0x1p112)
-	}
-	return math.Float32frombits(bits | uint32(h&0x8000)<<16)
-}
+func f16At(b []byte, at int) float32 { return model.FromF16(binary.LittleEndian.Uint16(b[at:])) }

@@ -3,6 +3,8 @@ package kernels
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/cbactor/cbactor/model"
 )
 
 // The sizes of GGUF's blocks of 32 numbers: a half d and 32 bytes; halves d and m and 16
@@ -48,7 +50,7 @@ func q4At(c, j int) int { return c/16*256 + j/4*64 + c%16*4 + j%4 }
 // PackBF16 rounds numbers of column c, from k number at on.
 func PackBF16(panel []uint16, x []float32, c, at int) {
 	for i, v := range x {
-		panel[(at+i)/2*2*Panel+2*c+(at+i)%2] = narrow(v)
+		panel[(at+i)/2*2*Panel+2*c+(at+i)%2] = model.ToBF16(v)
 	}
 }
 

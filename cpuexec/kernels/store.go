@@ -1,24 +1,19 @@
 package kernels
 
-import "math"
+import (
+	"math"
+
+	"github.com/cbactor/cbactor/model"
+)
 
 // storeBF16Go is StoreBF16.
 func storeBF16Go(k, v []float32, kPage, vPage []uint16, kPitch, at int) {
 	for d, x := range k {
-		kPage[d*kPitch+at] = narrow(x)
+		kPage[d*kPitch+at] = model.ToBF16(x)
 	}
 	for d, x := range v {
-		vPage[at*len(v)+d] = narrow(x)
+		vPage[at*len(v)+d] = model.ToBF16(x)
 	}
-}
-
-// narrow rounds to bf16, ties to even; a NaN stays one.
-func narrow(x float32) uint16 {
-	bits := math.Float32bits(x)
-	if x != x {
-		return uint16(bits>>16) | 0x40
-	}
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
 // storeInt8Go is StoreInt8.
@@ -37,6 +32,12 @@ func storeInt8Go(k, v []float32, kPage, vPage []byte, kScales, vScales []float32
 
 // byteScale is 127 over the largest |x|, and the inverse.
 func byteScale(x []float32) (inverse, scale float32) {
+	top := largest(x)
+	return 127 / top, float32(top * (1.0 / 127))
+}
+
+// largest is the largest |x|, tiny at least; of a NaN or an infinity it is one.
+func largest(x []float32) float32 {
 	var most uint32 // of the bits of |x|, which order as the numbers do, infinities and NaNs above them
 	for _, v := range x {
 		most = max(most, math.Float32bits(v)&0x7fffffff)
@@ -45,5 +46,16 @@ func byteScale(x []float32) (inverse, scale float32) {
 	if top < tiny {
 		top = tiny
 	}
-	return 127 / top, float32(top * (1.0 / 127))
+	return top
+}
+
+// integer rounds to the nearest, ties to even, from least to most; a NaN is least.
+func integer(v, least, most float32) int32 {
+	if !(v > least) {
+		v = least
+	}
+	if !(v < most) {
+		v = most
+	}
+	return int32(math.RoundToEven(float64(v)))
 }
