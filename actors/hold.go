@@ -43,7 +43,9 @@ func (s *System) Pause(ctx context.Context, o PauseOptions) (*Hold, error) {
 	s.tell(&takeHold{h, paused})
 	err := s.await(ctx, paused)
 	if err != nil {
-		s.tell(&leaveHold{h, err, nil})
+		left := make(chan error, 1)
+		s.tell(&leaveHold{h, err, left})
+		s.await(context.Background(), left) // so that nobody is counted who has gone
 		return nil, err
 	}
 	if ctx.Done() != nil {
