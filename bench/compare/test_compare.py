@@ -95,6 +95,11 @@ class Fakes(unittest.TestCase):
         self.assertIn("openvino                  32.0 (32.0 to 32.0)   2.00x", said)
         self.assertNotIn(os.uname().nodename, json.dumps(file["machine"]))
 
+    def test_what_takes_long_is_run_twice(self) -> None:
+        _, _, file = self.compare("--rounds", "4", "--long", "3")  # the peer takes 4 s, cbactor 2
+        ran = [r["engine"] for r in file["runs"] if r["workload"] == "mixed"]
+        self.assertEqual((ran.count("cbactor"), ran.count("openvino")), (4, 2))
+
     def test_a_run_that_fails_is_told(self) -> None:
         self.environment(FAIL="decode,shared", SHORT="mixed")
         status, said, file = self.compare()
