@@ -12,6 +12,9 @@ const Panel = 32
 // Tile is the largest number of positions that one call of Attend adds.
 const Tile = 32
 
+// Group is how many positions of V lie together in a cache in int8.
+const Group = 4
+
 // ErrUnavailable is the answer to a name that is not a Set of this CPU.
 var ErrUnavailable = errors.New("instruction set is not available")
 
