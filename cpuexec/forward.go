@@ -16,7 +16,7 @@ func (s *step) work(id int) {
 		w := &s.weights.layers[l]
 		s.project(id, l, s.norms(id, w.attnNorm))
 		s.sync(id, OpQKV)
-		if !s.apart {
+		if !s.round(l).apart {
 			s.store(id, l)
 			s.sync(id, OpStore)
 		}

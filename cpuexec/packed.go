@@ -32,6 +32,7 @@ func (w *packed) products() int {
 // layer is what one layer computes with.
 type layer struct {
 	attnNorm, mlpNorm []float32
+	sinks             []float32 // per query head; nil: none
 	matrices          [joints]matrix
 }
 
@@ -102,6 +103,9 @@ func (p *packer) layer(number int, m *model.Config) layer {
 	l := layer{
 		attnNorm: p.vector(prefix+"input_layernorm.weight", d.hiddenWidth),
 		mlpNorm:  p.vector(prefix+"post_attention_layernorm.weight", d.hiddenWidth),
+	}
+	if m.Sinks {
+		l.sinks = p.vector(prefix+"self_attn.sinks", d.heads)
 	}
 	all := d.joints()
 	for i := range all {

@@ -44,6 +44,7 @@ var families = []family{{
 		{"self_attn.k_proj.bias", kv, attnBias},
 		{"self_attn.v_proj.bias", kv, attnBias},
 		{"self_attn.o_proj.bias", hidden, attnBias},
+		{"self_attn.sinks", func(c *Config) []int { return []int{c.Heads} }, func(c *Config) bool { return c.Sinks }},
 		{"post_attention_layernorm.weight", hidden, nil},
 		{"mlp.gate_proj.weight", intermediateByHidden, nil},
 		{"mlp.up_proj.weight", intermediateByHidden, nil},
