@@ -178,7 +178,7 @@ func TestRefusedConfigs(t *testing.T) {
 		{"unknown attention", Config{Model: m, Weights: set, Attention: "auto"}, ErrConfig},
 		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
 		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},
-		{"sliding layer", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
+		{"sliding layer without a window", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
 		{"odd head", Config{Model: change(func(m *model.Config) { m.HeadDim = 15 }), Weights: set}, ErrModel},
 		{"wrong shape", Config{Model: change(func(m *model.Config) { m.Hidden = 80 }), Weights: set}, ErrConfig},
 		{"missing tensor", Config{Model: change(func(m *model.Config) { m.MLPBias = true }), Weights: other}, ErrConfig},
