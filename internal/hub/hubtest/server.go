@@ -45,14 +45,23 @@ type Request struct {
 // its end; cdn says whether it came to the other port.
 type Hook func(w http.ResponseWriter, r *http.Request, cdn bool) bool
 
-// New starts a server without files. Those of 1,000 bytes and more are large.
+// New starts a server that ends with a test.
 func New(t testing.TB) *Server {
-	s := &Server{files: map[string][]byte{}, commits: map[string]map[string][]byte{}, large: 1000, page: 1000}
-	hub, cdn := httptest.NewServer(s.noting(false, s.serveHub)), httptest.NewServer(s.noting(true, s.serveCDN))
-	t.Cleanup(hub.Close)
-	t.Cleanup(cdn.Close)
-	s.URL, s.CDN = hub.URL, cdn.URL
+	s, stop := Start()
+	t.Cleanup(stop)
 	return s
+}
+
+// Start starts a server without files, until stop is called. Those of 1,000 bytes and
+// more are large.
+func Start() (s *Server, stop func()) {
+	s = &Server{files: map[string][]byte{}, commits: map[string]map[string][]byte{}, large: 1000, page: 1000}
+	hub, cdn := httptest.NewServer(s.noting(false, s.serveHub)), httptest.NewServer(s.noting(true, s.serveCDN))
+	s.URL, s.CDN = hub.URL, cdn.URL
+	return s, func() {
+		hub.Close()
+		cdn.Close()
+	}
 }
 
 // Put adds files, which makes a new commit. nil takes one away.
