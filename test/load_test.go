@@ -3,6 +3,7 @@ package test
 import (
 	"errors"
 	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestLoadSpeed(t *testing.T) {
 			if one.took < best.took {
 				best.took = one.took
 			}
-			best.resident, best.weights = one.resident, one.weights
+			best.resident, best.weights = max(best.resident, one.resident), one.weights
 		}
 		t.Logf("load: %-13s ready in %v, %.1f MiB resident, weights %.1f MiB as stored and packed", x.name, best.took.Round(time.Millisecond), float64(best.resident)/(1<<20), float64(best.weights)/(1<<20))
 		if best.took > x.limit {
@@ -67,6 +68,7 @@ func TestLoadSpeed(t *testing.T) {
 
 // load loads a model, and gives it up again.
 func load(t *testing.T, path string) (out loaded, err error) {
+	debug.FreeOSMemory() // what the load before has left
 	before := cpuexec.Resident()
 	start := time.Now()
 	model, err := checkpoint.Open(path)

@@ -52,7 +52,7 @@ load() {
 	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 	echo
 	echo 'From opening the files, which the page cache has, to an engine that takes requests; tokenizer and warm-up'
-	echo 'included. The best of five loads, and what is resident of the last one beside what was before.'
+	echo 'included. The best time of five loads, and the most that is resident beside what was before.'
 	echo
 	echo '```'
 	own go test -count=1 -v -run 'TestLoadSpeed' ./test | grep -E 'load:|^ok|FAIL'
