@@ -20,7 +20,7 @@ var layers = map[string][]string{
 	"sched":               {"blockmgr", "executor", "sampling"},
 	"sampling":            {},
 	"model":               {},
-	"checkpoint":          {"model"},
+	"checkpoint":          {"model", "internal/hubcache"},
 	"text":                {"checkpoint", "github.com/ardanlabs/jinja", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
 	"weights":             {"model", "github.com/zeebo/xxh3"},
 	"executor":            {"weights", "model", "sampling"},
@@ -47,6 +47,9 @@ var layers = map[string][]string{
 	"cmd":                 {"*"},
 	"examples":            {"checkpoint", "text", "engine", "weights"},
 	"test":                {"*"},
+	"internal/filelock":   {"golang.org/x/sys"},
+	"internal/hub":        {"internal/hubcache", "internal/filelock", "golang.org/x/sys"},
+	"internal/hubcache":   {},
 
 	"internal/wire/wiretest":  {"google.golang.org/grpc", "messages"},
 	"engine/gateway":          {"engine", "internal", "messages", "sampling", "weights", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
