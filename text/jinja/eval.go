@@ -119,15 +119,16 @@ func (r *rendering) conditional(x *condExpr, s *scope) Value {
 	return &undefined{message: "the inline if-expression evaluated to false and no else section was defined."}
 }
 
-// concatenation is a ~ b: texts one after the other. One of them being safe, the
-// others are escaped.
+// concatenation is a ~ b: texts one after the other. Where escaping is on and one of
+// them is safe, the others are escaped.
 func (r *rendering) concatenation(x *concatExpr, s *scope) Value {
 	parts := make([]Text, len(x.parts))
-	safe := r.escapes
+	safe := false
 	for i, p := range x.parts {
 		parts[i] = r.soft(r.eval(p, s))
 		safe = safe || parts[i].safe
 	}
+	safe = safe && r.escapes
 	for i := range parts {
 		if safe {
 			parts[i] = r.escape(parts[i])
