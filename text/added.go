@@ -22,9 +22,9 @@ type addedToken struct {
 type matcher struct {
 	tokens []addedToken
 	allow  func(t *addedToken, start, stop int) bool // nil: all matches count
-	next   map[edge]int32 // node 0 is the root
-	ends   map[int32]int  // node → index in tokens
-	first  [256]bool      // bytes that a token starts with
+	next   map[edge]int32                            // node 0 is the root
+	ends   map[int32]int                             // node → index in tokens
+	first  [256]bool                                 // bytes that a token starts with
 }
 
 type edge struct {

@@ -12,7 +12,6 @@ type capabilities struct {
 	tools bool // it does something with tools
 	calls bool // and with the calls of messages
 
-	parts      bool // content may be a list of parts
 	textCalls  bool // the arguments of calls are JSON in a string, not a dict
 	emptyTools bool // no tools are an empty list, not null
 }
@@ -21,22 +20,16 @@ type capabilities struct {
 func (t *chatTemplate) probe() (capabilities, error) {
 	takes := capabilities{tools: t.compiled.Uses("tools"), calls: t.compiled.Uses("tool_calls")}
 	hello := conversation{messages: []Message{{Role: "user", Content: "Hello"}}, answer: true}
-	plain, err := t.renderAs(hello, takes)
+	_, err := t.renderAs(hello, takes)
 	if runaway(err) {
 		return takes, err
 	}
 	if err != nil {
 		with := takes
 		with.emptyTools = true
-		if again, err := t.renderAs(hello, with); err == nil {
-			plain, takes = again, with
+		if _, err := t.renderAs(hello, with); err == nil {
+			takes = with
 		}
-	}
-	parts := takes
-	parts.parts = true
-	hello.messages = []Message{{Role: "user", Parts: []string{"Hello"}}}
-	if text, err := t.renderAs(hello, parts); err == nil && text.String() == plain.String() {
-		takes = parts
 	}
 	takes.textCalls = takes.calls && t.wantsTextCalls(takes)
 	return takes, nil

@@ -2,7 +2,6 @@ package text
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -12,10 +11,6 @@ import (
 type Message struct {
 	Role    string `json:"role"` // "system", "user", "assistant", "tool", or what else the template knows
 	Content string `json:"content"`
-
-	// Parts are a content in several pieces, instead of Content. A template that knows
-	// no parts is given them one behind the other.
-	Parts []string `json:"parts,omitempty"`
 
 	Reasoning string `json:"reasoning_content,omitempty"` // what an assistant thought before its answer
 
@@ -33,7 +28,7 @@ type ToolCall struct {
 
 // Valid says whether all of m is UTF-8; other characters would be replaced.
 func (m Message) Valid() bool {
-	texts := append([]string{m.Role, m.Content, m.Reasoning, m.ToolCallID, m.Name}, m.Parts...)
+	texts := []string{m.Role, m.Content, m.Reasoning, m.ToolCallID, m.Name}
 	for _, c := range m.ToolCalls {
 		texts = append(texts, c.ID, c.Name, c.Arguments)
 	}
@@ -56,7 +51,7 @@ func (m Message) value(takes capabilities) jinja.Value {
 	if slices.Contains(knownRoles, m.Role) {
 		set("role", jinja.String(m.Role))
 	}
-	set("content", m.content(takes))
+	set("content", jinja.Foreign(m.Content))
 	if len(m.ToolCalls) > 0 {
 		calls := make([]jinja.Value, len(m.ToolCalls))
 		for i, c := range m.ToolCalls {
@@ -74,20 +69,6 @@ func (m Message) value(takes capabilities) jinja.Value {
 		set("reasoning_content", jinja.Foreign(m.Reasoning))
 	}
 	return v
-}
-
-func (m Message) content(takes capabilities) jinja.Value {
-	if len(m.Parts) == 0 || !takes.parts {
-		return jinja.Foreign(m.Content + strings.Join(m.Parts, ""))
-	}
-	parts := make([]jinja.Value, len(m.Parts))
-	for i, p := range m.Parts {
-		part := jinja.NewDict()
-		part.Set(jinja.String("type"), jinja.String("text"))
-		part.Set(jinja.String("text"), jinja.Foreign(p))
-		parts[i] = part
-	}
-	return jinja.NewList(parts)
 }
 
 // value is the call in the shape that Transformers documents for templates: arguments

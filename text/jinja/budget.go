@@ -63,7 +63,7 @@ func (b *budget) spend(n int) {
 	if b.steps < 0 {
 		throwLimit("after %d steps", b.limits.Steps)
 	}
-	b.check = b.steps - between
+	b.check = max(b.steps-between, 0)
 	if err := b.ctx.Err(); err != nil {
 		panic(failure{fmt.Errorf("%w: its time is over: %w", ErrLimit, err)})
 	}

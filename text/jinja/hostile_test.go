@@ -61,7 +61,7 @@ func hostile() map[string]string {
 		"wide JSON":                "{{ [1]|tojson(indent=10**10) }}",
 		"many slices":              "{{ [1]|slice(10**11)|list|length }}",
 		"a batch to fill":          "{{ [1]|batch(10**11, 0)|list|length }}",
-		"a large power":            "{{ 10 ** 10 ** 10 }}",
+		"a large power":            "{{ 10 ** (10 ** 10) }}",
 		"large products":           "{% set ns = namespace(n=3) %}{% for i in range(99) %}{% set ns.n = ns.n * ns.n %}{% endfor %}{{ ns.n }}",
 		"rounding to tens":         "{{ 5|round(-10**15) }}{{ 1/0 }}",
 		"many parentheses":         "{{" + strings.Repeat("(", MaxSource-2),

@@ -37,7 +37,7 @@ func TestForeignTextStaysForeign(t *testing.T) {
 		"{{ 'a-b'.replace('-', w) }}":                               "a[a,b]b",
 		"{{ w.split(',') | join(';') }}":                            "[a];[b]",
 		"{{ w.split(',') }}":                                        "['[a]', '[b]']",
-		"{{ w|upper }}{{ w|title }}":                                "[A,BA,B]",
+		"{{ w|upper }}{{ w|title }}":                                "[A,BA,b]",
 		"{{ w|tojson }}{{ d|tojson }}":                              `"[a,b]"{"[k]": "[v\"]"}`,
 		"{{ é|tojson(ensure_ascii=true) }}":                         `"[\u00e9\u4e2d]"`,
 		"{{ d }}":                                                   `{'[k]': '[v"]'}`,
