@@ -10,6 +10,9 @@ func (r *rendering) binary(op string, a, b Value) Value {
 	if v, ok := r.arithmetic(op, a, b); ok {
 		return v
 	}
+	if t, ok := a.(Text); ok && op == "%" {
+		return r.percent(t, b)
+	}
 	r.refuseUndefined(a, b)
 	switch op {
 	case "+":
@@ -20,10 +23,6 @@ func (r *rendering) binary(op string, a, b Value) Value {
 		}
 		if v, ok := r.repeat(b, a); ok {
 			return v
-		}
-	case "%":
-		if t, ok := a.(Text); ok {
-			return r.percent(t, b)
 		}
 	}
 	name := op

@@ -45,6 +45,9 @@ func listFilters() methods {
 			if t, ok := v.(Text); ok {
 				return r.slicedText(t, &slice{step: int64(-1)})
 			}
+			if !isIterable(v) {
+				throw("FilterArgumentError", "argument must be iterable")
+			}
 			return &generator{r.slicedItems(r.items(v), &slice{step: int64(-1)}), "list_reverseiterator"}
 		}},
 		"batch": {sig("linecount fill_with?"), func(r *rendering, v Value, a bound) Value {

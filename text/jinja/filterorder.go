@@ -45,15 +45,18 @@ func (r *rendering) keyOf(attribute, missing Value, caseSensitive bool) func(Val
 	}
 }
 
-// sortKey is keyOf for several attributes with commas between them.
+// sortKey is keyOf for any number of attributes with commas between them.
 func (r *rendering) sortKey(attribute Value, caseSensitive bool) func(Value) Value {
-	t, ok := attribute.(Text)
-	if !ok || !strings.Contains(t.s, ",") {
-		return r.keyOf(attribute, absent{}, caseSensitive)
+	attributes := []Value{attribute}
+	if t, ok := attribute.(Text); ok {
+		attributes = nil
+		for _, name := range strings.Split(t.s, ",") {
+			attributes = append(attributes, Text{s: name})
+		}
 	}
-	var gets []func(Value) Value
-	for _, name := range strings.Split(t.s, ",") {
-		gets = append(gets, r.keyOf(Text{s: name}, absent{}, caseSensitive))
+	gets := make([]func(Value) Value, len(attributes))
+	for i, a := range attributes {
+		gets[i] = r.keyOf(a, absent{}, caseSensitive)
 	}
 	return func(v Value) Value {
 		key := &tuple{items: make([]Value, len(gets))}

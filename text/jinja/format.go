@@ -73,10 +73,8 @@ func fieldEnd(s string, at int) int {
 
 // field is what name!conversion:specification stands for.
 func (f *formatter) field(t Text, depth int) Text {
-	name, spec := t.s, Text{}
-	if i := strings.IndexByte(t.s, ':'); i >= 0 {
-		name, spec = t.s[:i], f.fill(t.slice(i+1, len(t.s)), depth-1)
-	}
+	name, _, specified := strings.Cut(t.s, ":")
+	at := len(name) + 1
 	name, conversion, converts := strings.Cut(name, "!")
 	v := f.value(name)
 	if converts {
@@ -89,10 +87,10 @@ func (f *formatter) field(t Text, depth int) Text {
 			throwUnsupported("the conversion !%s of format", conversion)
 		}
 	}
-	if spec.s == "" {
-		return f.run.soft(v)
+	if specified && at < len(t.s) {
+		return parseSpec(f.fill(t.slice(at, len(t.s)), depth-1).s).apply(f.run, v)
 	}
-	return parseSpec(spec.s).apply(f.run, v)
+	return f.run.soft(v)
 }
 
 // value is the argument that a field names, with its attributes and items.

@@ -98,6 +98,9 @@ func (l *lexer) data(text string, sign byte, prints bool) {
 // comment passes over one.
 func (l *lexer) comment() {
 	i := strings.Index(l.source[l.at:], "#}")
+	if i < 0 && l.at == len(l.source) {
+		return
+	}
 	if i < 0 {
 		throwSyntax(l.line, "Missing end of comment tag")
 	}
@@ -144,6 +147,9 @@ func (l *lexer) word(word string, line bool) (int, bool) {
 func (l *lexer) raw() {
 	begin := l.at
 	lineStart := l.lineStart
+	if begin == len(l.source) {
+		return
+	}
 	for {
 		i := strings.Index(l.source[l.at:], "{%")
 		if i < 0 {

@@ -14,19 +14,23 @@ func (r *rendering) forLoop(f *forStmt, s *scope) {
 	r.loopOver(f, r.eval(f.over, s), s, 0)
 }
 
-// loopOver runs a loop over the items of v.
+// loopOver runs a loop over the items of v. As jinja2 has it, what is behind else runs
+// unless one round at least went to its end without break or continue.
 func (r *rendering) loopOver(f *forStmt, v Value, s *scope, depth int) {
 	l := &loop{items: r.chosen(f, r.items(v), s), depth: depth, code: f, scope: s}
+	whole := false // a round went to its end
 	for ; l.at < len(l.items); l.at++ {
 		r.spend(1)
 		inner := &scope{parent: s}
 		inner.set("loop", l)
 		r.assign(f.target, l.items[l.at], inner)
-		if r.body(f.body, inner) == broke {
-			return
+		sig := r.body(f.body, inner)
+		if sig == broke {
+			break
 		}
+		whole = whole || sig == atEnd
 	}
-	if l.at == 0 {
+	if !whole {
 		r.body(f.otherwise, &scope{parent: s})
 	}
 }

@@ -13,6 +13,7 @@ type parser struct {
 	depth  int
 	ends   [][]string // what closes the statements that are open
 	blocks map[string]bool
+	loops  int // that are open around what is read
 }
 
 // parse is the tree of a source.

@@ -34,10 +34,14 @@ func (p *parser) statement() stmt {
 		on := p.expression()
 		return &autoescapeStmt{on: on, body: p.closed("endautoescape"), line: t.line}
 	case "generation":
-		return &generationStmt{body: p.closed("endgeneration"), line: t.line}
-	case "break":
-		return &breakStmt{t.line}
-	case "continue":
+		return &generationStmt{body: p.apart("endgeneration"), line: t.line}
+	case "break", "continue":
+		if p.loops == 0 {
+			p.fail("'%s' outside loop", t.text)
+		}
+		if t.text == "break" {
+			return &breakStmt{t.line}
+		}
 		return &continueStmt{t.line}
 	}
 	p.unknownTag(t.text)
@@ -48,6 +52,15 @@ func (p *parser) statement() stmt {
 func (p *parser) closed(end string) []stmt {
 	body := p.inside(end)
 	p.next()
+	return body
+}
+
+// apart is closed for a body that cannot leave the loops around it.
+func (p *parser) apart(end string) []stmt {
+	loops := p.loops
+	p.loops = 0
+	body := p.closed(end)
+	p.loops = loops
 	return body
 }
 
@@ -70,6 +83,9 @@ func (p *parser) ifStatement() stmt {
 func (p *parser) forStatement() stmt {
 	s := &forStmt{line: p.next().line}
 	s.target = p.target(tupleRules{end: "in"})
+	if name, ok := s.target.(*nameExpr); ok && name.name == "loop" {
+		p.fail("Can't assign to special loop variable in for-loop target")
+	}
 	if !p.skipName("in") {
 		p.unexpected("in")
 	}
@@ -78,7 +94,9 @@ func (p *parser) forStatement() stmt {
 		s.test = p.expression()
 	}
 	s.recursive = p.skipName("recursive")
+	p.loops++
 	s.body = p.inside("endfor", "else")
+	p.loops--
 	if p.next().text == "else" {
 		s.otherwise = p.closed("endfor")
 	}
@@ -102,7 +120,7 @@ func (p *parser) macroStatement() stmt {
 	s.name = p.targetName()
 	s.code = &macroCode{name: s.name}
 	p.signature(s.code)
-	s.code.setBody(p.closed("endmacro"))
+	s.code.setBody(p.apart("endmacro"))
 	return s
 }
 
@@ -116,7 +134,7 @@ func (p *parser) callStatement() stmt {
 		p.fail("expected call")
 	}
 	s.call = call
-	s.code.setBody(p.closed("endcall"))
+	s.code.setBody(p.apart("endcall"))
 	return s
 }
 
@@ -152,7 +170,7 @@ func (p *parser) blockStatement() stmt {
 	if p.current().named("required") {
 		throwUnsupported("line %d: a required block", s.line)
 	}
-	s.body = p.closed("endblock")
+	s.body = p.apart("endblock")
 	p.skipName(s.name)
 	return s
 }

@@ -14,9 +14,6 @@ func (r *rendering) str(v Value) Text {
 	case Text:
 		return v.plain()
 	case *undefined:
-		if v.unsafe {
-			return Text{}
-		}
 		return Text{}
 	}
 	return r.repr(v)
@@ -115,6 +112,8 @@ func (r *rendering) writeRepr(b *builder, v Value) {
 		b.own("dict_" + v.kind + "(")
 		r.writeItems(b, "[", r.viewItems(v), "]")
 		b.own(")")
+	case *blocks:
+		b.own("<TemplateReference None>")
 	case *namespace:
 		b.own("<Namespace ")
 		r.writeDict(b, v.fields)
