@@ -199,8 +199,8 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if inv, _ := c.InvFreq(); len(inv) != c.HeadDim/2 {
-			t.Errorf("%d frequencies for %d dimensions", len(inv), c.HeadDim)
+		if inv, _ := c.InvFreq(Full); len(inv) != c.RotaryDims()/2 {
+			t.Errorf("%d frequencies for %d dimensions", len(inv), c.RotaryDims())
 		}
 	})
 }
