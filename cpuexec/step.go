@@ -129,7 +129,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	if c.MaxAdapters > 0 {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}
-	s.invFreq, s.ropeScale = c.Model.InvFreq(0)
+	s.invFreq, s.ropeScale = c.Model.InvFreq()
 	s.newSpans()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
