@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -170,14 +171,36 @@ func (c *Config) hostBytes(m *Memory) (int64, error) {
 func weightBytes(c *Config, d *dims) int64 {
 	formats := c.formats(d)
 	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
-	for _, layer := range formats.layers {
-		n += 2 * lines(d.hiddenWidth)
-		for i, j := range d.joints() {
-			n += matrixBytes(layer[i], j.in, j.width)
+	joints := d.joints()
+	for l := range formats.layers {
+		n += vectorBytes(c.Model, d, l)
+		for i := range own(c.Model, l) {
+			j := &joints[i]
+			n += matrixBytes(formats.layers[l][i], j.in, j.width)
 			if hasBias(c.Model, i) {
 				n += lines(j.width)
 			}
 		}
+		if c.Model.HasExperts(l) {
+			n += d.mixtureBytes(c.Model, formats.experts[l])
+		}
+	}
+	return n
+}
+
+// vectorBytes is the size of a layer's norms and sinks.
+func vectorBytes(m *model.Config, d *dims, layer int) (n int64) {
+	for _, name := range m.LayerNorms(layer) {
+		if name != "" {
+			n += lines(d.hiddenWidth)
+		}
+	}
+	if m.QKNorm != model.QKNormNone {
+		q, k := qkNormWidths(m, d)
+		n += lines(q) + lines(k)
+	}
+	if m.Sinks {
+		n += lines(d.heads)
 	}
 	return n
 }
@@ -186,8 +209,11 @@ func weightBytes(c *Config, d *dims) int64 {
 func workBytes(c *Config, d *dims) int64 {
 	rows := func(n, width int) int64 { return lines(n * width) }
 	t, p := c.MaxTokens, c.packs()
-	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) + lines(c.splitFloats(d)) +
+	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rotationBytes(c.Model, t) + c.mixtureWork(d) + lines(c.splitFloats(d)) +
 		inputBytes(p, t, d.hiddenWidth) + inputBytes(p, t, d.attnWidth) + inputBytes(p, t, d.interWidth)
+	if c.Model.Norms != model.NormBefore {
+		n += rows(t, d.hiddenWidth)
+	}
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
 	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
