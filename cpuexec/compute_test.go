@@ -199,7 +199,7 @@ func TestComputeBits(t *testing.T) {
 			}
 			for k, name := range kernelNames() {
 				for i, by := range []struct{ threads, chunk int }{{2, 1}, {5, 3}, {2, 33}, {1, 64}} {
-					if left(i+k) {
+					if left(i + k) {
 						continue
 					}
 					cfg.Kernels, cfg.Threads = name, by.threads

@@ -77,7 +77,7 @@ func TestChunks(t *testing.T) {
 	newDriver(t, base(m, set), 256, true).run(s)
 	for k, name := range kernelNames() {
 		for i, chunk := range []int{1, 2, 7, 32, 64, 65} {
-			if left(i+k) {
+			if left(i + k) {
 				continue
 			}
 			cfg := base(m, set)
