@@ -12,6 +12,7 @@ type attention struct {
 	seen    []int32   // [rows]
 	states  []float32 // [rows][stateLen]
 	next    []float32 // likewise, of the next segment; nil where contexts have one only
+	odd     []byte    // V of a group of positions, of a cache in int8
 
 	scores []float32 // [MaxContext]
 	vector []float32 // [headDim]
@@ -51,6 +52,9 @@ func (c *Config) attentionBytes(d *dims) int64 {
 	if c.splitSegments(d) > 0 {
 		states *= 2
 	}
+	if c.KVType == KVInt8 {
+		states += lineBytes(int64(kernels.Group * d.headDim))
+	}
 	return c.queryBytes(d) + lines(d.spanRows()) + states
 }
 
@@ -62,6 +66,7 @@ func (s *step) cutAttention(a *area) (w attention) {
 	}
 	if c.KVType == KVInt8 {
 		w.queries.packed = a.part(c.queryBytes(&s.dims)).mem
+		w.odd = cut[byte](a, kernels.Group*s.headDim)
 	} else {
 		w.queries.floats = cut[float32](a, rows*s.headDim)
 	}
@@ -82,7 +87,9 @@ func (c *Config) splitFloats(d *dims) int {
 func (s *step) newSpans() {
 	most := s.config.splitSegments(&s.dims)
 	s.spans = make([]span, 0, s.config.MaxTokens)
-	s.items = make([]item, 0, s.config.MaxTokens+most)
+	for _, g := range layoutOf(s.config, &s.dims).groups {
+		s.rounds = append(s.rounds, round{window: g.window, items: make([]item, 0, s.config.MaxTokens+most)})
+	}
 	s.splitDone = make([]atomic.Int32, most/2*s.kvHeads)
 	for n := range s.seen {
 		s.seen[n] = make([]int32, s.spanRows())

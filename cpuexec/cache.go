@@ -1,6 +1,8 @@
 package cpuexec
 
 import (
+	"encoding/binary"
+
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -11,15 +13,9 @@ type cache struct {
 	mem, host []byte
 }
 
-// newCache cuts the pool out of a and the host pool out of host.
-func newCache(a, host *area, c *Config, d *dims, blocks int) cache {
-	l := layoutOf(c, d)
-	size := int64(l.block)
-	return cache{
-		layout: l,
-		mem:    a.part(poolBytes(int64(blocks), size)).mem,
-		host:   host.part(int64(c.HostBlocks) * size).mem,
-	}
+// newCache cuts the pool out of a and the host pool out of host, of the sizes that m has.
+func newCache(a, host *area, c *Config, d *dims, m *Memory) cache {
+	return cache{layout: layoutOf(c, d), mem: a.part(m.KV).mem, host: host.part(m.Host).mem}
 }
 
 // tile is where a tile begins: at a position of what a page has of a key head.
@@ -37,9 +33,14 @@ func (c *cache) part(block int32, layer, head int) (k, v, kScales, vScales []byt
 	return k, v, kScales, kScales[c.scales:]
 }
 
-// tile is the one that begins at position p of a sequence with this block table.
-func (c *cache) tile(table []int32, p, layer, head int) tile {
-	return tile{page: c.mem[c.at(table[p/c.pageSize], layer, head):], at: p % c.pageSize}
+// tile is the one of a sequence that begins at its position p.
+func (c *cache) tile(q *slot, p, layer, head int) tile {
+	return tile{page: c.mem[c.at(c.block(q, p, layer), layer, head):], at: p % c.pageSize}
+}
+
+// block is the one in which a sequence has position p of a layer.
+func (c *cache) block(q *slot, p, layer int) int32 {
+	return q.tables[c.layers[layer].group][p/c.pageSize]
 }
 
 // write stores K and V of position at of a block, rounded to the cache's type. It writes
@@ -90,31 +91,46 @@ func (c *cache) value(block int32, layer, head, at int, v []float32) {
 }
 
 // attend adds n[r] positions, from position at of a page on, to the state of query r. Then
-// comes the tile then, which kernels fetch meanwhile, or the same if there is none.
-func (c *cache) attend(set *kernels.Set, q *queries, this, then tile, states []float32, n []int32) {
+// comes the tile then, which kernels fetch meanwhile, or the same if there is none. Scores are
+// capped at top, if it is not 0.
+func (c *cache) attend(set *kernels.Set, q *queries, this, then tile, states []float32, n []int32, top float32) {
 	v := this.page[c.k:]
 	switch at := this.at; c.kvType {
 	case KVBF16:
 		set.AttendBF16(q.floats, view[uint16](this.page)[at:], view[uint16](v)[at*c.headDim:], view[uint16](then.page)[then.at:],
-			states, c.pageSize, n, c.headDim)
+			states, c.pageSize, n, c.headDim, top)
 	case KVInt8:
 		kScales := v[c.v:]
 		set.AttendInt8(q.packed, this.page[4*at:], v[at*c.headDim:], then.page[4*then.at:],
-			view[float32](kScales)[at:], view[float32](kScales[c.scales:])[at:], states, c.pageSize, n, c.headDim)
+			view[float32](kScales)[at:], view[float32](kScales[c.scales:])[at:], states, c.pageSize, n, c.headDim, top)
 	default:
 		set.Attend(q.floats, view[float32](this.page)[at:], view[float32](v)[at*c.headDim:], view[float32](then.page)[then.at:],
-			states, c.pageSize, n, c.headDim)
+			states, c.pageSize, n, c.headDim, top)
 	}
 }
 
-// ends are the blocks, all their layers, that p copies between.
-func (c *cache) ends(p *executor.Copy) (from, to []byte) {
-	from, to = c.mem, c.mem
-	switch p.Kind {
-	case executor.CopyOut:
-		to = c.host
-	case executor.CopyIn:
-		from = c.host
+// attendOdd is attend for up to 3 positions of a cache in int8 that lie within a group of
+// V, not where it begins: they are moved there, into v.
+func (c *cache) attendOdd(set *kernels.Set, q *queries, this tile, v []byte, states []float32, n []int32, top float32) {
+	odd := this.at % kernels.Group
+	group := this.page[c.k+(this.at-odd)*c.headDim:]
+	for d := range c.headDim {
+		binary.LittleEndian.PutUint32(v[4*d:], binary.LittleEndian.Uint32(group[4*d:])>>(8*odd))
 	}
-	return from[int(p.From)*c.block:][:c.block], to[int(p.To)*c.block:][:c.block]
+	kScales := this.page[c.k+c.v:]
+	set.AttendInt8(q.packed, this.page[4*this.at:], v, nil, view[float32](kScales)[this.at:], view[float32](kScales[c.scales:])[this.at:],
+		states, c.pageSize, n, c.headDim, top)
+}
+
+// ends are the blocks, all layers of their group, that p copies between.
+func (c *cache) ends(p *executor.Copy) (from, to []byte) {
+	g := &c.groups[p.Group]
+	from, to = c.mem, c.mem
+	switch host := c.host[g.host:]; p.Kind {
+	case executor.CopyOut:
+		to = host
+	case executor.CopyIn:
+		from = host
+	}
+	return from[int(p.From)*g.block:][:g.block], to[int(p.To)*g.block:][:g.block]
 }

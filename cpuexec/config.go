@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
@@ -209,10 +210,8 @@ func checkModel(m *model.Config) error {
 	if len(m.Tensors()) == 0 {
 		return fmt.Errorf("%w: family %q", ErrModel, m.Family)
 	}
-	for l, kind := range m.Attn {
-		if kind != model.Full {
-			return fmt.Errorf("%w: layer %d has sliding attention", ErrModel, l)
-		}
+	if slices.Contains(m.Attn, model.Sliding) && m.Window < 1 {
+		return fmt.Errorf("%w: sliding attention over a window of %d", ErrModel, m.Window)
 	}
 	if m.KVHeads < 1 || m.Heads%m.KVHeads != 0 || m.HeadDim < 2 || m.HeadDim%2 != 0 {
 		return fmt.Errorf("%w: %d heads of %d elements over %d key heads", ErrModel, m.Heads, m.HeadDim, m.KVHeads)

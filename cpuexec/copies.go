@@ -28,19 +28,27 @@ func (s *step) copyBlocks(copies []executor.Copy) error {
 	}
 	s.clock.settle(OpRest)
 	s.copies = copies
-	err := s.runOn(len(copies)*s.cache.block*copyReads, s.copy)
+	bytes := 0
+	for i := range copies {
+		bytes += s.cache.groups[copies[i].Group].block
+	}
+	err := s.runOn(bytes*copyReads, s.copy)
 	s.copies = nil // the caller's
 	s.clock.settle(OpCopy)
 	return err
 }
 
 // copyParts copies this thread's part of every block, so that many copies and a
-// single one use all threads. A part depends on the same part of other blocks
-// alone: the order given holds without waiting for another thread.
+// single one use all threads. A part depends on the same part of other blocks of its group
+// alone: the order given holds without waiting for another thread. A block of another group
+// may lie where one was.
 func (s *step) copyParts(id int) {
-	lo, hi := share(s.cache.block, id, s.threads)
 	for i := range s.copies {
+		if i > 0 && s.copies[i].Group != s.copies[i-1].Group {
+			s.pool.Sync()
+		}
 		from, to := s.cache.ends(&s.copies[i])
+		lo, hi := share(len(from), id, s.threads)
 		copy(to[lo:hi], from[lo:hi])
 	}
 }

@@ -37,7 +37,7 @@ type driver struct {
 	keep  bool // logits and what is told
 	step  uint64
 	epoch uint32
-	free  []int32
+	free  [][]int32 // blocks, per group
 	seqs  map[executor.Slot]*sequence
 }
 
@@ -53,8 +53,13 @@ func newDriver(t testing.TB, cfg Config, chunk int, keep bool) *driver {
 		}
 	}
 	d.e = start(t, cfg)
-	for b := range d.e.Info().Groups[0].Blocks {
-		d.free = append(d.free, int32(b))
+	for g, group := range d.e.Info().Groups {
+		d.free = append(d.free, nil)
+		for b := range group.Blocks {
+			if per := group.PerSector; per == 0 || b/per%len(d.e.Info().Groups) == g { // sectors in turn
+				d.free[g] = append(d.free[g], int32(b))
+			}
+		}
 	}
 	return d
 }
@@ -94,11 +99,13 @@ func (d *driver) admit(b *executor.Batch, s *sequence, slot executor.Slot) {
 		Slot: slot, IDs: s.ids, PromptLen: int32(s.prompt), Sampling: s.sampling, Seed: s.seed, Adapter: s.adapter, Parent: executor.NoSlot,
 	})
 	n := pages(s.prompt+s.limit, d.e.Info().PageSize)
-	if n > len(d.free) {
-		d.t.Fatalf("%d blocks are free, %d are needed", len(d.free), n)
+	for g := range d.free {
+		if n > len(d.free[g]) {
+			d.t.Fatalf("%d blocks are free, %d are needed", len(d.free[g]), n)
+		}
+		b.Tables = append(b.Tables, executor.Table{Slot: slot, Group: int32(g), Blocks: d.free[g][:n:n]})
+		d.free[g] = d.free[g][n:]
 	}
-	b.Tables = append(b.Tables, executor.Table{Slot: slot, Blocks: d.free[:n:n]})
-	d.free = d.free[n:]
 }
 
 // row adds the next row of s and answers its tokens.

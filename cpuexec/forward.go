@@ -19,7 +19,7 @@ func (s *step) work(id int) {
 			s.normHeads(id, w)
 			s.sync(id, OpNorm)
 		}
-		if !s.apart {
+		if !s.round(l).apart {
 			s.store(id, l)
 			s.sync(id, OpStore)
 		}

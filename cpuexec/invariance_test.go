@@ -104,7 +104,7 @@ func TestBatchSizes(t *testing.T) {
 		cfg.Threads = someThreads[n%3]
 		d := newDriver(t, cfg, 5, true)
 		d.e.step.alone = 0
-		rand.Shuffle(len(d.free), func(i, j int) { d.free[i], d.free[j] = d.free[j], d.free[i] })
+		rand.Shuffle(len(d.free[0]), func(i, j int) { d.free[0][i], d.free[0][j] = d.free[0][j], d.free[0][i] })
 		batch := make([]*sequence, n)
 		for i := range batch {
 			batch[i] = &sequence{ids: slices.Clone(all[i].ids), limit: 3, seed: all[i].seed, sampling: all[i].sampling}

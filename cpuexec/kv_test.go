@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
 )
 
 var kvTypes = []KVType{KVF32, KVBF16, KVInt8}
@@ -52,14 +53,14 @@ func TestCacheIsComputedAgain(t *testing.T) {
 		cfg := Config{Model: m, Weights: set, Threads: 2, PageSize: pageSize, MaxContext: 64, MaxSlots: 3, KVType: kv, HostBlocks: 8}
 		d := newDriver(t, cfg, 3, true)
 		d.e.step.alone = 0
-		first, again := slices.Clone(d.free[:8]), slices.Clone(d.free[8:16])
+		first, again := slices.Clone(d.free[0][:8]), slices.Clone(d.free[0][8:16])
 		s := &sequence{ids: []int32{3, 1, 4, 1, 5}, limit: n - 4}
 		d.run(s)
 		d.chunk = 64
 		d.run(&sequence{ids: s.ids[:n:n], limit: 1})
 		d.step++
 		b := executor.Batch{Step: d.step, Epoch: 1}
-		moved := d.free[:8]
+		moved := d.free[0][:8]
 		for i := range moved {
 			b.Copies = append(b.Copies, executor.Copy{Kind: executor.CopyOut, From: again[i], To: int32(7 - i)},
 				executor.Copy{Kind: executor.CopyIn, From: int32(7 - i), To: moved[i]})
@@ -97,8 +98,8 @@ func TestCacheWrites(t *testing.T) {
 		for _, kv := range kvTypes {
 			for _, pageSize := range []int{1, 3, 8, 33} {
 				d := dims{layers: 2, kvHeads: 2, headDim: 20}
-				l := layoutOf(&Config{KVType: kv, PageSize: pageSize}, &d)
-				c := cache{layout: l, mem: slices.Repeat([]byte{0xff}, 2*l.block+readBehind)}
+				l := layoutOf(&Config{Model: &model.Config{}, KVType: kv, PageSize: pageSize}, &d)
+				c := cache{layout: l, mem: slices.Repeat([]byte{0xff}, 2*l.allBlocks()+readBehind)}
 				for layer := range d.layers { // one head of each
 					want := make([][]float32, pageSize)
 					for _, at := range r.Perm(pageSize) {

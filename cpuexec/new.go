@@ -41,18 +41,11 @@ func New(cfg Config) (*Executor, error) {
 	d := dimsOf(cfg.Model)
 	e := &Executor{config: cfg, memory: memory, formats: cfg.formats(&d), tiles: tileTable{}, kernels: set, queue: make([]*executor.Batch, 0, MaxOutstanding)}
 	e.changed.L = &e.mu
-	e.info = executor.Info{
-		Name:           cfg.name(set),
-		PageSize:       cfg.PageSize,
-		Groups:         []executor.Group{{Blocks: memory.Blocks, Host: cfg.HostBlocks}},
-		MaxSlots:       cfg.MaxSlots,
-		MaxTokens:      cfg.MaxTokens,
-		MaxContext:     cfg.MaxContext,
-		Vocab:          cfg.Model.Vocab,
-		MaxOutstanding: MaxOutstanding,
-		MaxAdapters:    cfg.MaxAdapters,
-		MaxAdapterRank: cfg.MaxAdapterRank,
-	}
+	e.info = memory.Cache()
+	e.info.Name = cfg.name(set)
+	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = cfg.MaxSlots, cfg.MaxTokens, cfg.MaxContext
+	e.info.Vocab, e.info.MaxOutstanding = cfg.Model.Vocab, MaxOutstanding
+	e.info.MaxAdapters, e.info.MaxAdapterRank = cfg.MaxAdapters, cfg.MaxAdapterRank
 	e.check = executor.NewChecker(e.info, cfg.Weights.Epoch)
 	e.config.Weights, e.config.Stored = nil, nil // kept as long as it is loaded, and no longer
 	if err := e.allocate(cfg.Weights); err != nil {
@@ -129,8 +122,8 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.pool = pool.New(c.Threads, c.Pin)
 	e.step = newStep(c, d, e.kernels, e.pool)
 	e.kv, e.host = parts[0], parts[3]
-	e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
-	e.step.slots = newSlots(parts[1], c)
+	e.step.cache = newCache(e.kv, e.host, c, &d, &e.memory)
+	e.step.slots = newSlots(parts[1], c, len(e.info.Groups))
 	e.step.cutWork(parts[2])
 	e.adapters = newAdapters(parts[4], c, &d)
 	e.step.adapters = e.adapters

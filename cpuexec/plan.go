@@ -5,13 +5,15 @@ import (
 	"math"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 // Memory is what an executor takes, in bytes, beside the weight set it is given.
 type Memory struct {
-	Blocks     int   // blocks of the pool
+	Blocks     int   // of the pool; with Sectors, as many as every group can have at the same time
+	Sectors    int   // that the groups of a model with two kinds of attention share; 0: it has one
 	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
@@ -23,22 +25,15 @@ type Memory struct {
 	Work     int64 // activations of a step
 	Sampling int64 // scratch of the samplers
 	Adapters int64 // places for adapters
+
+	groups   [maxGroups]executor.Group
+	pageSize int
 }
 
 // Total is the sum.
 func (m Memory) Total() int64 {
 	return m.Weights + m.NextSet + m.KV + m.Host + m.Slots + m.Work + m.Sampling + m.Adapters
 }
-
-// Bound is what decides the size of a pool.
-type Bound string
-
-const (
-	ByNumBlocks Bound = "NumBlocks"
-	ByUse       Bound = "what MaxSlots sequences of MaxContext tokens can use"
-	ByQuarter   Bound = "a quarter of MemoryLimit"
-	ByMaxMemory Bound = "MaxMemory"
-)
 
 // cacheLine is what every part of an area is rounded up to.
 const cacheLine = 64
@@ -54,21 +49,27 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 
 // Plan computes what New will take for cfg, whose weights are not looked at, but for
 // what they are Stored as where Compute is ComputeInt8. The pool is the smallest of
-// NumBlocks, of what MaxSlots sequences of MaxContext tokens can use, of a quarter of
+// NumBlocks, of what MaxSlots sequences of MaxContext tokens can use (with a window, of what
+// that holds beside two steps), of a quarter of
 // MemoryLimit, and of what MaxMemory leaves beside weights, slots, work and sampling. The
 // host pool is HostBlocks and no less, or refused. Then
 //
 //	BlockBytes = layers * key heads * (K + V + scales of both): K and V of PageSize times
 //	           the head's dimension, in int8 with V of positions rounded up to 4, and a
 //	           scale in float32 for each position
-//	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end
+//	KV       = BlockBytes * Blocks + 4 * 32, what attention may read beyond the end; of a
+//	           model with two kinds of attention, sectors (executor.Geometry) instead of blocks
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = matrices, as kernels.Format says of their panels of 32 columns
-//	           + 4 * norms and biases, padded to 32
+//	           + 4 * norms, biases and sinks, padded to 32
+//	           + of each expert its matrices and biases, and what chooses them
 //	NextSet  = Weights * (WeightSets-1)
-//	Slots    = 4 * MaxSlots * (MaxContext + pages of MaxContext)
+//	Slots    = 4 * MaxSlots * (MaxContext + kinds of attention * pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations
 //	             + up to 64 rows of the head
+//	             + with norms of what layers answer: MaxTokens * hidden size
+//	             + with experts: MaxTokens * (experts + 3 * experts a token)
+//	               + rows that experts have at most * (2 * hidden size + an expert's size)
 //	             + with adapters: MaxTokens * padded ranks of the modules of a matrix
 //	             + with contexts beyond 1,024: attention states of all heads of up to 16
 //	               tokens, for each 1,024 of MaxContext)
@@ -95,22 +96,21 @@ func Plan(cfg Config) (Memory, error) {
 // plan is Plan for a Config that has its defaults.
 func (c *Config) plan() (Memory, error) {
 	d := dimsOf(c.Model)
+	l := layoutOf(c, &d)
 	m := Memory{
-		BlockBytes: int64(layoutOf(c, &d).block),
+		pageSize:   c.PageSize,
+		BlockBytes: int64(l.allBlocks()),
 		Weights:    weightBytes(c, &d),
-		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + lines(pages(c.MaxContext, c.PageSize))),
+		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + int64(len(l.groups))*lines(pages(c.MaxContext, c.PageSize))),
 		Work:       workBytes(c, &d),
 		Adapters:   int64(c.MaxAdapters) * adapterBytes(c, &d),
 		Sampling:   sampling.Bytes(d.vocab) * int64(c.Threads),
 	}
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
-	blocks := m.size(c)
-	if blocks < 1 {
-		return m, c.noBlock(m)
+	err := m.sizePool(c, &l)
+	if err != nil {
+		return m, err
 	}
-	m.Blocks = int(blocks)
-	m.KV = poolBytes(blocks, m.BlockBytes)
-	var err error
 	if m.Host, err = c.hostBytes(&m); err != nil {
 		return m, err
 	}
@@ -118,53 +118,6 @@ func (c *Config) plan() (Memory, error) {
 		return m, fmt.Errorf("%w: %d bytes cannot be addressed", ErrMemory, t)
 	}
 	return m, nil
-}
-
-// size is the number of blocks of the pool, beside what else m says is taken.
-func (m *Memory) size(c *Config) int64 {
-	blocks := int64(c.NumBlocks)
-	m.Bound = ByNumBlocks
-	lower := func(n int64, by Bound) {
-		if n < blocks {
-			blocks, m.Bound = n, by
-		}
-	}
-	lower(int64(c.MaxSlots)*int64(pages(c.MaxContext, c.PageSize)), ByUse)
-	if c.MemoryLimit > 0 {
-		lower(c.MemoryLimit/4/m.BlockBytes, ByQuarter)
-	}
-	if c.MaxMemory > 0 {
-		lower((c.MaxMemory-m.Total()-poolBytes(0, 0))/m.BlockBytes, ByMaxMemory)
-	}
-	return blocks
-}
-
-// noBlock says why the pool of m has none.
-func (c *Config) noBlock(m Memory) error {
-	if m.Bound == ByQuarter {
-		return fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
-			ErrMemory, c.PageSize, m.BlockBytes, c.MemoryLimit/4)
-	}
-	return fmt.Errorf("%w: weights and work take %d bytes and a block of %d tokens %d, of %d that may be used; allow more, or use fewer tokens a step",
-		ErrMemory, m.Total(), c.PageSize, m.BlockBytes, c.MaxMemory)
-}
-
-// readBehind is how far behind a page attention may read, since it reads whole tiles: of
-// rows of K in float32, of 4 rows at a time in int8, of scales.
-const readBehind = 4 * kernels.Tile
-
-// poolBytes is the size of a pool, which something follows that may be read.
-func poolBytes(blocks, blockBytes int64) int64 { return lineBytes(blocks*blockBytes + readBehind) }
-
-// hostBytes is the size of the host pool, which shares the limit with all that m has
-// and with what others use.
-func (c *Config) hostBytes(m *Memory) (int64, error) {
-	taken := c.InUse + m.Total()
-	if most := max(0, c.MemoryLimit-taken) / m.BlockBytes; c.MemoryLimit > 0 && int64(c.HostBlocks) > most {
-		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
-			ErrMemory, c.HostBlocks, m.BlockBytes, taken, c.MemoryLimit, most)
-	}
-	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
 }
 
 // weightBytes is the size of all packed weights.

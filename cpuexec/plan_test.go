@@ -3,16 +3,24 @@ package cpuexec
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 )
 
 // TestPlanIsWhatIsTaken sums what New mapped and what was cut out of it, and what the
 // samplers have, over models with and without biases and a tied head.
 func TestPlanIsWhatIsTaken(t *testing.T) {
-	for _, path := range append([]string{"tiny"}, family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")) {
+	paths := []string{"tiny", family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")}
+	for _, m := range familytest.Models(t) {
+		if name := strings.TrimSuffix(m.Name, "-odd"); name != m.Name && !strings.HasPrefix(name, "llama") {
+			paths = append(paths, m.Folder(t))
+		}
+	}
+	for _, path := range paths {
 		c, set := loadModel(t, path)
 		m := *c
 		m.MaxPosition = 4096 // for more than one segment
@@ -178,7 +186,7 @@ func TestRefusedConfigs(t *testing.T) {
 		{"unknown attention", Config{Model: m, Weights: set, Attention: "auto"}, ErrConfig},
 		{"unknown kernels", Config{Model: m, Weights: set, Kernels: "mmx"}, kernels.ErrUnavailable},
 		{"another family", Config{Model: change(func(m *model.Config) { m.Family = "mamba" }), Weights: set}, ErrModel},
-		{"sliding layer", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
+		{"sliding layer without a window", Config{Model: change(func(m *model.Config) { m.Attn = []model.Attention{model.Sliding} }), Weights: set}, ErrModel},
 		{"odd head", Config{Model: change(func(m *model.Config) { m.HeadDim = 15 }), Weights: set}, ErrModel},
 		{"wrong shape", Config{Model: change(func(m *model.Config) { m.Hidden = 80 }), Weights: set}, ErrConfig},
 		{"missing tensor", Config{Model: change(func(m *model.Config) { m.MLPBias = true }), Weights: other}, ErrConfig},

@@ -12,7 +12,7 @@ func (s *step) run(b *executor.Batch, r *executor.Result) error {
 		s.slots[b.Admit[i].Slot].admit(&b.Admit[i], s.adapters.find(b.Admit[i].Adapter))
 	}
 	for _, d := range b.Tables {
-		copy(s.slots[d.Slot].table[d.Index:], d.Blocks)
+		copy(s.slots[d.Slot].tables[d.Group][d.Index:], d.Blocks)
 	}
 	s.open += len(b.Admit) - len(b.Retire)
 	s.pool.SetBusy(s.open > 0)

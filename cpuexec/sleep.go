@@ -51,7 +51,7 @@ func (e *Executor) takeAgain() error {
 		}
 	}
 	if e.step.cache.mem == nil {
-		e.step.cache = newCache(e.kv, e.host, c, &d, e.memory.Blocks)
+		e.step.cache = newCache(e.kv, e.host, c, &d, &e.memory)
 	}
 	for i := range e.places {
 		if err := e.places[i].packAgain(e); err != nil {

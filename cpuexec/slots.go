@@ -7,9 +7,9 @@ import (
 
 // slot is the state of a sequence.
 type slot struct {
-	ids      []int32 // known and sampled
-	table    []int32 // block of each page
-	prompt   int32   // of ids, how many are prompt
+	ids      []int32            // known and sampled
+	tables   [maxGroups][]int32 // per group: block of each page
+	prompt   int32              // of ids, how many are prompt
 	sampling sampling.Params
 	seed     uint64
 	child    int32
@@ -18,12 +18,14 @@ type slot struct {
 	err      error    // of the row that failed: later ones have no token to go on from
 }
 
-// newSlots cuts the slots' memory out of a.
-func newSlots(a *area, c *Config) []slot {
+// newSlots cuts the slots' memory out of a, with tables for so many groups.
+func newSlots(a *area, c *Config, groups int) []slot {
 	slots := make([]slot, c.MaxSlots)
 	for i := range slots {
 		slots[i].ids = cut[int32](a, c.MaxContext)[:0]
-		slots[i].table = cut[int32](a, pages(c.MaxContext, c.PageSize))
+		for g := range groups {
+			slots[i].tables[g] = cut[int32](a, pages(c.MaxContext, c.PageSize))
+		}
 	}
 	return slots
 }
@@ -31,7 +33,7 @@ func newSlots(a *area, c *Config) []slot {
 // admit makes the slot a's sequence, with the adapter that a names.
 func (s *slot) admit(a *executor.Admit, with *adapter) {
 	*s = slot{
-		ids: append(s.ids[:0], a.IDs...), table: s.table,
+		ids: append(s.ids[:0], a.IDs...), tables: s.tables,
 		prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent, adapter: with,
 	}
 }

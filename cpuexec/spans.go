@@ -22,6 +22,12 @@ type span struct {
 	from  int // the first one's number among the tokens
 	count int
 	pos   int // the first one's position
+	cuts  [maxGroups]spanCut
+}
+
+// spanCut is how a span is cut into items in the layers of a group.
+type spanCut struct {
+	first int // segment that any of the span's tokens sees
 	parts int // items: 1, or one for each segment
 	split int // with more than one: which of those that have been split it is
 	at    int // likewise: where its states begin
@@ -30,13 +36,26 @@ type span struct {
 // end is behind the last position that any of u's tokens sees.
 func (u *span) end() int { return u.pos + u.count }
 
+// first is the first position that any of u's tokens sees through a window.
+func (u *span) first(window int) int { return max(0, u.pos-window+1) }
+
 // before is how many of u's tokens see nothing from position p on.
 func (u *span) before(p int) int { return max(0, p-u.pos) }
+
+// until is how many of u's tokens have a window that begins at position p or before.
+func (u *span) until(p, window int) int { return max(0, min(u.count, p+window-u.pos)) }
 
 // item is what a thread takes at a time, for one key head: a span, or a segment of one.
 type item struct {
 	span, segment int
 	cost          int // products of queries and keys, without what all have alike
+}
+
+// round is what the tokens of a step attend to in each layer of a group.
+type round struct {
+	window int
+	items  []item
+	apart  bool // no item reads what another one stores, as blocks that are written have one slot: each stores first
 }
 
 // spanTokens is how many tokens a span has at most.
@@ -59,10 +78,11 @@ func (c *Config) splitSegments(d *dims) int {
 	return n * d.spanTokens()
 }
 
-// laySpans cuts the step's tokens into spans and these into items, the longest first, so
-// that threads that take them as they come end together.
+// laySpans cuts the step's tokens into spans and these, for each group, into items, the
+// longest first, so that threads that take them as they come end together.
 func (s *step) laySpans() {
-	s.spans, s.items, s.apart = s.spans[:0], s.items[:0], true
+	s.spans = s.spans[:0]
+	apart := true
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		if n := len(s.spans); n > 0 {
@@ -71,32 +91,38 @@ func (s *step) laySpans() {
 				u.count++
 				continue
 			}
-			s.apart = s.apart && u.slot != t.slot
+			apart = apart && u.slot != t.slot
 		}
-		s.spans = append(s.spans, span{slot: t.slot, from: i, count: 1, pos: t.pos, parts: 1})
+		s.spans = append(s.spans, span{slot: t.slot, from: i, count: 1, pos: t.pos})
 	}
-	free, split := s.config.splitSegments(&s.dims), 0
-	for i := range s.spans {
-		u := &s.spans[i]
-		if n := segments(u.end(), s.cache.pageSize); n > 1 && n*u.count <= free {
-			free -= n * u.count
-			u.parts, u.split, u.at = n, split, free*s.heads*s.stateLen
-			split++
-			s.apart = false
-		}
-		s.layItems(i, u)
+	for g := range s.rounds {
+		s.rounds[g].apart = apart
+		s.layRound(g)
 	}
-	slices.SortFunc(s.items, func(a, b item) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// layItems adds the items of span i.
-func (s *step) layItems(i int, u *span) {
-	if u.parts == 1 {
-		s.items = append(s.items, item{span: i, cost: u.count * u.end()})
-		return
+// layRound cuts the spans into the items of group g.
+func (s *step) layRound(g int) {
+	r := &s.rounds[g]
+	r.items = r.items[:0]
+	size, free, split := segmentOf(s.cache.pageSize), s.config.splitSegments(&s.dims), 0
+	for i := range s.spans {
+		u := &s.spans[i]
+		c := spanCut{first: u.first(r.window) / size, parts: 1}
+		if n := segments(u.end(), s.cache.pageSize) - c.first; n > 1 && n*u.count <= free {
+			free -= n * u.count
+			c.parts, c.split, c.at = n, split, free*s.heads*s.stateLen
+			split++
+			r.apart = false
+		}
+		u.cuts[g] = c
+		for p := range c.parts {
+			from, to := max(u.first(r.window), (c.first+p)*size), u.end()
+			if p+1 < c.parts {
+				to = (c.first + p + 1) * size
+			}
+			r.items = append(r.items, item{span: i, segment: c.first + p, cost: u.count * (to - from)})
+		}
 	}
-	size := segmentOf(s.cache.pageSize)
-	for p := range u.parts {
-		s.items = append(s.items, item{span: i, segment: p, cost: u.count * min(size, u.end()-p*size)})
-	}
+	slices.SortFunc(r.items, func(a, b item) int { return cmp.Compare(b.cost, a.cost) })
 }

@@ -101,18 +101,19 @@ func TestSpansCoverAll(t *testing.T) {
 		s.laySpans()
 		seen := make([]int, len(s.tokens))
 		states := make([]int, len(s.split)/(s.heads*s.stateLen))
-		for _, it := range s.items {
+		for _, it := range s.rounds[0].items {
 			u := &s.spans[it.span]
-			if u.parts > 1 {
+			cut := &u.cuts[0]
+			if cut.parts > 1 {
 				for i := range u.count {
-					states[u.at/(s.heads*s.stateLen)+it.segment*u.count+i]++
+					states[cut.at/(s.heads*s.stateLen)+it.segment*u.count+i]++
 				}
 			}
 			for i := u.from; i < u.from+u.count; i++ {
 				if s.tokens[i].slot != u.slot || s.tokens[i].pos != u.pos+i-u.from {
 					t.Fatalf("token %d is %+v, its span %+v", i, s.tokens[i], u)
 				}
-				if size := segmentOf(24); u.parts > 1 {
+				if size := segmentOf(24); cut.parts > 1 {
 					seen[i] += max(0, min(size, s.tokens[i].pos+1-it.segment*size))
 				} else {
 					seen[i] += s.tokens[i].pos + 1

@@ -51,14 +51,14 @@ type step struct {
 	samples []sample // rows of logits that are wanted, greedy ones last
 	greedy  []sample // those while they are laid out
 	spans   []span   // of the tokens
-	items   []item   // of the spans
-	apart   bool     // no item reads what another one stores, as blocks that are written have one slot: each stores first
+	rounds  []round  // of the spans, per cache group
 
 	firstGreedy int // of samples
 
 	rotations []rotation                // [kind of attention], or one of all
 	seen      [kernels.Tile + 1][]int32 // [n]: each query of a span sees n positions of a tile
-	qScale    float32                   // log2(e)/sqrt(headDim), folded into the rotation of q
+	qScale    float32                   // of scores, folded into the rotation of q
+	scoreTop  float32                   // that scores are capped at; 0: they are not
 
 	packs rowPacking // of inputs
 
@@ -125,7 +125,6 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		lowWidth: c.lowWidth(&d),
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
-		qScale:   queryScale(d.headDim),
 		packs:    c.packs(),
 
 		residualScale: float32(c.Model.ResidualScale),
@@ -136,6 +135,7 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	if c.MaxAdapters > 0 {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}
+	s.qScale, s.scoreTop = scoreScale(c.Model)
 	s.rotations = rotations(c.Model)
 	s.newSpans()
 	for i := range s.workers {

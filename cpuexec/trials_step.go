@@ -8,12 +8,17 @@ import (
 // first blocks of the cache.
 func (t *trials) spans(to *tuner, f Effort) error {
 	s := t.step
-	n := min(512, s.config.MaxTokens, s.config.MaxContext, len(s.cache.mem)/s.cache.block*s.cache.pageSize)
+	number := s.cache.layers[0].group
+	group := &s.cache.groups[number]
+	n := min(512, s.config.MaxTokens, s.config.MaxContext, len(s.cache.mem)/group.block*s.cache.pageSize)
 	q := question{
 		key:    fmt.Sprintf("%d heads over %d of %d in %s, pages of %d, %d rounds, tokens that attend together", s.heads, s.kvHeads, s.headDim, s.config.KVType, s.cache.pageSize, f.rounds()),
 		def:    s.spanTokens(),
 		set:    func(v int) { s.spanLen = v; s.laySpans() },
 		rounds: f.rounds(), longest: f.longest(),
+	}
+	if group.window < n {
+		q.key += fmt.Sprintf(", the last %d", group.window)
 	}
 	for _, v := range []int{q.def / 2, q.def / 4} {
 		if v > 0 && s.config.Attention == Tiled {
@@ -26,15 +31,17 @@ func (t *trials) spans(to *tuner, f Effort) error {
 		return s.pool.Run(attend)
 	}
 	slot := &s.slots[0]
+	table := slot.tables[number]
 	s.tokens = s.tokens[:n]
 	for i := range s.tokens {
 		s.tokens[i] = token{slot: slot, pos: i}
-		slot.table[i/s.cache.pageSize] = int32(i / s.cache.pageSize)
+		table[i/s.cache.pageSize] = int32(i / s.cache.pageSize)
 	}
 	defer func() {
-		clear(slot.table)
+		clear(table)
 		clear(s.tokens)
-		s.spans, s.items = s.spans[:0], s.items[:0]
+		s.tokens = s.tokens[:0]
+		s.laySpans()
 	}()
 	s.threads = len(s.workers)
 	if err := s.pool.Run(func(id int) { s.store(id, 0) }); err != nil {

@@ -33,21 +33,26 @@ func (k *Steps) product(op Operation, m *matrix, ops, times int64) {
 
 // countAttention adds what attention had to do.
 func (s *step) countAttention(k *Steps) {
-	seen, read, distinct := 0, 0, 0
-	for i := range s.tokens {
-		seen += s.tokens[i].pos + 1
-	}
-	for i := range s.spans {
-		u := &s.spans[i]
-		n := pages(u.end(), s.cache.pageSize)
-		read += n
-		if i+1 == len(s.spans) || s.spans[i+1].slot != u.slot { // a sequence's last
-			distinct += n
+	for g := range s.cache.groups {
+		group := &s.cache.groups[g]
+		seen, read, distinct, first := 0, 0, 0, 0
+		for i := range s.tokens {
+			seen += min(s.tokens[i].pos+1, group.window)
 		}
+		for i := range s.spans {
+			u := &s.spans[i]
+			from, end := u.first(group.window)/s.cache.pageSize, pages(u.end(), s.cache.pageSize)
+			read += end - from
+			if i == 0 || s.spans[i-1].slot != u.slot { // a sequence's first
+				first = from
+			}
+			if i+1 == len(s.spans) || s.spans[i+1].slot != u.slot { // its last
+				distinct += end - first
+			}
+		}
+		k.Work[OpAttention].add(int64(4*seen*group.layers*s.attnDim()), int64(read*group.block), s.cache.kvType == KVInt8)
+		k.Footprint += int64(distinct * group.block)
 	}
-	page := s.layers * s.cache.page
-	k.Work[OpAttention].add(int64(4*seen*s.layers*s.attnDim()), int64(read*page), s.cache.kvType == KVInt8)
-	k.Footprint += int64(distinct * page)
 }
 
 func (w *Work) add(ops, bytes int64, integer bool) {

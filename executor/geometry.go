@@ -49,6 +49,25 @@ func (c Geometry) WholeBlocks(sectors int) int {
 	return int(c.SectorBytes() * int64(sectors) / c.wholeBlock())
 }
 
+// Sectors is how many sectors give every group so many blocks at the same time.
+func (c Geometry) Sectors(blocks int) int {
+	sectors := 0
+	for g := range c.Layers {
+		per := c.PerSector(g)
+		sectors += (blocks + per - 1) / per
+	}
+	return sectors
+}
+
+// Blocks is the most blocks that so many sectors give every group at the same time.
+func (c Geometry) Blocks(sectors int) int {
+	n := c.WholeBlocks(sectors)
+	for c.Sectors(n) > sectors {
+		n--
+	}
+	return n
+}
+
 // wholeBlock is the size of a page of every layer of every group.
 func (c Geometry) wholeBlock() int64 {
 	layers := 0

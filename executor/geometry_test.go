@@ -36,3 +36,16 @@ func TestSectorsHoldWholeBlocks(t *testing.T) {
 		t.Errorf("no blocks take %d sectors, want 1", n)
 	}
 }
+
+// TestBlocksOfSectors: as many blocks of every group as fit, and not one more.
+func TestBlocksOfSectors(t *testing.T) {
+	for _, layers := range [][]int{{3, 15}, {4, 22}, {5, 29}, {13, 13}, {1, 2}} {
+		c := Geometry{PageSize: 16, PageBytes: 192, Layers: layers}
+		for sectors := range 300 {
+			n := c.Blocks(sectors)
+			if c.Sectors(n) > sectors || c.Sectors(n+1) <= sectors {
+				t.Fatalf("%v: %d sectors have %d blocks of every group, which take %d, and one more %d", layers, sectors, n, c.Sectors(n), c.Sectors(n+1))
+			}
+		}
+	}
+}

@@ -179,7 +179,7 @@ func (m measurement) String() string {
 
 // fits refuses requests that would be cut short.
 func fits(requests []engine.Request, info engine.Info) error {
-	room := min(info.MaxContext, info.Blocks*info.PageSize+1) // the last token needs no place
+	room := min(info.MaxContext, info.CacheTokens+1) // the last token needs no place
 	for i, r := range requests {
 		if r.MaxNewTokens > room || len(r.PromptIDs)+r.MaxNewTokens > room {
 			return badUsage("request %d of the workload has %d prompt tokens and %d to generate: there is room for %d, by %s",

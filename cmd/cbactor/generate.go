@@ -230,8 +230,8 @@ func (c *cli) neverBegun(ctx context.Context, in *input, json bool, tally *show.
 
 // limitOf is what ends an answer before its own limit, whichever is smaller.
 func limitOf(info engine.Info) string {
-	if cache := info.Blocks * info.PageSize; cache+1 < info.MaxContext { // the last token needs no room
-		return fmt.Sprintf("the cache of %d tokens: more blocks are --num-blocks", cache)
+	if info.CacheTokens+1 < info.MaxContext { // the last token needs no room
+		return fmt.Sprintf("the cache of %d tokens: more blocks are --num-blocks", info.CacheTokens)
 	}
 	return fmt.Sprintf("the context of %d tokens", info.MaxContext)
 }

@@ -124,7 +124,7 @@ func forms(s *Set) []form {
 				if next >= 0 {
 					hint = mem[next/4:]
 				}
-				s.Attend(q, mem[at/4:], mem[at/4+dim*Tile:], hint, states, Tile, n, dim)
+				s.Attend(q, mem[at/4:], mem[at/4+dim*Tile:], hint, states, Tile, n, dim, 0)
 			}
 		}},
 		{"bf16", func(dim int) int { return 4 * dim * Tile }, func(mem, q, states []float32, n []int32, dim int) func(at, next int) {
@@ -134,7 +134,7 @@ func forms(s *Set) []form {
 				if next >= 0 {
 					hint = halves[next/2:]
 				}
-				s.AttendBF16(q, halves[at/2:], halves[at/2+dim*Tile:], hint, states, Tile, n, dim)
+				s.AttendBF16(q, halves[at/2:], halves[at/2+dim*Tile:], hint, states, Tile, n, dim, 0)
 			}
 		}},
 		{"int8", func(dim int) int { return 2*dim*Tile + 8*Tile }, func(mem, q, states []float32, n []int32, dim int) func(at, next int) {
@@ -149,7 +149,7 @@ func forms(s *Set) []form {
 					hint = bytes[next:]
 				}
 				scales := mem[(at+2*dim*Tile)/4:]
-				s.AttendInt8(packed, bytes[at:], bytes[at+dim*Tile:], hint, scales, scales[Tile:], states, Tile, n, dim)
+				s.AttendInt8(packed, bytes[at:], bytes[at+dim*Tile:], hint, scales, scales[Tile:], states, Tile, n, dim, 0)
 			}
 		}},
 	}

@@ -39,7 +39,7 @@ func boundCase(t *testing.T, r *rand.Rand, s *Set, dim, n int, size float32) {
 		state, out := make([]float32, StateLen(dim)), make([]float32, dim)
 		ResetState(state)
 		for at := 0; at < n; at += Tile {
-			typ.attend(s, p, q, state, at, []int32{int32(min(Tile, n-at))})
+			typ.attend(s, p, q, state, at, []int32{int32(min(Tile, n-at))}, 0)
 		}
 		FinishState(state, out)
 		bound := 2e-6
@@ -109,7 +109,7 @@ func TestAttendMean(t *testing.T) {
 		}
 		state, out := make([]float32, StateLen(dim)), make([]float32, dim)
 		ResetState(state)
-		attendTypes[2].attend(s, p, random(r, dim), state, 0, []int32{Tile})
+		attendTypes[2].attend(s, p, random(r, dim), state, 0, []int32{Tile}, 0)
 		FinishState(state, out)
 		for d, w := range want {
 			if math.Abs(float64(out[d])-w) > 127*float64(p.vs[0])/weightTop {
@@ -137,7 +137,7 @@ func TestLargestScores(t *testing.T) {
 			set.QuantiseQuery(q, packed)
 			state := make([]float32, StateLen(dim))
 			ResetState(state)
-			set.AttendInt8(packed, k, v, nil, scales, scales, state, pitch, []int32{2}, dim)
+			set.AttendInt8(packed, k, v, nil, scales, scales, state, pitch, []int32{2}, dim, 0)
 			FinishState(state, out)
 			if off := math.Abs(float64(out[dim-1] - want)); !(off < 1e-3) {
 				t.Errorf("%s: queries of %v answer %v, want %v", set.Name, sign, out[dim-1], want)

@@ -53,7 +53,7 @@ const weightTop = 32767
 // attendInt8Go is AttendInt8. Scores are exact products of integers, times both scales.
 // The weights times V's scales become integers relative to their largest, so that the
 // weighted sum of a tile is exact too, and is added as one.
-func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int) {
+func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int, top float32) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*QueryLen(dim):][:QueryLen(dim)]
@@ -67,6 +67,9 @@ func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch 
 		scale := float32At(q, 4*dim)
 		for j := range n {
 			state[stateP+j] = float32(sums[j]) * float32(scale*kScales[j])
+		}
+		if top != 0 {
+			capScores(state[stateP:][:n], top)
 		}
 		soften(state, int(n))
 		var weights [Tile]int32

@@ -54,20 +54,20 @@ func (p *testPage) put(k, v []float32, at int) {
 // attendTypes are the kernels of a Set, over a testPage from a position on.
 var attendTypes = []struct {
 	name   string
-	attend func(s *Set, p *testPage, q, states []float32, at int, n []int32)
+	attend func(s *Set, p *testPage, q, states []float32, at int, n []int32, top float32)
 }{
-	{"f32", func(s *Set, p *testPage, q, states []float32, at int, n []int32) {
-		s.Attend(q, p.k[at:], p.v[at*p.dim:], nil, states, p.pitch, n, p.dim)
+	{"f32", func(s *Set, p *testPage, q, states []float32, at int, n []int32, top float32) {
+		s.Attend(q, p.k[at:], p.v[at*p.dim:], nil, states, p.pitch, n, p.dim, top)
 	}},
-	{"bf16", func(s *Set, p *testPage, q, states []float32, at int, n []int32) {
-		s.AttendBF16(q, p.k16[at:], p.v16[at*p.dim:], p.k16, states, p.pitch, n, p.dim)
+	{"bf16", func(s *Set, p *testPage, q, states []float32, at int, n []int32, top float32) {
+		s.AttendBF16(q, p.k16[at:], p.v16[at*p.dim:], p.k16, states, p.pitch, n, p.dim, top)
 	}},
-	{"int8", func(s *Set, p *testPage, q, states []float32, at int, n []int32) {
+	{"int8", func(s *Set, p *testPage, q, states []float32, at int, n []int32, top float32) {
 		packed := make([]byte, len(n)*QueryLen(p.dim))
 		for r := range n {
 			s.QuantiseQuery(q[r*p.dim:][:p.dim], packed[r*QueryLen(p.dim):][:QueryLen(p.dim)])
 		}
-		s.AttendInt8(packed, p.k8[4*at:], p.v8[at*p.dim:], nil, p.ks[at:], p.vs[at:], states, p.pitch, n, p.dim)
+		s.AttendInt8(packed, p.k8[4*at:], p.v8[at*p.dim:], nil, p.ks[at:], p.vs[at:], states, p.pitch, n, p.dim, top)
 	}},
 }
 
@@ -120,7 +120,7 @@ func manyRows(t *testing.T, r *rand.Rand, s *Set, rows, pitch, dim int, strangel
 		q = strange(r, q)
 	}
 	for _, typ := range attendTypes {
-		size := StateLen(dim)
+		size, top := StateLen(dim), []float32{0, 7.5}[r.IntN(2)]
 		got, want, alone := make([]float32, rows*size), make([]float32, rows*size), make([]float32, rows*size)
 		for i := range rows {
 			ResetState(got[i*size:][:size])
@@ -132,12 +132,12 @@ func manyRows(t *testing.T, r *rand.Rand, s *Set, rows, pitch, dim int, strangel
 			for i := range n {
 				n[i] = int32(1 + r.IntN(min(Tile, written-at)))
 			}
-			typ.attend(s, p, q, got, at, n)
-			typ.attend(generic, p, q, want, at, n)
+			typ.attend(s, p, q, got, at, n, top)
+			typ.attend(generic, p, q, want, at, n, top)
 			for i := range n {
-				typ.attend(s, p, q[i*dim:], alone[i*size:][:size], at, n[i:][:1])
+				typ.attend(s, p, q[i*dim:], alone[i*size:][:size], at, n[i:][:1], top)
 			}
-			what := fmt.Sprintf("%s: %d rows, pitch %d, dim %d, from %d", typ.name, rows, pitch, dim, at)
+			what := fmt.Sprintf("%s: %d rows, pitch %d, dim %d, from %d, top %v", typ.name, rows, pitch, dim, at, top)
 			sameStates(t, what, got, want, dim)
 			sameNumbers(t, what+", alone", alone, got)
 		}
@@ -184,8 +184,8 @@ func TestAttendIgnoresWhatIsNotSeen(t *testing.T) {
 				ResetState(got[i*size:][:size])
 			}
 			copy(want, got)
-			typ.attend(s, clean, q, want, 0, n)
-			typ.attend(s, dirty, q, got, 0, n)
+			typ.attend(s, clean, q, want, 0, n, 0)
+			typ.attend(s, dirty, q, got, 0, n, 0)
 			for i := range n {
 				if n[i] <= 10 {
 					sameBits(t, fmt.Sprintf("%s %s row %d", s.Name, typ.name, i), got[i*size:][:size], want[i*size:][:size])

@@ -54,10 +54,3 @@ func sigmoid(x float32) float32 {
 	}
 	return 1 / (1 + exp2(x))
 }
-
-// Cap makes top*tanh(x/top) of each x, within 2e-7 of top.
-func Cap(x []float32, top float32) {
-	for i, v := range x {
-		x[i] = top * (2*sigmoid(float32(v/top)*(2*negLog2e)) - 1)
-	}
-}

@@ -44,17 +44,17 @@ func gemmGo(w, x, out []float32, k, rows, xStride, outStride int) {
 }
 
 // attendGo is Attend.
-func attendGo(q, k, v, _, states []float32, kPitch int, n []int32, dim int) {
-	attendPlainly(addProducts, q, k, v, states, kPitch, n, dim)
+func attendGo(q, k, v, _, states []float32, kPitch int, n []int32, dim int, top float32) {
+	attendPlainly(addProducts, q, k, v, states, kPitch, n, dim, top)
 }
 
 // attendBF16Go is AttendBF16: the same over numbers that are widened.
-func attendBF16Go(q []float32, k, v, _ []uint16, states []float32, kPitch int, n []int32, dim int) {
-	attendPlainly(addWidened, q, k, v, states, kPitch, n, dim)
+func attendBF16Go(q []float32, k, v, _ []uint16, states []float32, kPitch int, n []int32, dim int, top float32) {
+	attendPlainly(addWidened, q, k, v, states, kPitch, n, dim, top)
 }
 
 // attendPlainly attends row after row; add adds x[i]*f to sums[i], rounded once.
-func attendPlainly[T float32 | uint16](add func(sums []float32, x []T, f float32), q []float32, k, v []T, states []float32, kPitch int, n []int32, dim int) {
+func attendPlainly[T float32 | uint16](add func(sums []float32, x []T, f float32), q []float32, k, v []T, states []float32, kPitch int, n []int32, dim int, top float32) {
 	size := StateLen(dim)
 	for r, n := range n {
 		state, q := states[r*size:][:size], q[r*dim:][:dim]
@@ -62,6 +62,9 @@ func attendPlainly[T float32 | uint16](add func(sums []float32, x []T, f float32
 		clear(scores)
 		for d, x := range q {
 			add(scores, k[d*kPitch:][:n], x)
+		}
+		if top != 0 {
+			capScores(scores, top)
 		}
 		soften(state, int(n))
 		for j, p := range scores {

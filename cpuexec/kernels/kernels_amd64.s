@@ -1449,6 +1449,170 @@ weighted3BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
+// func capAVX2(states *float32, rows int64, stateSize int64, top float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·capAVX2(SB), NOSPLIT, $0-28
+	MOVQ         states+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stateSize+16(FP), DX
+	VBROADCASTSS top+24(FP), Y5
+	VBROADCASTSS constants<>+44(SB), Y4
+	VBROADCASTSS constants<>+120(SB), Y6
+	VBROADCASTSS constants<>+124(SB), Y7
+	VBROADCASTSS constants<>+128(SB), Y8
+	VBROADCASTSS constants<>+132(SB), Y9
+
+capAVX2_row:
+	VMULPS       128(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 128(AX)
+	VMULPS       160(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 160(AX)
+	VMULPS       192(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 192(AX)
+	VMULPS       224(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 224(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capAVX2_row
+	VZEROUPPER
+	RET
+
+DATA constants<>+0(SB)/4, $0x3f800001
+DATA constants<>+4(SB)/4, $0x3f317218
+DATA constants<>+8(SB)/4, $0x3e75fc83
+DATA constants<>+12(SB)/4, $0x3d6357b6
+DATA constants<>+16(SB)/4, $0x3c1e8838
+DATA constants<>+20(SB)/4, $0x3aaf8448
+DATA constants<>+24(SB)/4, $0x0000007f
+DATA constants<>+28(SB)/4, $0xc2800000
+DATA constants<>+32(SB)/4, $0xc2fc0000
+DATA constants<>+36(SB)/4, $0x42fc0000
+DATA constants<>+40(SB)/4, $0xbfb8aa3b
+DATA constants<>+44(SB)/4, $0x3f800000
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+DATA constants<>+96(SB)/4, $0x3f317218
+DATA constants<>+100(SB)/4, $0x3e75fdef
+DATA constants<>+104(SB)/4, $0x3d6357b7
+DATA constants<>+108(SB)/4, $0x3c1d95d0
+DATA constants<>+112(SB)/4, $0x3aaf83da
+DATA constants<>+116(SB)/4, $0x3921847d
+DATA constants<>+120(SB)/4, $0x4038aa3b
+DATA constants<>+124(SB)/4, $0xc1f00000
+DATA constants<>+128(SB)/4, $0x41f00000
+DATA constants<>+132(SB)/4, $0x40000000
+GLOBL constants<>(SB), RODATA|NOPTR, $136
+
 // func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softenAVX2(SB), NOSPLIT, $0-40
@@ -1613,32 +1777,6 @@ softenAVX2_out:
 	JNZ     softenAVX2_row
 	VZEROUPPER
 	RET
-
-DATA constants<>+0(SB)/4, $0x3f800001
-DATA constants<>+4(SB)/4, $0x3f317218
-DATA constants<>+8(SB)/4, $0x3e75fc83
-DATA constants<>+12(SB)/4, $0x3d6357b6
-DATA constants<>+16(SB)/4, $0x3c1e8838
-DATA constants<>+20(SB)/4, $0x3aaf8448
-DATA constants<>+24(SB)/4, $0x0000007f
-DATA constants<>+28(SB)/4, $0xc2800000
-DATA constants<>+32(SB)/4, $0xc2fc0000
-DATA constants<>+36(SB)/4, $0x42fc0000
-DATA constants<>+40(SB)/4, $0xbfb8aa3b
-DATA constants<>+44(SB)/4, $0x3f800000
-DATA constants<>+48(SB)/4, $0x7fffffff
-DATA constants<>+52(SB)/4, $0x0da24260
-DATA constants<>+56(SB)/4, $0x46fffe00
-DATA constants<>+60(SB)/4, $0x38000100
-DATA constants<>+64(SB)/4, $0x467efc00
-DATA constants<>+68(SB)/4, $0x38808285
-DATA constants<>+72(SB)/4, $0x42fe0000
-DATA constants<>+76(SB)/4, $0x3c010204
-DATA constants<>+80(SB)/4, $0x00000040
-DATA constants<>+84(SB)/4, $0x00000001
-DATA constants<>+88(SB)/4, $0x00007fff
-DATA constants<>+92(SB)/4, $0x00000040
-GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -6528,6 +6666,80 @@ weighted6BF16AVX512_chunk1_position:
 	JMP          weighted6BF16AVX512_chunk1
 
 weighted6BF16AVX512_chunk1_end:
+	VZEROUPPER
+	RET
+
+// func capAVX512(states *float32, rows int64, stateSize int64, top float32)
+// Requires: AVX, AVX512F
+TEXT ·capAVX512(SB), NOSPLIT, $0-28
+	MOVQ         states+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stateSize+16(FP), DX
+	VBROADCASTSS top+24(FP), Z5
+	VBROADCASTSS constants<>+44(SB), Z4
+	VBROADCASTSS constants<>+120(SB), Z6
+	VBROADCASTSS constants<>+124(SB), Z7
+	VBROADCASTSS constants<>+128(SB), Z8
+	VBROADCASTSS constants<>+132(SB), Z9
+
+capAVX512_row:
+	VMULPS       128(AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, 128(AX)
+	VMULPS       192(AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, 192(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capAVX512_row
 	VZEROUPPER
 	RET
 

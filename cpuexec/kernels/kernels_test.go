@@ -154,8 +154,8 @@ func attendCase(t *testing.T, r *rand.Rand, s *Set, dim, pitch, n int) {
 			k, v = append(k, random(r, dim)), append(v, random(r, dim))
 		}
 		kp, vp := page(k[at:], v[at:], pitch, dim)
-		s.Attend(q, kp, vp, nil, got, pitch, []int32{int32(some)}, dim)
-		attendGo(q, kp, vp, nil, want, pitch, []int32{int32(some)}, dim)
+		s.Attend(q, kp, vp, nil, got, pitch, []int32{int32(some)}, dim, 0)
+		attendGo(q, kp, vp, nil, want, pitch, []int32{int32(some)}, dim, 0)
 		sameBits(t, what, got, want)
 	}
 	out := make([]float32, dim)
@@ -174,7 +174,7 @@ func TestAttendKeepsNaN(t *testing.T) {
 		k[5*32+9] = float32(math.NaN())
 		state, out := make([]float32, StateLen(16)), make([]float32, 16)
 		ResetState(state)
-		s.Attend(q, k, v, nil, state, 32, []int32{32}, 16)
+		s.Attend(q, k, v, nil, state, 32, []int32{32}, 16, 0)
 		FinishState(state, out)
 		if i := slices.IndexFunc(out, func(x float32) bool { return x == x }); i >= 0 {
 			t.Errorf("%s: out[%d] = %v of a NaN key", s.Name, i, out[i])

@@ -12,6 +12,9 @@ const Panel = 32
 // Tile is the largest number of positions that one call of Attend adds.
 const Tile = 32
 
+// Group is how many positions of V lie together in a cache in int8.
+const Group = 4
+
 // ErrUnavailable is the answer to a name that is not a Set of this CPU.
 var ErrUnavailable = errors.New("instruction set is not available")
 
@@ -45,21 +48,22 @@ type Set struct {
 
 	// Attend adds a tile of positions, 1 to Tile, to the states of len(n) queries: query
 	// r, q[r*dim:], sees the first n[r], 1 or more, and its state is states[r*StateLen(dim):].
-	// Queries are scaled by log2(e)/sqrt(dim). k[d*kPitch+j] is K of position j,
+	// Queries are scaled by log2(e) times what the model scales scores with; or, with top
+	// not 0, for scores that become top*tanh(score). k[d*kPitch+j] is K of position j,
 	// v[j*dim+d] is V. Up to Tile floats are read in each row of k, and so behind
 	// its end, whatever n is. What a query answers does not depend on the others. next is
 	// what the call behind reads, from K on and in one piece, as it lies where K of Tile
 	// positions is followed by V; it is fetched meanwhile: a hint, or nil.
-	Attend func(q, k, v, next, states []float32, kPitch int, n []int32, dim int)
+	Attend func(q, k, v, next, states []float32, kPitch int, n []int32, dim int, top float32)
 
 	// AttendBF16 is Attend for a cache in bf16.
-	AttendBF16 func(q []float32, k, v, next []uint16, states []float32, kPitch int, n []int32, dim int)
+	AttendBF16 func(q []float32, k, v, next []uint16, states []float32, kPitch int, n []int32, dim int, top float32)
 
 	// AttendInt8 is Attend for a cache in int8 and queries of QuantiseQuery, QueryLen(dim)
 	// bytes each: k[d/4*4*kPitch+4*j+d%4] is K of position j plus 128, v[j/4*4*dim+4*d+j%4]
 	// is V, of a multiple of 4 positions, and kScales and vScales are those of the positions.
 	// 4*Tile bytes are read of K of 4 dimensions. dim is a multiple of 4, MaxInt8Dim at most.
-	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int)
+	AttendInt8 func(q, k, v, next []byte, kScales, vScales, states []float32, kPitch int, n []int32, dim int, top float32)
 
 	// QuantiseQuery packs a scaled query, of a multiple of 4 elements, for AttendInt8.
 	QuantiseQuery func(q []float32, dst []byte)

@@ -49,6 +49,18 @@ func FinishState(state, out []float32) {
 	}
 }
 
+// FinishSink is FinishState where the softmax has one score more, of a position without
+// a value; sink is it, times log2(e).
+func FinishSink(state, out []float32, sink float32) {
+	top := max(state[stateMax], sink)
+	old := weigh(state[stateMax], top)
+	sum := float32(fold((*[lanes]float32)(state[stateSum:]))*old) + weigh(sink, top)
+	scale := old / sum
+	for d, v := range state[stateOut:][:len(out)] {
+		out[d] = v * scale
+	}
+}
+
 // fold adds up 16 lanes: lane i and i+8, then i and i+4, and so on.
 func fold(sums *[lanes]float32) float32 {
 	t := *sums

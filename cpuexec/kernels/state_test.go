@@ -27,7 +27,7 @@ func TestMergeState(t *testing.T) {
 				ks, vs = append(ks, k), append(vs, random(r, dim))
 			}
 			kp, vp := page(ks[p*n:], vs[p*n:], n, dim)
-			attendGo(q, kp, vp, nil, state, n, []int32{n}, dim)
+			attendGo(q, kp, vp, nil, state, n, []int32{n}, dim, 0)
 			if p == 0 {
 				merged = state
 				continue
@@ -54,7 +54,7 @@ func TestMergeStateKeepsNaN(t *testing.T) {
 			if i == side {
 				k[3*Tile] = float32(math.NaN())
 			}
-			attendGo(k[:16], k, k, nil, s, Tile, []int32{Tile}, 16)
+			attendGo(k[:16], k, k, nil, s, Tile, []int32{Tile}, 16, 0)
 		}
 		MergeState(states[0], states[1])
 		out := make([]float32, 16)

@@ -109,6 +109,11 @@ func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitc
 //go:noescape
 func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 
+// capAVX2 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
+//
+//go:noescape
+func capAVX2(states *float32, rows int64, stateSize int64, top float32)
+
 // softenAVX2 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
 //
@@ -385,6 +390,11 @@ func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPi
 //
 //go:noescape
 func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
+
+// capAVX512 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
+//
+//go:noescape
+func capAVX512(states *float32, rows int64, stateSize int64, top float32)
 
 // softenAVX512 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.

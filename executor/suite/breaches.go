@@ -88,9 +88,9 @@ func badTables(info executor.Info, s *sequence) []breach {
 		{"table of a slot not open", tables(executor.Table{Slot: s.slot + 1, Blocks: []int32{0}})},
 		{"block that is not there", tables(executor.Table{Slot: s.slot, Blocks: []int32{blocks}})},
 		{"negative block", tables(executor.Table{Slot: s.slot, Blocks: []int32{-1}})},
-		{"table with a hole", tables(executor.Table{Slot: s.slot, Index: int32(len(s.table)) + 1, Blocks: []int32{0}})},
+		{"table with a hole", tables(executor.Table{Slot: s.slot, Index: int32(len(s.tables[0])) + 1, Blocks: []int32{0}})},
 		{"negative index", tables(executor.Table{Slot: s.slot, Index: -1, Blocks: []int32{0}})},
-		{"group that is not there", tables(executor.Table{Slot: s.slot, Group: 1, Blocks: []int32{0}})},
+		{"group that is not there", tables(executor.Table{Slot: s.slot, Group: int32(len(info.Groups)), Blocks: []int32{0}})},
 		{"copy to nowhere", copies(executor.Copy{From: 0, To: blocks})},
 		{"copy of a block to itself", copies(executor.Copy{From: 1, To: 1})},
 	}
@@ -98,7 +98,7 @@ func badTables(info executor.Info, s *sequence) []breach {
 
 // badTogether are rows that do not go with the sequence that comes with them.
 func badTogether(info executor.Info, s *sequence) []breach {
-	admit, last := newcomer(s), int32(info.Groups[0].Blocks)-1
+	admit := newcomer(s)
 	return []breach{
 		{"row without blocks", func(b *executor.Batch) {
 			b.Admit = []executor.Admit{admit}
@@ -106,13 +106,21 @@ func badTogether(info executor.Info, s *sequence) []breach {
 		}},
 		{"sample before the last id", func(b *executor.Batch) {
 			b.Admit = []executor.Admit{admit}
-			b.Tables = []executor.Table{{Slot: admit.Slot, Blocks: []int32{last}}}
+			b.Tables = lastBlocks(info, admit.Slot)
 			b.Rows = []executor.Row{{Slot: admit.Slot, Count: 2, Sample: true, Mask: -1}}
 		}},
 		{"more tokens than a step has", func(b *executor.Batch) {
 			b.Admit = []executor.Admit{admit}
-			b.Tables = []executor.Table{{Slot: admit.Slot, Blocks: []int32{last}}}
+			b.Tables = lastBlocks(info, admit.Slot)
 			b.Rows = []executor.Row{{Slot: admit.Slot, Count: int32(info.MaxTokens) + 1, Mask: -1}}
 		}},
 	}
+}
+
+// lastBlocks give a slot a block of every group.
+func lastBlocks(info executor.Info, slot executor.Slot) (tables []executor.Table) {
+	for g := range info.Groups {
+		tables = append(tables, executor.Table{Slot: slot, Group: int32(g), Blocks: []int32{int32(info.Groups[g].Blocks) - 1}})
+	}
+	return tables
 }

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
@@ -28,15 +29,17 @@ type policy struct {
 	shuffle  uint64 // seed of the order in which blocks are handed out; 0: ascending
 }
 
-// driver is a scheduler without any wisdom. It never preempts: the pool is large.
+// driver is a scheduler without any wisdom. It never preempts: the pool is large. Blocks
+// behind a window are handed out again as soon as the step is done that leaves them there.
 type driver struct {
 	t      *testing.T
 	ex     executor.Executor
 	info   executor.Info
 	step   uint64
 	epoch  uint32 // that plans name
-	free   []int32
-	host   []int32 // free blocks of the host pool, for those who swap
+	blocks *blocks
+	keep   bool      // what lies behind a window, for others
+	host   [][]int32 // per group, free blocks of the host pool, for those who swap
 	slots  []executor.Slot
 	active []*sequence
 	flying []*plan
@@ -45,10 +48,7 @@ type driver struct {
 
 func newDriver(t *testing.T, ex executor.Executor) *driver {
 	t.Helper()
-	d := &driver{t: t, ex: ex, info: ex.Info(), epoch: 1}
-	for i := range d.info.Groups[0].Blocks {
-		d.free = append(d.free, int32(i))
-	}
+	d := &driver{t: t, ex: ex, info: ex.Info(), epoch: 1, blocks: newBlocks(t, ex.Info())}
 	for i := range d.info.MaxSlots {
 		d.slots = append(d.slots, executor.Slot(i))
 	}
@@ -59,8 +59,7 @@ func newDriver(t *testing.T, ex executor.Executor) *driver {
 func (d *driver) run(requests []request, p policy) []*sequence {
 	d.t.Helper()
 	if p.shuffle != 0 {
-		r := rand.New(rand.NewPCG(p.shuffle, 1))
-		r.Shuffle(len(d.free), func(i, j int) { d.free[i], d.free[j] = d.free[j], d.free[i] })
+		d.blocks.shuffle(rand.New(rand.NewPCG(p.shuffle, 1)))
 	}
 	done := make([]*sequence, len(requests))
 	for waiting := 0; ; {
@@ -108,9 +107,26 @@ func (d *driver) finish() {
 		if s.err == nil {
 			s.err = row.Err
 		}
+		d.recede(s, int(b.batch.Rows[i].Start+b.batch.Rows[i].Count))
 	}
 	for _, s := range b.ended {
 		d.slots = append(d.slots, s.slot)
-		d.free = append(d.free, s.table...)
+		for g, table := range s.tables {
+			d.blocks.give(g, table)
+		}
+	}
+}
+
+// recede takes from s what no position from p on attends to.
+func (d *driver) recede(s *sequence, p int) {
+	for g, table := range s.tables {
+		behind := table[:min(d.blocks.behind(g, p), len(table))]
+		if d.keep {
+			continue
+		}
+		d.blocks.give(g, slices.Clone(behind))
+		for i := range behind {
+			behind[i] = gone
+		}
 	}
 }

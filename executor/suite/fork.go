@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
@@ -27,6 +28,7 @@ func testFork(t *testing.T, newExecutor Make) {
 // forkAll generates requests, of which the first is the parent of the others.
 func forkAll(d *driver, requests []request) [][]int32 {
 	d.t.Helper()
+	d.keep = true // for the children
 	p := d.newPlan()
 	parent := d.admit(&p.batch, &requests[0])
 	family := []*sequence{parent}
@@ -34,8 +36,10 @@ func forkAll(d *driver, requests []request) [][]int32 {
 	for i := range requests[1:] {
 		child := d.admit(&p.batch, &requests[i+1])
 		p.batch.Admit[i+1].Parent = parent.slot
-		child.table = append(child.table, parent.table...)
-		p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: child.slot, Blocks: parent.table})
+		for g, table := range parent.tables {
+			child.tables[g] = slices.Clone(table)
+			p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: child.slot, Group: int32(g), Blocks: table})
+		}
 		child.next = len(child.ids)
 		d.addRow(p, child, 0)
 		family = append(family, child)
@@ -64,16 +68,16 @@ func forkAll(d *driver, requests []request) [][]int32 {
 	return out
 }
 
-// ownTail gives a child its own copy of the last block if more is to be written
-// to it.
+// ownTail gives a child its own copies of the last blocks if more is to be written
+// to them.
 func (d *driver) ownTail(p *plan, child *sequence) {
 	if child.next%d.info.PageSize == 0 {
 		return
 	}
-	last := len(child.table) - 1
-	block := d.free[0]
-	d.free = d.free[1:]
-	p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyFork, From: child.table[last], To: block})
-	p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: child.slot, Index: int32(last), Blocks: []int32{block}})
-	child.table[last] = block
+	for g, table := range child.tables {
+		last, block := len(table)-1, d.blocks.take(g, 1)
+		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyFork, Group: int32(g), From: table[last], To: block[0]})
+		p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: child.slot, Group: int32(g), Index: int32(last), Blocks: block})
+		table[last] = block[0]
+	}
 }

@@ -57,16 +57,20 @@ func testSlotReuse(t *testing.T, newExecutor Make) {
 // testSharedPrefix starts a request behind blocks that another one wrote.
 func testSharedPrefix(t *testing.T, newExecutor Make) {
 	d := newDriver(t, open(t, newExecutor, small))
+	d.keep = true // what others take
 	r := prompts(d.info, 19)
 	first := d.run(r, alone)[0]
 	for _, matched := range []int{4, 16} { // whole blocks
 		p := d.newPlan()
 		s := d.admit(&p.batch, &r[0])
-		shared := first.table[:matched/d.info.PageSize]
-		p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: s.slot, Blocks: shared})
-		s.table, s.next = append(s.table, shared...), matched
-		// first's other blocks are free again; its shared ones must not be handed out.
-		d.free = slices.DeleteFunc(d.free, func(b int32) bool { return slices.Contains(shared, b) })
+		for g, table := range first.tables {
+			from := d.blocks.behind(g, matched)
+			shared := table[from : matched/d.info.PageSize]
+			p.batch.Tables = append(p.batch.Tables, executor.Table{Slot: s.slot, Group: int32(g), Index: int32(from), Blocks: shared})
+			s.tables[g], s.next = append(slices.Repeat([]int32{gone}, from), shared...), matched
+			// first's other blocks are free again; its shared ones must not be handed out.
+			d.blocks.free[g] = slices.DeleteFunc(d.blocks.free[g], func(b int32) bool { return slices.Contains(shared, b) })
+		}
 		d.start(p)
 		d.finish()
 		d.run(nil, policy{chunk: 2, ahead: 1})

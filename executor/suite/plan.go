@@ -15,9 +15,9 @@ type plan struct {
 type sequence struct {
 	*request
 	slot     executor.Slot
-	next     int // position that the next row starts at
-	promised int // tokens sampled or to be sampled by steps handed over
-	table    []int32
+	next     int       // position that the next row starts at
+	promised int       // tokens sampled or to be sampled by steps handed over
+	tables   [][]int32 // per cache group
 	out      []int32
 	drawn    []sampling.Drawn // of out, if told
 	prompt   []sampling.Drawn // of the prompt, likewise
@@ -32,7 +32,7 @@ func (d *driver) newPlan() *plan {
 
 // admit opens a slot for r.
 func (d *driver) admit(b *executor.Batch, r *request) *sequence {
-	s := &sequence{request: r, slot: d.slots[0]}
+	s := &sequence{request: r, slot: d.slots[0], tables: make([][]int32, len(d.info.Groups))}
 	d.slots = d.slots[1:]
 	b.Admit = append(b.Admit, executor.Admit{
 		Slot: s.slot, IDs: r.ids, PromptLen: int32(r.prompted()),
@@ -80,15 +80,13 @@ func (d *driver) addRow(b *plan, s *sequence, count int) {
 
 // extend gives s blocks for n tokens.
 func (d *driver) extend(b *executor.Batch, s *sequence, n int) {
-	missing := (n+d.info.PageSize-1)/d.info.PageSize - len(s.table)
-	if missing <= 0 {
-		return
+	for g, table := range s.tables {
+		missing := (n+d.info.PageSize-1)/d.info.PageSize - len(table)
+		if missing <= 0 {
+			continue
+		}
+		blocks := d.blocks.take(g, missing)
+		b.Tables = append(b.Tables, executor.Table{Slot: s.slot, Group: int32(g), Index: int32(len(table)), Blocks: blocks})
+		s.tables[g] = append(table, blocks...)
 	}
-	if missing > len(d.free) {
-		d.t.Fatalf("the pool has %d free blocks, %d are needed", len(d.free), missing)
-	}
-	blocks := d.free[:missing:missing]
-	d.free = d.free[missing:]
-	b.Tables = append(b.Tables, executor.Table{Slot: s.slot, Index: int32(len(s.table)), Blocks: blocks})
-	s.table = append(s.table, blocks...)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Options is what a test asks of an executor: PageSize exactly, the other numbers
-// at least. There is one cache group with full attention.
+// at least. Every cache group has Blocks at the same time, and HostBlocks if any.
 type Options struct {
 	PageSize   int
 	Blocks     int

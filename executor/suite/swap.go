@@ -26,7 +26,7 @@ func testSwap(t *testing.T, newExecutor Make) {
 			d.startNext(p)
 			p = d.newPlan()
 		}
-		blocks := s.table
+		blocks := s.tables
 		host := d.swapOut(p, s)
 		d.admit(&p.batch, &others[0])
 		d.addRows(p, 20)
@@ -36,8 +36,10 @@ func testSwap(t *testing.T, newExecutor Make) {
 		p = d.newPlan()
 		back := d.swapIn(p, s, host)
 		p = d.behindCopies(p)
-		if back.slot == s.slot || slices.ContainsFunc(back.table, func(b int32) bool { return slices.Contains(blocks, b) }) {
-			t.Fatalf("back in slot %d and blocks %v, as before: nothing is shown", back.slot, back.table)
+		for g, table := range back.tables {
+			if back.slot == s.slot || slices.ContainsFunc(present(table), func(b int32) bool { return slices.Contains(blocks[g], b) }) {
+				t.Fatalf("back in slot %d and blocks %v, as before: nothing is shown", back.slot, table)
+			}
 		}
 		d.addRows(p, 5)
 		d.startNext(p)
@@ -66,7 +68,7 @@ func testExchange(t *testing.T, newExecutor Make) {
 		d.finish()
 	}
 	var x, y *sequence
-	var hostX, hostY []int32
+	var hostX, hostY [][]int32
 	step(func(p *plan) { x, y = d.admit(&p.batch, &requests[0]), d.admit(&p.batch, &requests[1]) })
 	step(func(p *plan) { hostX = d.swapOut(p, x) })
 	step(func(p *plan) {

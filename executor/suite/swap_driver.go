@@ -16,12 +16,15 @@ func newSwapDriver(t *testing.T, newExecutor Make) *driver {
 	o := small
 	o.KeepLogits = func(slot, _ int, logits []float32) { d.keepLogits(executor.Slot(slot), logits) }
 	d = newDriver(t, open(t, newExecutor, o))
-	n := d.info.Groups[0].Host
-	if n == 0 {
-		t.Skip("this executor has no host pool")
-	}
-	for i := range n {
-		d.host = append(d.host, int32(n-1-i)) // downwards: no number means the same block on both sides
+	for _, g := range d.info.Groups {
+		if g.Host == 0 {
+			t.Skip("this executor has no host pool")
+		}
+		var host []int32
+		for i := range g.Host {
+			host = append(host, int32(g.Host-1-i)) // downwards: no number means the same block on both sides
+		}
+		d.host = append(d.host, host)
 	}
 	return d
 }
@@ -61,14 +64,18 @@ func (d *driver) behindCopies(p *plan) *plan {
 
 // swapOut copies what s has to the host and retires it. Its blocks are the next
 // to be handed out, to rows of p too.
-func (d *driver) swapOut(p *plan, s *sequence) (host []int32) {
-	host = d.host[:len(s.table):len(s.table)]
-	d.host = d.host[len(s.table):]
-	for i, block := range s.table {
-		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyOut, From: block, To: host[i]})
+func (d *driver) swapOut(p *plan, s *sequence) (host [][]int32) {
+	for g, table := range s.tables {
+		blocks := present(table)
+		n := len(blocks)
+		host = append(host, d.host[g][:n:n])
+		d.host[g] = d.host[g][n:]
+		for i, block := range blocks {
+			p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyOut, Group: int32(g), From: block, To: host[g][i]})
+		}
+		d.blocks.giveFirst(g, blocks)
 	}
-	d.free = slices.Concat(s.table, d.free)
-	s.table = nil
+	s.tables = nil
 	p.batch.Retire = append(p.batch.Retire, s.slot)
 	p.ended = append(p.ended, s)
 	d.active = slices.DeleteFunc(d.active, func(other *sequence) bool { return other == s })
@@ -78,7 +85,7 @@ func (d *driver) swapOut(p *plan, s *sequence) (host []int32) {
 // swapIn admits s again, whose steps are all finished, with what it generated, and
 // copies its blocks from the host. Those of the host are the next to be used, by
 // copies of p too.
-func (d *driver) swapIn(p *plan, s *sequence, host []int32) *sequence {
+func (d *driver) swapIn(p *plan, s *sequence, host [][]int32) *sequence {
 	r := *s.request
 	r.promptLen = r.prompted()
 	r.ids = slices.Concat(r.ids[:r.promptLen], s.out)
@@ -86,10 +93,16 @@ func (d *driver) swapIn(p *plan, s *sequence, host []int32) *sequence {
 	back.next, back.promised = s.next, len(s.out)
 	back.out, back.logits = slices.Clone(s.out), slices.Clone(s.logits)
 	back.drawn, back.prompt = slices.Clone(s.drawn), slices.Clone(s.prompt)
-	d.extend(&p.batch, back, s.next)
-	for i, block := range host {
-		p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyIn, From: block, To: back.table[i]})
+	for g := range host {
+		had := (s.next + d.info.PageSize - 1) / d.info.PageSize
+		back.tables[g] = slices.Repeat([]int32{gone}, had-len(host[g]))
 	}
-	d.host = slices.Concat(host, d.host)
+	d.extend(&p.batch, back, s.next)
+	for g, blocks := range host {
+		for i, block := range present(back.tables[g]) {
+			p.batch.Copies = append(p.batch.Copies, executor.Copy{Kind: executor.CopyIn, Group: int32(g), From: blocks[i], To: block})
+		}
+		d.host[g] = slices.Concat(blocks, d.host[g])
+	}
 	return back
 }

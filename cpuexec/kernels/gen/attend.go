@@ -27,6 +27,7 @@ func attention(s isa) {
 			weighted(s, e, rows)
 		}
 	}
+	capScores(s)
 	soften(s, false)
 	soften(s, true)
 }

@@ -32,12 +32,23 @@ const (
 	cOneInteger = cBias + 15
 	cRound      = cBias + 16 // half of a bf16's last place, less one
 	cQuiet      = cBias + 17 // a bf16's bit of a NaN
+	// of capped scores
+	cExpm2   = cBias + 18 // 6 coefficients, the constant one first
+	cTwoLog  = cExpm2 + 6
+	cCapLow  = cExpm2 + 7
+	cCapHigh = cExpm2 + 8
+	cTwo     = cExpm2 + 9
 )
 
 // exp2Poly approximates 2^f on [-0.5, 0.5] with a relative error of 1.02e-7: a
 // minimax polynomial of degree 5.
 var exp2Poly = []float32{1.0000000754548972, 0.6931471880262287, 0.24022107485308267,
 	0.05550357114219194, 0.009676031918324871, 0.0013390863364616103}
+
+// expm2Poly approximates (2^f-1)/f on [-0.5, 0.5] with a relative error of 1.1e-8: a
+// minimax polynomial of degree 5.
+var expm2Poly = []float32{0.6931471879266905, 0.240226497949652, 0.05550357433635557,
+	0.009618237493942737, 0.0013390735477923916, 0.0001540351269289168}
 
 var table *Mem
 
@@ -58,6 +69,9 @@ func constant(i int) Mem {
 			words = append(words, math.Float32bits(c))
 		}
 		words = append(words, 64, 1, 0x7fff, 0x40)
+		for _, c := range append(expm2Poly, 2*math.Log2E, -30, 30, 2) {
+			words = append(words, math.Float32bits(c))
+		}
 		for j, c := range words {
 			// Not F32(c): avo 0.5.0 prints whole values as $(127), which the
 			// assembler stores as an integer.
@@ -81,8 +95,30 @@ func (s isa) exp2(x, n, t, c reg.VecPhysical) {
 		VBROADCASTSS(constant(cPoly+i), c)
 		VFMADD213PS(c, x, t)
 	}
+	s.power(n, c)
+	VMULPS(n, t, x)
+}
+
+// power replaces the integers n by 2^n in float32. c is clobbered.
+func (s isa) power(n, c reg.VecPhysical) {
 	VPBROADCASTD(constant(cBias), c)
 	VPADDD(c, n, n)
 	VPSLLD(Imm(23), n, n)
-	VMULPS(n, t, x)
+}
+
+// expm2 replaces the lanes of x by 2^x-1, for x from -30 to 30, as exactly for small ones
+// as for large: 2^n*(2^f-1) + 2^n-1. one holds ones; the others are exp2's.
+func (s isa) expm2(x, n, t, c, one reg.VecPhysical) {
+	VCVTPS2DQ(x, n) // nearest, ties to even
+	VCVTDQ2PS(n, t)
+	VSUBPS(t, x, x)
+	VBROADCASTSS(constant(cExpm2+5), t)
+	for i := 4; i >= 0; i-- {
+		VBROADCASTSS(constant(cExpm2+i), c)
+		VFMADD213PS(c, x, t)
+	}
+	VMULPS(t, x, x)
+	s.power(n, c)
+	VSUBPS(one, n, t)
+	VFMADD213PS(t, n, x)
 }

@@ -1,0 +1,124 @@
+package cpuexec
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// Bound is what decides the size of a pool.
+type Bound string
+
+const (
+	ByNumBlocks Bound = "NumBlocks"
+	ByUse       Bound = "what MaxSlots sequences of MaxContext tokens can use"
+	ByQuarter   Bound = "a quarter of MemoryLimit"
+	ByMaxMemory Bound = "MaxMemory"
+)
+
+// sizePool decides how many blocks the pool has, beside what else m says is taken. Where
+// groups share memory it is divided into sectors, else into blocks.
+func (m *Memory) sizePool(c *Config, l *layout) error {
+	unit, shared := int64(l.groups[0].block), len(l.groups) > 1
+	geometry := l.geometry()
+	if shared {
+		unit = geometry.SectorBytes()
+	}
+	n := int64(math.MaxInt32)
+	lower := func(most int64, by Bound) {
+		if most < n {
+			n, m.Bound = most, by
+		}
+	}
+	m.Bound = ByNumBlocks
+	if lower(int64(c.NumBlocks), ByNumBlocks); shared {
+		n = math.MaxInt32 * int64(l.page) / unit // so that blocks have numbers
+		lower(int64(geometry.Sectors(c.NumBlocks)), ByNumBlocks)
+	}
+	lower(c.use(l), ByUse)
+	if c.MemoryLimit > 0 {
+		lower(c.MemoryLimit/4/unit, ByQuarter)
+	}
+	if c.MaxMemory > 0 {
+		lower((c.MaxMemory-m.Total()-poolBytes(0, 0))/unit, ByMaxMemory)
+	}
+	m.Blocks = int(n)
+	if shared {
+		m.Sectors, m.Blocks = int(n), geometry.Blocks(int(n))
+	}
+	if m.Blocks < 1 {
+		return c.noBlock(m, unit*int64(len(l.groups)))
+	}
+	m.KV = poolBytes(n, unit)
+	for i := range l.groups {
+		m.groups[i] = executor.Group{Blocks: int(n), Host: c.HostBlocks}
+		if w := l.groups[i].window; w < c.MaxContext {
+			m.groups[i].Window = w
+		}
+		if shared {
+			m.groups[i].PerSector = geometry.PerSector(i)
+			m.groups[i].Blocks *= m.groups[i].PerSector
+		}
+	}
+	return nil
+}
+
+// use is how many blocks, or sectors, MaxSlots sequences of MaxContext tokens can have use
+// for. A sequence that is alone may spread what its window holds over as many sectors.
+func (c *Config) use(l *layout) int64 {
+	sum := int64(0)
+	for g := range l.groups {
+		n := pages(c.MaxContext, c.PageSize)
+		held := min(n, pages(l.groups[g].window+MaxOutstanding*c.MaxTokens, c.PageSize)+1)
+		all := int64(c.MaxSlots) * int64(held)
+		if len(l.groups) > 1 {
+			per := int64(l.geometry().PerSector(g))
+			if all = (all + per - 1) / per; held < n {
+				all = max(all, int64(held))
+			}
+		}
+		sum += all
+	}
+	return sum
+}
+
+// noBlock says why the pool of m has none, where it would take least bytes.
+func (c *Config) noBlock(m *Memory, least int64) error {
+	if m.Bound == ByQuarter {
+		return fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
+			ErrMemory, c.PageSize, least, c.MemoryLimit/4)
+	}
+	return fmt.Errorf("%w: weights and work take %d bytes and a block of %d tokens %d, of %d that may be used; allow more, or use fewer tokens a step",
+		ErrMemory, m.Total(), c.PageSize, least, c.MaxMemory)
+}
+
+// Cache is what the executor's Info says of the cache: PageSize, Groups and Sectors.
+func (m Memory) Cache() executor.Info {
+	info := executor.Info{PageSize: m.pageSize, Sectors: m.Sectors}
+	for _, g := range m.groups {
+		if g.Blocks > 0 {
+			info.Groups = append(info.Groups, g)
+		}
+	}
+	return info
+}
+
+// readBehind is how far behind a page attention may read, since it reads whole tiles: of
+// rows of K in float32, of 4 rows at a time in int8, of scales.
+const readBehind = 4 * kernels.Tile
+
+// poolBytes is the size of a pool, which something follows that may be read.
+func poolBytes(n, unit int64) int64 { return lineBytes(n*unit + readBehind) }
+
+// hostBytes is the size of the host pool, which shares the limit with all that m has
+// and with what others use.
+func (c *Config) hostBytes(m *Memory) (int64, error) {
+	taken := c.InUse + m.Total()
+	if most := max(0, c.MemoryLimit-taken) / m.BlockBytes; c.MemoryLimit > 0 && int64(c.HostBlocks) > most {
+		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
+			ErrMemory, c.HostBlocks, m.BlockBytes, taken, c.MemoryLimit, most)
+	}
+	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
+}
