@@ -9,7 +9,7 @@ PART       ?= all
 PEERS      ?= $(HOME)/.cache/cbactor/peers
 ROUNDS     ?= 5
 
-.PHONY: build run test test-full test-families test-clients soak lint proto kernels assets bench bench-compare clean
+.PHONY: build run test test-full test-families test-tokenizers test-clients soak lint proto kernels assets bench bench-compare clean
 
 build: ## the command, bin/cbactor
 	@test -e bin/cbactor || echo "building for the first time, which can take a minute or two"
@@ -30,6 +30,10 @@ test-full: ## at most 40 minutes: what .ci/run runs
 
 test-families: ## every model family against the reference: name, cases, passed
 	./test/families.sh
+
+test-tokenizers: ## tokenizers against the reference: name, cases, passed (part of test-full)
+	@$(GO) test -count=1 -v -run 'MatchTheReference|MatchesTheReference' ./text >test-tokenizers.log || { cat test-tokenizers.log; rm test-tokenizers.log; exit 1; }
+	@grep -oE 'golden:.*|SKIP.*|^ok .*' test-tokenizers.log; rm test-tokenizers.log
 
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)

@@ -53,10 +53,10 @@ func TestWordCacheIsBounded(t *testing.T) {
 		c.EncodeRaw(strings.Map(func(r rune) rune { return r + 'a' - '0' }, strconv.Itoa(i)))
 	}
 	c.EncodeRaw(strings.Repeat("z", cachedWordSize+1))
-	if n := len(c.model.cache.words); n == 0 || n > cachedWords {
+	if n := len(c.model.words.words); n == 0 || n > cachedWords {
 		t.Errorf("%d words kept, 1 to %d are wanted", n, cachedWords)
 	}
-	for word := range c.model.cache.words {
+	for word := range c.model.words.words {
 		if len(word) > cachedWordSize {
 			t.Errorf("a word of %d bytes is kept", len(word))
 		}
