@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,20 +35,30 @@ func (l goldenLine) text(t *testing.T) string {
 	return string(b)
 }
 
-// readGolden reads a file of testdata, NAME.golden.jsonl.gz, with one goldenLine a line.
-func readGolden(t *testing.T, name string) []goldenLine {
+// openGzip reads a file that is compressed.
+func openGzip(t *testing.T, path string) io.Reader {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".golden.jsonl.gz"))
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return z
+}
+
+// readGolden reads a file of testdata, NAME.golden.jsonl.gz, with one goldenLine a line.
+func readGolden(t *testing.T, name string) []goldenLine {
+	t.Helper()
 	var lines []goldenLine
-	s := bufio.NewScanner(z)
+	s := bufio.NewScanner(openGzip(t, filepath.Join("testdata", name+".golden.jsonl.gz")))
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
 		var l goldenLine
@@ -109,23 +121,21 @@ func TestSmallTokenizersMatchTheReference(t *testing.T) {
 
 // Options of the components, one by one.
 func TestVariantsMatchTheReference(t *testing.T) {
-	base, err := os.ReadFile("testdata/bpe_bytelevel_gpt2.tokenizer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile("testdata/variants.golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var variants []struct {
 		Name    string
+		File    string
 		Changes [][2]string
 		Texts   []goldenLine
 	}
-	if err := json.Unmarshal(data, &variants); err != nil {
+	if err := json.NewDecoder(openGzip(t, "testdata/variants.golden.json.gz")).Decode(&variants); err != nil {
 		t.Fatal(err)
 	}
+	cases, equal := 0, 0
 	for _, v := range variants {
+		base, err := os.ReadFile("testdata/" + v.File + ".tokenizer.json")
+		if err != nil {
+			t.Fatal(err)
+		}
 		file := string(base)
 		for _, change := range v.Changes {
 			file = strings.Replace(file, change[0], change[1], 1)
@@ -136,12 +146,17 @@ func TestVariantsMatchTheReference(t *testing.T) {
 			continue
 		}
 		for _, l := range v.Texts {
+			cases++
 			if got := c.Encode(*l.T); !slices.Equal(got, l.IDs) {
-				t.Errorf("%s: %q: %v, want %v", v.Name, *l.T, got, l.IDs)
+				t.Errorf("%s: %+q: %v, want %v", v.Name, *l.T, got, l.IDs)
+			} else if got := decodeAll(c, l.IDs); got != *l.Dec {
+				t.Errorf("%s: %v: decoded %q, want %q", v.Name, l.IDs, got, *l.Dec)
+			} else {
+				equal++
 			}
 		}
 	}
-	t.Logf("%d variants", len(variants))
+	t.Logf("golden: %-28s %4d cases %4d passed", fmt.Sprintf("%d variants", len(variants)), cases, equal)
 }
 
 // smallCodec is the codec of a tokenizer.json in testdata.

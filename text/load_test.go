@@ -116,7 +116,7 @@ func TestTokensThatEndATextAreHidden(t *testing.T) {
 }
 
 // vocabOf is a tokenizer.json of testdata as a GGUF file would have it.
-func vocabOf(t *testing.T, name, pre string) *checkpoint.Vocab {
+func vocabOf(t testing.TB, name, pre string) *checkpoint.Vocab {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name + ".tokenizer.json")
 	if err != nil {
