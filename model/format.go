@@ -42,7 +42,9 @@ func (c *Config) JSON() ([]byte, error) {
 		"eos_token_id":            c.EOS,
 	}
 	for i := range row.settings {
-		row.settings[i].write(c, fields)
+		if write := row.settings[i].write; write != nil {
+			write(c, fields)
+		}
 	}
 	if c.SlidingRope != nil {
 		fields["rope_local_base_freq"] = c.SlidingRope.Theta
