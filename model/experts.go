@@ -78,15 +78,12 @@ var someDense = setting{
 var allExperts = setting{
 	names: []string{"quantization_config"},
 	read: func(f *fields, c *Config) {
-		c.MoE.ChosenOnly, c.MoE.RouterBias, c.MoE.Turned = true, true, true
-		if !f.has("quantization_config") {
-			return
+		c.MoE.ChosenOnly, c.MoE.RouterBias = true, true
+		method := f.quantization()
+		if method == "fp8" {
+			f.refuseQuantization(method)
 		}
-		q := newFields(f.raw["quantization_config"])
-		if method := value(q, "quant_method", ""); method != "mxfp4" {
-			f.fail("%w: quantization_config of method %.80q is not implemented", ErrUnsupported, method)
-		}
-		c.MoE.Turned = false
+		c.MoE.Turned = method != "mxfp4"
 	},
 	write: func(c *Config, out map[string]any) {
 		if !c.MoE.Turned {

@@ -97,8 +97,6 @@ func storedType(f *fields) DType {
 // neutral lists fields that change what a model computes, with the value that changes
 // nothing (null never does): they have it unless the family reads them.
 var neutral = map[string]any{
-	"quantization_config":     nil,
-	"compression_config":      nil,
 	"partial_rotary_factor":   1.0,
 	"attn_logit_softcapping":  nil,
 	"final_logit_softcapping": nil,
@@ -132,6 +130,9 @@ func refuseForeign(f *fields, row *family) {
 		if v := value[any](f, name, nil); v != nil && !isNeutral(v, neutral[name]) {
 			f.fail("%w: %s %.120s is not implemented for %s", ErrUnsupported, name, f.raw[name], row.name)
 		}
+	}
+	if !row.reads("quantization_config") && f.quantization() == "mxfp4" {
+		f.refuseQuantization("mxfp4")
 	}
 	if row.reads("sliding_window") {
 		return
