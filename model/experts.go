@@ -85,11 +85,6 @@ var allExperts = setting{
 		}
 		c.MoE.Turned = method != "mxfp4"
 	},
-	write: func(c *Config, out map[string]any) {
-		if !c.MoE.Turned {
-			out["quantization_config"] = map[string]any{"quant_method": "mxfp4"}
-		}
-	},
 }
 
 // clamped has the figures of the clamped activation, which are the same in all models.
