@@ -127,7 +127,7 @@ func weightBytes(c *Config, d *dims) int64 {
 	joints := d.joints()
 	for l := range formats.layers {
 		n += vectorBytes(c.Model, d, l)
-		for i := range own(c.Model, l) {
+		for i := range ownJoints(c.Model, l) {
 			j := &joints[i]
 			n += matrixBytes(formats.layers[l][i], j.in, j.width)
 			if hasBias(c.Model, i) {
