@@ -33,8 +33,8 @@ type stored struct {
 	model.Tensor
 	file   io.ReaderAt
 	offset int64
-	kind   string // the type as the file names it, also one that cannot be read
-	heads  int    // > 0: rows are interleaved per head as llama.cpp wants them, to be put back
+	kind   string                 // the type as the file names it, also one that cannot be read
+	read   func(dst []byte) error // nil: its bytes are those from offset on
 }
 
 // Tensors lists the tensors of the file under their Hugging Face names, in the

@@ -97,7 +97,7 @@ func TestWriteBF16Fails(t *testing.T) {
 
 func spoilType(c *Checkpoint, name string) {
 	t := c.tensors[name]
-	t.DType, t.kind = model.Invalid, "Q4_K"
+	t.DType, t.kind = model.Invalid, "Q2_K"
 	c.tensors[name] = t
 }
 

@@ -41,6 +41,9 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	if err := c.openShards(fsys); err != nil {
 		return nil, closeAfter(c, err)
 	}
+	if err := c.joinPairs(); err != nil {
+		return nil, closeAfter(c, err)
+	}
 	c.setStored()
 	return c, nil
 }

@@ -11,11 +11,12 @@ import (
 // ggufMeta is the metadata of a GGUF file by key.
 type ggufMeta map[string]any
 
-// ggufFields reads metadata by key. The first error is kept, and every later read
+// ggufFields reads metadata by key, and looks tensors up by name. The first error is kept, and every later read
 // gives its default, so that a caller checks err once.
 type ggufFields struct {
-	meta ggufMeta
-	err  error
+	meta    ggufMeta
+	tensors map[string]*ggufTensor
+	err     error
 }
 
 func (f *ggufFields) fail(key string, v any, want string) {
@@ -62,9 +63,11 @@ func (f *ggufFields) float(key string, def float64) float64 {
 	case nil:
 		return def
 	case float64:
-		return v
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			return v
+		}
 	}
-	f.fail(key, f.meta[key], "a floating-point number")
+	f.fail(key, f.meta[key], "a finite floating-point number")
 	return def
 }
 

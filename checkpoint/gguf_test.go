@@ -62,7 +62,7 @@ func (b ggufBuilder) bytes() []byte {
 }
 
 var (
-	ggufArchKey = ggufStr("general.architecture", ggufArch)
+	ggufArchKey = ggufStr("general.architecture", "llama")
 	tensorA     = ggufEntry("a", 0, 0, 32, 4)
 	tensorB     = ggufEntry("b", 1, 512, 32, 2)
 )

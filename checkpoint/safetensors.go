@@ -62,8 +62,8 @@ func readHeader(r io.Reader, size int64, meta map[string]string) (spans []span, 
 	if length > maxSafetensorsHeader || size >= 0 && length > uint64(size-8) {
 		return nil, 0, fmt.Errorf("%w: header of %d bytes in a file of %d, the limit is %d", ErrFormat, length, size, maxSafetensorsHeader)
 	}
-	if length == 0 || prefix[8] != '{' {
-		return nil, 0, fmt.Errorf("%w: the header does not begin with {", ErrFormat)
+	if length == 0 {
+		return nil, 0, fmt.Errorf("%w: the header is empty", ErrFormat)
 	}
 	js := io.MultiReader(bytes.NewReader(prefix[8:]), io.LimitReader(r, int64(length)-1))
 	h := headerReader{json.NewDecoder(js), meta}

@@ -72,7 +72,7 @@ func (c *Checkpoint) openShards(fsys fs.FS) error {
 		}
 	}
 	return s.complete(func(name string) bool {
-		_, ok := c.tensors[name]
+		_, ok := c.tensors[c.Config.TensorName(name)]
 		return ok
 	})
 }
@@ -91,6 +91,11 @@ func (c *Checkpoint) openShard(fsys fs.FS, name string, all shards) error {
 	for _, t := range tensors {
 		if err := all.placed(t.Name, name); err != nil {
 			return err
+		}
+		was := t.Name
+		t.Name = c.Config.TensorName(was)
+		if _, twice := c.tensors[t.Name]; twice {
+			return fmt.Errorf("%w: %s has tensor %.80q, which is %s, a second time", ErrFormat, name, was, t.Name)
 		}
 		c.tensors[t.Name] = t
 	}

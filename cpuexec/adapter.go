@@ -33,14 +33,23 @@ func (r *lowRank) none() bool { return len(r.up) == 0 }
 // adapterBytes is the size of a place: every module with the largest rank.
 func adapterBytes(c *Config, d *dims) int64 {
 	n := int64(0)
-	for _, j := range d.joints() {
-		n += lines(j.in * padded(len(j.modules)*c.MaxAdapterRank))
-		for p := range j.width / kernels.Panel {
-			first, end := j.reach(p)
-			n += lines((end - first) * c.MaxAdapterRank * kernels.Panel)
+	all := d.joints()
+	for l := range d.layers {
+		for i := range own(c.Model, l) {
+			n += adapterJointBytes(&all[i], c.MaxAdapterRank)
 		}
 	}
-	return int64(d.layers) * n
+	return n
+}
+
+// adapterJointBytes is what it takes for one matrix.
+func adapterJointBytes(j *joint, rank int) int64 {
+	n := lines(j.in * padded(len(j.modules)*rank))
+	for p := range j.width / kernels.Panel {
+		first, end := j.reach(p)
+		n += lines((end - first) * rank * kernels.Panel)
+	}
+	return n
 }
 
 // lowWidth is the length of a row of ranks; 0 where there are no adapters.
@@ -56,7 +65,7 @@ func (c *Config) lowWidth(d *dims) int {
 }
 
 // fill packs a, which was checked.
-func (p *adapter) fill(a *model.Adapter, d *dims, between func()) {
+func (p *adapter) fill(a *model.Adapter, m *model.Config, d *dims, between func()) {
 	by := map[string]*model.AdapterPart{}
 	for i := range a.Parts {
 		by[a.Parts[i].Module] = &a.Parts[i]
@@ -65,8 +74,8 @@ func (p *adapter) fill(a *model.Adapter, d *dims, between func()) {
 	p.layers = make([][joints]lowRank, d.layers)
 	all := d.joints()
 	for l := range p.layers {
-		for i := range all {
-			p.layers[l][i] = p.joint(&all[i], all[i].parts(l, by))
+		for i := range own(m, l) {
+			p.layers[l][i] = p.joint(&all[i], all[i].parts(m, l, by))
 		}
 		between()
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -159,7 +160,7 @@ func TestAdaptersAreTheReference(t *testing.T) {
 	for _, kernels := range kernelNames() {
 		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, Kernels: kernels, MaxContext: 256, MaxTokens: 64, MaxAdapters: 2}, 64, true)
 		var all []*sequence
-		goldens := map[string]*familyGolden{}
+		goldens := map[string]*familytest.Golden{}
 		for _, name := range []string{"patterns", "bf16"} {
 			a, err := checkpoint.ReadAdapter(os.DirFS(filepath.Join(folder, name)), m, 32)
 			if err != nil {
@@ -168,7 +169,7 @@ func TestAdaptersAreTheReference(t *testing.T) {
 			if err := d.e.LoadAdapter(name, a); err != nil {
 				t.Fatal(err)
 			}
-			g := new(familyGolden)
+			g := new(familytest.Golden)
 			readJSON(t, filepath.Join(folder, name, "golden.json"), g)
 			goldens[name] = g
 			for _, p := range g.Prompts {
@@ -179,8 +180,9 @@ func TestAdaptersAreTheReference(t *testing.T) {
 		worst, tokens := 0.0, 0
 		for i, s := range all {
 			g := goldens[s.adapter]
-			off, n := g.check(t, i%len(g.Prompts), s)
-			worst, tokens = max(worst, off), tokens+n
+			at := i % len(g.Prompts)
+			worst = max(worst, g.CheckLogits(t, s.adapter, at, s.logits[0]))
+			tokens += g.CheckTokens(t, s.adapter, at, s.out(), nil)
 		}
 		t.Logf("golden: adapters, %s: logits differ by %.2g at most, %d greedy tokens equal", kernels, worst, tokens)
 	}

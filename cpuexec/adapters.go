@@ -61,7 +61,7 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	}
 	d := dimsOf(e.config.Model)
 	began := time.Now()
-	p.fill(a, &d, func() {
+	p.fill(a, e.config.Model, &d, func() {
 		if worked := time.Since(began); e.busy() {
 			time.Sleep(worked)
 		}

@@ -30,14 +30,12 @@ func (s *step) store(id, layer int) {
 
 // storeHead does that for a token, for a key head and the query heads that share it.
 func (s *step) storeHead(i, head, layer int) {
-	t, dim, half := &s.tokens[i], s.headDim, s.headDim/2
+	t, dim := &s.tokens[i], s.headDim
 	row := s.qkv[i*s.qkvWidth:][:s.qkvWidth]
 	q := row[head*s.group*dim:][:s.group*dim]
 	k := row[s.attnDim()+head*dim:][:dim]
 	v := row[s.attnDim()+(s.kvHeads+head)*dim:][:dim]
-	cos, sin := s.cos[i*half:][:half], s.sin[i*half:][:half]
-	s.kernels.Rope(q, cos, sin, dim, s.qScale)
-	s.kernels.Rope(k, cos, sin, dim, 1)
+	s.turn(q, k, i, layer)
 	s.cache.write(s.kernels, s.cache.block(t.slot, t.pos, layer), layer, head, t.pos%s.cache.pageSize, k, v)
 }
 

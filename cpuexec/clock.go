@@ -9,11 +9,13 @@ import (
 // clock notes what each thread of a step does, for a Profile. Between two marks a thread
 // writes its own lap only; worker 0 does the rest while there is no other one.
 type clock struct {
-	profile *Profile
-	laps    []lap // of threads
-	calls   [Operations]int64
-	began   time.Time
-	outputs [joints]int64 // of the model's matrices, without padding
+	profile       *Profile
+	laps          []lap // of threads
+	calls         [Operations]int64
+	began         time.Time
+	outputs       [joints]int64 // of the model's matrices, without padding
+	experts       [2]Work       // what they did in this step: gate and up, down
+	expertOutputs [2]int64      // likewise, of one
 }
 
 // lap is where the time of a thread went in a step.
@@ -32,9 +34,10 @@ func newClock(c *Config, d *dims) *clock {
 	}
 	k := &clock{profile: c.Profile, laps: make([]lap, c.Threads)}
 	for i, j := range d.joints() {
-		for _, m := range j.modules {
-			k.outputs[i] += int64(m.out)
-		}
+		k.outputs[i] = j.outputs()
+	}
+	for i, j := range d.expertJoints() {
+		k.expertOutputs[i] = j.outputs()
 	}
 	return k
 }
@@ -47,6 +50,22 @@ func (c *clock) begin(began time.Time) {
 	c.began = began
 	clear(c.laps)
 	c.calls = [Operations]int64{}
+	c.experts = [2]Work{}
+}
+
+// mixed counts what the experts of a layer are to do.
+func (c *clock) mixed(m *mixture, l *layer) {
+	if c == nil {
+		return
+	}
+	for e, rows := range m.counts {
+		if rows == 0 {
+			continue
+		}
+		for i, w := range [2]*matrix{&l.experts[e].gateUp, &l.experts[e].down} {
+			c.experts[i].add(2*int64(rows)*int64(w.k)*c.expertOutputs[i], w.passes(int(rows))*int64(len(w.panels)), w.integer())
+		}
+	}
 }
 
 // mark notes that thread id has done op since its last mark.

@@ -3,7 +3,6 @@ package cpuexec
 import (
 	"bytes"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,25 +16,6 @@ import (
 func TestComputeConforms(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	suite.Run(t, makeWith(m, set, Config{Threads: 1, Compute: ComputeInt8}))
-}
-
-// TestComputeBF16OfFamilies compares with the goldens, whose weights bf16 rounds.
-func TestComputeBF16OfFamilies(t *testing.T) {
-	for _, name := range families {
-		m, set := loadModel(t, family(name))
-		var g familyGolden
-		readJSON(t, filepath.Join(family(name), "golden.json"), &g)
-		worst := 0.0
-		for i, p := range g.Prompts {
-			s := &sequence{ids: slices.Clone(p), limit: 1}
-			newDriver(t, Config{Model: m, Weights: set, Threads: 2, Compute: ComputeBF16, MaxContext: 256}, 64, true).run(s)
-			worst = max(worst, furthest(s.logits[0], g.Logits[i]))
-		}
-		t.Logf("%s: logits differ by %.2g at most", name, worst)
-		if !(worst < 0.05) {
-			t.Errorf("%s: logits differ by %g", name, worst)
-		}
-	}
 }
 
 // TestComputePlans sums what New takes, as TestPlanIsWhatIsTaken does, when tensors are

@@ -207,7 +207,7 @@ func (c Config) withDefaults() (Config, error) {
 // checkModel refuses what the forward pass does not have. Everything else in a
 // Config was checked by whoever parsed it.
 func checkModel(m *model.Config) error {
-	if m.Family != "llama" {
+	if len(m.Tensors()) == 0 {
 		return fmt.Errorf("%w: family %q", ErrModel, m.Family)
 	}
 	if slices.Contains(m.Attn, model.Sliding) && m.Window < 1 {

@@ -11,13 +11,14 @@ type dims struct {
 	vocab, hidden, inter, layers int
 	heads, kvHeads, headDim      int
 	group                        int // query heads of a key head
+	experts, perToken, expert    int // how many, of a token, the intermediate size of one; 0 where there are none
 	stateLen                     int // floats of an attention state
 
-	hiddenWidth, qkvWidth, attnWidth, interWidth, vocabWidth int
+	hiddenWidth, qkvWidth, attnWidth, interWidth, expertWidth, vocabWidth int
 }
 
 func dimsOf(m *model.Config) dims {
-	return dims{
+	d := dims{
 		vocab: m.Vocab, hidden: m.Hidden, inter: m.Intermediate, layers: m.Layers,
 		heads: m.Heads, kvHeads: m.KVHeads, headDim: m.HeadDim,
 		group:       m.Heads / m.KVHeads,
@@ -28,6 +29,11 @@ func dimsOf(m *model.Config) dims {
 		interWidth:  padded(m.Intermediate),
 		vocabWidth:  padded(m.Vocab),
 	}
+	if m.MoE != nil {
+		d.experts, d.perToken, d.expert = m.MoE.Experts, m.MoE.PerToken, m.MoE.Intermediate
+		d.expertWidth = padded(d.expert)
+	}
+	return d
 }
 
 // padded rounds up to whole panels.

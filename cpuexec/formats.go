@@ -8,8 +8,9 @@ import (
 
 // formats are those of the panels of all matrices.
 type formats struct {
-	layers [][joints]kernels.Format
-	head   kernels.Format
+	layers  [][joints]kernels.Format
+	experts [][2]kernels.Format // of all experts of a layer
+	head    kernels.Format
 }
 
 // formats follow from Compute, Quantize and what is stored.
@@ -18,17 +19,35 @@ func (c *Config) formats(d *dims) formats {
 	for _, t := range c.Stored {
 		stored[t.Name] = t.DType
 	}
-	all := formats{layers: make([][joints]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
+	all := formats{layers: make([][joints]kernels.Format, d.layers), experts: make([][2]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
+	joints := d.joints()
 	for l := range all.layers {
-		for i, j := range d.joints() {
-			types := make([]model.DType, len(j.modules))
+		for i := range own(c.Model, l) {
+			types := make([]model.DType, len(joints[i].modules))
 			for m := range types {
-				types[m] = stored[model.LayerPrefix(l)+j.modules[m].name+".weight"]
+				types[m] = stored[c.Model.Weight(l, joints[i].modules[m].name).Tensor]
 			}
 			all.layers[l][i] = c.format(types...)
 		}
+		if c.Model.HasExperts(l) {
+			all.experts[l] = c.expertFormats(l, d, stored)
+		}
 	}
 	return all
+}
+
+// expertFormats are those of a layer's experts, which are alike.
+func (c *Config) expertFormats(layer int, d *dims, stored map[string]model.DType) (f [2]kernels.Format) {
+	for i, j := range d.expertJoints() {
+		var types []model.DType
+		for e := range d.experts {
+			for _, m := range j.modules {
+				types = append(types, stored[c.Model.ExpertWeight(layer, e, m.name).Tensor])
+			}
+		}
+		f[i] = c.format(types...)
+	}
+	return f
 }
 
 // format is that of a matrix whose modules are stored so. Modules of several types get
@@ -69,8 +88,11 @@ func headName(m *model.Config) string {
 
 // hasBias tells whether a matrix of a layer has biases.
 func hasBias(m *model.Config, joint int) bool {
-	if joint == jointQKV || joint == jointOut {
+	switch joint {
+	case jointQKV:
 		return m.AttnBias
+	case jointOut:
+		return m.AttnBias && !m.OutNoBias
 	}
 	return m.MLPBias
 }

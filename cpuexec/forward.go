@@ -1,9 +1,8 @@
 package cpuexec
 
 import (
-	"math"
-
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/model"
 )
 
 // work is a thread's part of a step. Between two syncs every thread writes only
@@ -14,8 +13,12 @@ func (s *step) work(id int) {
 	s.sync(id, OpEmbed)
 	for l := range s.weights.layers {
 		w := &s.weights.layers[l]
-		s.project(id, l, s.norms(id, w.attnNorm))
+		s.project(id, l, s.norms(id, w.norms[0]))
 		s.sync(id, OpQKV)
+		if w.qNorm != nil {
+			s.normHeads(id, w)
+			s.sync(id, OpNorm)
+		}
 		if !s.round(l).apart {
 			s.store(id, l)
 			s.sync(id, OpStore)
@@ -24,29 +27,32 @@ func (s *step) work(id int) {
 		s.sync(id, OpAttention)
 		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))
 		s.sync(id, OpOut)
-		s.gate(id, l, s.norms(id, w.mlpNorm))
-		s.sync(id, OpGateUp)
-		s.addProduct(id, l, jointDown, s.finish(id, &s.act))
-		s.sync(id, OpDown)
+		s.settle(id, w.norms[1])
+		if w.experts != nil {
+			s.mix(id, l)
+		} else {
+			s.gate(id, l, s.norms(id, w.norms[2]))
+			s.sync(id, OpGateUp)
+			s.addProduct(id, l, jointDown, s.finish(id, &s.act))
+			s.sync(id, OpDown)
+		}
+		s.settle(id, w.norms[3])
 	}
 	s.head(id)
 }
 
-// embed looks up the rows of this thread's tokens and the angles of their
-// positions. The product of position and frequency is rounded to float32, as the
-// reference implementation does: far out that is part of its answers.
+// embed looks up the rows of this thread's tokens and the angles of their positions.
 func (s *step) embed(id int) {
 	lo, hi := share(len(s.tokens), id, s.threads)
-	half := s.headDim / 2
 	for t := lo; t < hi; t++ {
 		row := s.x[t*s.hiddenWidth:][:s.hiddenWidth]
 		s.weights.embedding.Row(row[:s.hidden], int(s.tokens[t].id))
 		clear(row[s.hidden:]) // where a row that failed may have left a NaN
-		for i, f := range s.invFreq {
-			angle := float32(s.tokens[t].pos) * float32(f)
-			sin, cos := math.Sincos(float64(angle))
-			s.cos[t*half+i] = float32(cos * s.ropeScale)
-			s.sin[t*half+i] = float32(sin * s.ropeScale)
+		if f := s.config.Model.EmbedScale; f != 0 {
+			scale(row[:s.hidden], float32(f))
+		}
+		for i := range s.rotations {
+			s.rotations[i].at(t, s.tokens[t].pos)
 		}
 	}
 }
@@ -69,10 +75,15 @@ func (s *step) norms(id int, w []float32) *input {
 	return &s.norm
 }
 
-// normalise makes the residual stream of a token row number row of what a matrix takes.
+// normalise makes the residual stream of a token row number row of what a matrix takes, as
+// it is where w is nil.
 func (s *step) normalise(in *input, row, token int, w []float32) {
 	x := s.x[token*s.hiddenWidth:][:s.hiddenWidth]
-	s.kernels.Norm(x, w, in.x[row*in.width:][:in.width], s.hidden, s.config.Model.NormEps)
+	if w == nil {
+		copy(in.x[row*in.width:], x)
+	} else {
+		s.kernels.Norm(x, w, in.x[row*in.width:][:in.width], s.hidden, s.config.Model.NormEps)
+	}
 	s.quantise(in, row, 1)
 }
 
@@ -85,21 +96,38 @@ func (s *step) project(id, layer int, in *input) {
 	}
 }
 
-// gate writes this thread's columns of silu(gate)*up.
+// gate writes this thread's columns of the gated product, silu(gate)*up in most families.
 func (s *step) gate(id, layer int, in *input) {
 	l := s.linear(id, layer, jointGateUp, in)
-	lo, hi := share(l.count()/2, id, s.threads)
-	tile := s.workers[id].tile
-	for t := range l.parts(len(s.tokens), lo, hi, 2) {
+	s.gateRows(&l, len(s.tokens), &s.act)
+}
+
+// gateRows does that for so many rows of l's input, into those of act.
+func (s *step) gateRows(l *linear, rows int, act *input) {
+	lo, hi := share(l.count()/2, l.id, s.threads)
+	tile := s.workers[l.id].tile
+	for t := range l.parts(rows, lo, hi, 2) {
 		if t.rows == 1 {
-			s.apply(&l, part{t.r, 1, 2 * t.p, 2 * t.panels}, tile, kernels.Panel)
+			s.apply(l, part{t.r, 1, 2 * t.p, 2 * t.panels}, tile, kernels.Panel)
 		} else {
-			s.apply(&l, part{t.r, t.rows, 2 * t.p, 1}, tile, 2*kernels.Panel)
-			s.apply(&l, part{t.r, t.rows, 2*t.p + 1, 1}, tile[kernels.Panel:], 2*kernels.Panel)
+			s.apply(l, part{t.r, t.rows, 2 * t.p, 1}, tile, 2*kernels.Panel)
+			s.apply(l, part{t.r, t.rows, 2*t.p + 1, 1}, tile[kernels.Panel:], 2*kernels.Panel)
 		}
 		first := t.p * kernels.Panel
-		s.kernels.SiluTile(tile, s.act.x[t.r*s.interWidth+first:], t.tiles(), t.stride(s.interWidth))
-		s.quantisePart(&s.act, t.r, t.rows, first, t.panels*kernels.Panel)
+		s.activate(tile, act.x[t.r*act.width+first:], t.tiles(), t.stride(act.width))
+		s.quantisePart(act, t.r, t.rows, first, t.panels*kernels.Panel)
+	}
+}
+
+// activate is SiluTile, or what the model has in its place.
+func (s *step) activate(src, dst []float32, rows, stride int) {
+	switch s.config.Model.Activation {
+	case model.GELUTanh:
+		kernels.GELUTile(src, dst, rows, stride)
+	case model.ClampedSiLU:
+		kernels.ClampedTile(src, dst, rows, stride, model.ClampAlpha, model.ClampLimit)
+	default:
+		s.kernels.SiluTile(src, dst, rows, stride)
 	}
 }
 
@@ -110,6 +138,6 @@ func (s *step) addProduct(id, layer, joint int, in *input) {
 	tile := s.workers[id].tile
 	for t := range l.parts(len(s.tokens), lo, hi, 1) {
 		s.apply(&l, t, tile, kernels.Panel)
-		s.kernels.AddTile(s.x[t.r*s.hiddenWidth+t.p*kernels.Panel:], tile, t.tiles(), t.stride(s.hiddenWidth), kernels.Panel)
+		s.add(t, tile)
 	}
 }

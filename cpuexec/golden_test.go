@@ -18,53 +18,6 @@ func furthest(got []float32, want []float64) float64 {
 	return most
 }
 
-// TestFamiliesAreTheReference compares logits and greedy tokens with the goldens, alone and all
-// prompts together, on every instruction set.
-func TestFamiliesAreTheReference(t *testing.T) {
-	for _, name := range families {
-		t.Run(name, func(t *testing.T) {
-			m, set := loadModel(t, family(name))
-			var g familyGolden
-			readJSON(t, filepath.Join(family(name), "golden.json"), &g)
-			for _, kernels := range kernelNames() {
-				t.Run(kernels, func(t *testing.T) {
-					cfg := Config{Model: m, Weights: set, Threads: 2, Kernels: kernels, MaxContext: 256, MaxTokens: 64}
-					all := make([]*sequence, len(g.Prompts))
-					worst, tokens := 0.0, 0
-					for i, p := range g.Prompts {
-						alone := &sequence{ids: slices.Clone(p), limit: 24}
-						newDriver(t, cfg, 64, true).run(alone)
-						d, n := g.check(t, i, alone)
-						worst, tokens = max(worst, d), tokens+n
-						all[i] = &sequence{ids: slices.Clone(p), limit: 24}
-					}
-					newDriver(t, cfg, 64, true).run(all...)
-					for i, s := range all {
-						d, n := g.check(t, i, s)
-						worst, tokens = max(worst, d), tokens+n
-					}
-					t.Logf("golden: %s, %s: logits differ by %.2g at most, %d greedy tokens equal", name, kernels, worst, tokens)
-				})
-			}
-		})
-	}
-}
-
-// check answers how far the logits are off, and how many tokens it compared.
-func (g *familyGolden) check(t *testing.T, i int, s *sequence) (d float64, tokens int) {
-	t.Helper()
-	if d = furthest(s.logits[0], g.Logits[i]); d > 2e-4 || math.IsNaN(d) {
-		t.Errorf("prompt %d: logits differ by %g", i, d)
-	}
-	if g.MinGap[i] <= 1e-3 {
-		return d, 0
-	}
-	if !slices.Equal(s.out(), g.Greedy[i]) {
-		t.Errorf("prompt %d: tokens %v, want %v", i, s.out(), g.Greedy[i])
-	}
-	return d, len(s.out())
-}
-
 // tinyGolden is golden.json of the embedded model.
 type tinyGolden struct {
 	Cases []struct {

@@ -47,6 +47,7 @@ func (s *step) headBest(id, full, rows int) {
 	lo, hi := share(m.count(), id, s.threads)
 	for t := range m.parts(rows, lo, hi, 1) {
 		s.multiply(m, &s.headIn, t, w.tile, kernels.Panel)
+		s.shape(w.tile, t.tiles(), kernels.Panel)
 		kept := min(max(full-t.r, 0), t.rows) // of this part
 		for r := range kept {
 			copy(s.logits[(t.r+r)*s.vocabWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])

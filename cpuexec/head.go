@@ -48,7 +48,27 @@ func (s *step) headProduct(id, rows int) {
 	m := &s.weights.head
 	lo, hi := share(m.count(), id, s.threads)
 	for t := range m.parts(rows, lo, hi, 1) {
-		s.multiply(m, &s.headIn, t, s.logits[t.r*s.vocabWidth+t.p*kernels.Panel:], s.vocabWidth)
+		out := s.logits[t.r*s.vocabWidth+t.p*kernels.Panel:]
+		s.multiply(m, &s.headIn, t, out, s.vocabWidth)
+		s.shape(out, t.tiles(), t.stride(s.vocabWidth))
+	}
+}
+
+// shape makes logits of what the head's product gives, rows of a panel's width: scaled and
+// capped, where the model has that.
+func (s *step) shape(x []float32, rows, stride int) {
+	m := s.config.Model
+	if m.LogitScale == 0 && m.LogitSoftcap == 0 {
+		return
+	}
+	for r := range rows {
+		row := x[r*stride:][:kernels.Panel]
+		if m.LogitScale != 0 {
+			scale(row, float32(m.LogitScale))
+		}
+		if m.LogitSoftcap != 0 {
+			kernels.Cap(row, float32(m.LogitSoftcap))
+		}
 	}
 }
 

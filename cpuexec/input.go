@@ -52,6 +52,11 @@ func cutInput(a *area, p rowPacking, rows, width int) input {
 	return input{x: cut[float32](a, rows*width), width: width, packed: cut[byte](a, p.bytes(rows, width))}
 }
 
+// view is row and all behind it.
+func (in *input) view(row int, p rowPacking) input {
+	return input{x: in.x[row*in.width:], width: in.width, packed: in.packed[p.bytes(row, in.width):], late: in.late}
+}
+
 // quantise packs whole rows, which begin at one.
 func (s *step) quantise(in *input, row, rows int) {
 	x, blocks := in.x[row*in.width:], kernels.Blocks(in.width)
@@ -86,9 +91,14 @@ func (s *step) finish(id int, in *input) *input {
 		s.clock.mark(id, OpQuantise)
 		return own
 	}
-	if lo, hi := share(len(s.tokens), id, s.threads); lo < hi { // there may be fewer rows than threads
+	s.quantiseAll(id, in, len(s.tokens))
+	return in
+}
+
+// quantiseAll packs so many rows, this thread's share of them, and waits for the others.
+func (s *step) quantiseAll(id int, in *input, rows int) {
+	if lo, hi := share(rows, id, s.threads); lo < hi { // there may be fewer rows than threads
 		s.quantise(in, lo, hi-lo)
 	}
 	s.sync(id, OpQuantise)
-	return in
 }

@@ -1,17 +1,22 @@
 package cpuexec
 
 import (
+	"strings"
+
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 )
 
-// The matrices of a layer, each one or several modules of the model side by side.
+// The matrices of a layer, each one or several modules of the model side by side. A layer
+// with a mixture of experts has the last two for each of them.
 const (
 	jointQKV = iota
 	jointOut
 	jointGateUp
 	jointDown
 	joints
+
+	noJoint = -1 // an expert's
 )
 
 // joint says what a matrix is made of.
@@ -27,7 +32,23 @@ type module struct {
 	out  int
 }
 
-// joints are the matrices of every layer.
+// own is how many of the joints a layer has once.
+func own(m *model.Config, layer int) int {
+	if m.HasExperts(layer) {
+		return jointGateUp
+	}
+	return joints
+}
+
+// expertJoints are the matrices of an expert: jointGateUp and jointDown.
+func (d *dims) expertJoints() [2]joint {
+	return [2]joint{
+		{in: d.hidden, width: 2 * d.expertWidth, modules: []module{{"gate_proj", d.expert}, {"up_proj", d.expert}}, alternate: true},
+		{in: d.expert, width: d.hiddenWidth, modules: []module{{"down_proj", d.hidden}}},
+	}
+}
+
+// joints are the matrices of a layer without experts.
 func (d *dims) joints() [joints]joint {
 	kv := d.kvHeads * d.headDim
 	return [joints]joint{
@@ -38,13 +59,29 @@ func (d *dims) joints() [joints]joint {
 	}
 }
 
-// parts are those of an adapter that belong to the modules in a layer; nil: none.
-func (j *joint) parts(layer int, by map[string]*model.AdapterPart) []*model.AdapterPart {
+// parts are those of an adapter that belong to the modules in a layer; nil: none. What it
+// adds to a tensor of several modules is cut, with the same A for each.
+func (j *joint) parts(m *model.Config, layer int, by map[string]*model.AdapterPart) []*model.AdapterPart {
 	list := make([]*model.AdapterPart, len(j.modules))
 	for i := range list {
-		list[i] = by[model.LayerPrefix(layer)+j.modules[i].name]
+		at := m.Weight(layer, j.modules[i].name)
+		whole := by[strings.TrimSuffix(at.Tensor, ".weight")]
+		if whole == nil {
+			continue
+		}
+		part := *whole
+		part.B = whole.B[at.First*whole.Rank:][:j.modules[i].out*whole.Rank]
+		list[i] = &part
 	}
 	return list
+}
+
+// outputs is how many the modules have together.
+func (j *joint) outputs() (n int64) {
+	for i := range j.modules {
+		n += int64(j.modules[i].out)
+	}
+	return n
 }
 
 // column says which module's which output is column c; ok is false for padding.

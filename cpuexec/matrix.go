@@ -31,7 +31,7 @@ func (m *matrix) panel(p int) []byte { return m.panels[p*m.size:] }
 func (m *matrix) floats(p int) []float32 { return view[float32](m.panel(p)[:m.size]) }
 
 // count is the number of panels.
-func (m *matrix) count() int { return len(m.panels) / m.size }
+func (m *matrix) count() int { return len(m.panels) / max(m.size, 1) }
 
 // integer tells that it is multiplied as integers.
 func (m *matrix) integer() bool { return m.format != kernels.F32 && m.format != kernels.BF16 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
+// families are those of the golden models that are committed with their weights.
 var families = []string{"llama", "llama-rope-llama3", "llama-rope-linear", "llama-rope-yarn"}
 
 // family is the folder of a golden model.
@@ -60,14 +61,6 @@ func start(t testing.TB, cfg Config) *Executor {
 		}
 	})
 	return e
-}
-
-// familyGolden is golden.json of a family: what Transformers computed in float32.
-type familyGolden struct {
-	Prompts [][]int32
-	Logits  [][]float64
-	Greedy  [][]int32
-	MinGap  []float64 `json:"min_gap"`
 }
 
 func readJSON(t testing.TB, path string, into any) {

@@ -22,18 +22,34 @@ type packed struct {
 func (w *packed) products() int {
 	n := w.head.products()
 	for l := range w.layers {
-		for j := range w.layers[l].matrices {
-			n += w.layers[l].matrices[j].products()
-		}
+		n += w.layers[l].products()
 	}
 	return n
 }
 
 // layer is what one layer computes with.
 type layer struct {
-	attnNorm, mlpNorm []float32
-	sinks             []float32 // per query head; nil: none
-	matrices          [joints]matrix
+	norms        [4][]float32 // before attention, of its answer, before the MLP, of its answer; nil: none
+	qNorm, kNorm []float32    // nil: none
+	sinks        []float32    // of query heads; nil: none
+	matrices     [joints]matrix
+	router       matrix
+	experts      []expert // nil: it has all of matrices
+	perToken     int      // of experts
+}
+
+// expert is the matrices of one.
+type expert struct{ gateUp, down matrix }
+
+// products is how many products a token takes.
+func (l *layer) products() (n int) {
+	for j := range l.matrices {
+		n += l.matrices[j].products()
+	}
+	if l.experts != nil {
+		n += l.router.products() + l.perToken*(l.experts[0].gateUp.products()+l.experts[0].down.products())
+	}
+	return n
 }
 
 // packer lays out a packed of a set.
@@ -72,7 +88,7 @@ func (e *Executor) packNow(a *area, set *weights.Set) (*packed, error) {
 // lay cuts the memory, and widens vectors.
 func (p *packer) lay(m *model.Config) *packed {
 	w := &packed{area: p.area, embedding: p.tensor("model.embed_tokens.weight")}
-	w.norm = p.vector("model.norm.weight", p.dims.hiddenWidth)
+	w.norm = p.norm(m, "model.norm.weight", p.dims.hiddenWidth)
 	head := p.tensor(headName(m))
 	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < p.dims.vocab }, p.dims.hidden, p.dims.vocabWidth)
 	for l := range p.dims.layers {
@@ -94,39 +110,72 @@ func checkSet(m *model.Config, set *weights.Set) error {
 		if !slices.Equal(t.Shape, want.Shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
 			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), want.Shape)
 		}
+		if m.MoE != nil && m.MoE.Turned && len(t.Shape) == 3 && t.DType.Block() > 1 {
+			return fmt.Errorf("%w: %s is %s, whose blocks lie across its inputs", ErrConfig, want.Name, t.DType)
+		}
 	}
 	return nil
 }
 
 func (p *packer) layer(number int, m *model.Config) layer {
-	prefix, d := model.LayerPrefix(number), p.dims
-	l := layer{
-		attnNorm: p.vector(prefix+"input_layernorm.weight", d.hiddenWidth),
-		mlpNorm:  p.vector(prefix+"post_attention_layernorm.weight", d.hiddenWidth),
+	d, l := p.dims, layer{}
+	for i, name := range m.LayerNorms(number) {
+		if name != "" {
+			l.norms[i] = p.norm(m, name, d.hiddenWidth)
+		}
+	}
+	attn := model.LayerPrefix(number) + "self_attn."
+	if m.QKNorm != model.QKNormNone {
+		q, k := qkNormWidths(m, d)
+		l.qNorm, l.kNorm = p.norm(m, attn+"q_norm.weight", q), p.norm(m, attn+"k_norm.weight", k)
 	}
 	if m.Sinks {
-		l.sinks = p.vector(prefix+"self_attn.sinks", d.heads)
+		l.sinks = p.vector(attn+"sinks", d.heads)
 	}
 	all := d.joints()
-	for i := range all {
+	for i := range own(m, number) {
 		j := &all[i]
-		l.matrices[i] = p.matrix(p.formats.layers[number][i], p.columns(j, prefix, ".weight"), j.in, j.width)
+		l.matrices[i] = p.matrix(p.formats.layers[number][i], p.columns(j, false, func(module string) model.Rows { return m.Weight(number, module) }), j.in, j.width)
 		if hasBias(m, i) {
-			l.matrices[i].bias = p.bias(p.columns(j, prefix, ".bias"), j.width)
+			l.matrices[i].bias = p.bias(p.columns(j, true, func(module string) model.Rows { return m.Bias(number, module) }), j.width)
 		}
+	}
+	if m.HasExperts(number) {
+		p.mixture(&l, number, m)
 	}
 	return l
 }
 
-// columns are those of a joint: of weights or biases.
-func (p *packer) columns(j *joint, prefix, kind string) columns {
-	tensors := make([]weights.Tensor, len(j.modules))
-	for i := range tensors {
-		tensors[i] = p.tensor(prefix + j.modules[i].name + kind)
+// qkNormWidths are those of the norms of queries and keys.
+func qkNormWidths(m *model.Config, d *dims) (q, k int) {
+	if m.QKNorm == model.QKNormHead {
+		return padded(d.headDim), padded(d.headDim)
+	}
+	return padded(d.attnDim()), padded(d.kvHeads * d.headDim)
+}
+
+// columns are those of a joint, of weights or biases, whose modules lie where where says.
+func (p *packer) columns(j *joint, bias bool, where func(module string) model.Rows) columns {
+	type source struct {
+		weights.Tensor
+		first, step int
+	}
+	from := make([]source, len(j.modules))
+	for i := range from {
+		r := where(j.modules[i].name)
+		t := p.tensor(r.Tensor)
+		t.Turned = r.Turned
+		last := len(t.Shape) - 1
+		rows := t.Shape[last] // of a matrix
+		if !bias && !r.Turned {
+			rows = t.Shape[last-1]
+		}
+		from[i] = source{t, r.Expert*rows + r.First, r.Step}
 	}
 	return func(c int) (weights.Tensor, int, bool) {
 		m, row, ok := j.column(c)
-		return tensors[m], row, ok
+		f := &from[m]
+		return f.Tensor, f.first + row*f.step, ok
 	}
 }
 
@@ -150,20 +199,38 @@ func (p *packer) vector(name string, width int) []float32 {
 	return out
 }
 
-// bias puts stored vectors into the order of a matrix's columns.
+// norm is the weights of a norm, with what is added to all of them.
+func (p *packer) norm(m *model.Config, name string, width int) []float32 {
+	out := p.vector(name, width)
+	if m.NormOffset != 0 {
+		t := p.tensor(name)
+		for i := range out[:t.Shape[0]] {
+			out[i] += float32(m.NormOffset)
+		}
+	}
+	return out
+}
+
+// bias puts stored numbers, which count over all dimensions, into the order of a matrix's
+// columns.
 func (p *packer) bias(from columns, width int) []float32 {
-	out := cut[float32](p.area, width)
-	values := map[string][]float32{}
+	type place struct {
+		tensor string
+		row    int
+	}
+	out, rows := cut[float32](p.area, width), map[place][]float32{}
 	for c := range out {
 		t, i, ok := from(c)
 		if !ok {
 			continue
 		}
-		if values[t.Name] == nil {
-			values[t.Name] = make([]float32, t.Shape[0])
-			t.Row(values[t.Name], 0)
+		n := t.Shape[len(t.Shape)-1]
+		at := place{t.Name, i / n}
+		if rows[at] == nil {
+			rows[at] = make([]float32, n)
+			t.Row(rows[at], at.row)
 		}
-		out[c] = values[t.Name][i]
+		out[c] = rows[at][i%n]
 	}
 	return out
 }

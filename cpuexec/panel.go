@@ -121,7 +121,7 @@ func (from columns) stored(c int, as model.DType) []byte {
 	if !ok || t.DType != as {
 		return nil
 	}
-	n := as.RowBytes(t.Shape[1])
+	n := as.RowBytes(t.Shape[len(t.Shape)-1])
 	return t.Data[row*n:][:n]
 }
 

@@ -50,7 +50,7 @@ func TestPanelsHaveWhatIsStored(t *testing.T) {
 				p := packer{set: set}
 				for i := range all {
 					j := &all[i]
-					from := p.columns(j, model.LayerPrefix(l), ".weight")
+					from := p.columns(j, false, func(module string) model.Rows { return m.Weight(l, module) })
 					exact += checkMatrix(t, &e.places[0].packed.layers[l].matrices[i], from, j.width)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -61,10 +62,14 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = matrices, as kernels.Format says of their panels of 32 columns
 //	           + 4 * norms, biases and sinks, padded to 32
+//	           + of each expert its matrices and biases, and what chooses them
 //	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + kinds of attention * pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations
 //	             + up to 64 rows of the head
+//	             + with norms of what layers answer: MaxTokens * hidden size
+//	             + with experts: MaxTokens * (experts + 3 * experts a token)
+//	               + rows that experts have at most * (2 * hidden size + an expert's size)
 //	             + with adapters: MaxTokens * padded ranks of the modules of a matrix
 //	             + with contexts beyond 1,024: attention states of all heads of up to 16
 //	               tokens, for each 1,024 of MaxContext)
@@ -119,17 +124,36 @@ func (c *Config) plan() (Memory, error) {
 func weightBytes(c *Config, d *dims) int64 {
 	formats := c.formats(d)
 	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
-	for _, layer := range formats.layers {
-		n += 2 * lines(d.hiddenWidth)
-		if c.Model.Sinks {
-			n += lines(d.heads)
-		}
-		for i, j := range d.joints() {
-			n += matrixBytes(layer[i], j.in, j.width)
+	joints := d.joints()
+	for l := range formats.layers {
+		n += vectorBytes(c.Model, d, l)
+		for i := range own(c.Model, l) {
+			j := &joints[i]
+			n += matrixBytes(formats.layers[l][i], j.in, j.width)
 			if hasBias(c.Model, i) {
 				n += lines(j.width)
 			}
 		}
+		if c.Model.HasExperts(l) {
+			n += d.mixtureBytes(c.Model, formats.experts[l])
+		}
+	}
+	return n
+}
+
+// vectorBytes is the size of a layer's norms and sinks.
+func vectorBytes(m *model.Config, d *dims, layer int) (n int64) {
+	for _, name := range m.LayerNorms(layer) {
+		if name != "" {
+			n += lines(d.hiddenWidth)
+		}
+	}
+	if m.QKNorm != model.QKNormNone {
+		q, k := qkNormWidths(m, d)
+		n += lines(q) + lines(k)
+	}
+	if m.Sinks {
+		n += lines(d.heads)
 	}
 	return n
 }
@@ -138,8 +162,11 @@ func weightBytes(c *Config, d *dims) int64 {
 func workBytes(c *Config, d *dims) int64 {
 	rows := func(n, width int) int64 { return lines(n * width) }
 	t, p := c.MaxTokens, c.packs()
-	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + 2*rows(t, d.headDim/2) + lines(c.splitFloats(d)) +
+	n := rows(t, d.hiddenWidth) + rows(t, d.qkvWidth) + rotationBytes(c.Model, t) + c.mixtureWork(d) + lines(c.splitFloats(d)) +
 		inputBytes(p, t, d.hiddenWidth) + inputBytes(p, t, d.attnWidth) + inputBytes(p, t, d.interWidth)
+	if c.Model.Norms != model.NormBefore {
+		n += rows(t, d.hiddenWidth)
+	}
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
 	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +

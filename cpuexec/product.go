@@ -100,6 +100,9 @@ func (s *step) apply(l *linear, t part, out []float32, stride int) {
 		}
 		s.kernels.AddTile(out, bias, t.tiles(), t.stride(stride), next)
 	}
+	if l.joint == noJoint { // which no adapter adds to
+		return
+	}
 	for i := range t.panels {
 		s.raise(l.id, l.layer, l.joint, t.p+i, t.r, t.rows, out[i*kernels.Panel:], stride)
 	}

@@ -15,6 +15,7 @@ const (
 	OpStore                      // rotation, and keys and values into the cache, where not beside attention
 	OpAttention                  // of queries over the cache; where each item reads what it stores, OpStore too
 	OpOut                        // the product behind attention
+	OpRoute                      // experts chosen, tokens sorted by them
 	OpGateUp                     // the two products of the feed-forward part, and its gate
 	OpDown                       // the product behind it
 	OpHead                       // logits
@@ -27,7 +28,7 @@ const (
 	Operations                   // how many there are
 )
 
-var operationNames = [Operations]string{"embed", "norm", "qkv", "rope+store", "attention", "out", "gate+up", "down", "head", "sampling", "quantise", "waiting", "copies", "packing", "rest"}
+var operationNames = [Operations]string{"embed", "norm", "qkv", "rope+store", "attention", "out", "experts", "gate+up", "down", "head", "sampling", "quantise", "waiting", "copies", "packing", "rest"}
 
 // String is the operation's name.
 func (o Operation) String() string { return operationNames[o] }

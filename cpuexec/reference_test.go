@@ -75,7 +75,7 @@ func (s *synthetic) norm(x []float64, name string) []float64 {
 
 // rotate turns the pairs (i, i+HeadDim/2) of every head by the angles of pos.
 func (s *synthetic) rotate(x []float64, pos int) {
-	inv, scale := s.InvFreq()
+	inv, scale := s.InvFreq(model.Full)
 	for h := 0; h < len(x); h += s.HeadDim {
 		for i, f := range inv {
 			sin, cos := math.Sincos(float64(pos) * f)

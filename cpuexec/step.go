@@ -7,6 +7,7 @@ import (
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/cpuexec/pool"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -54,12 +55,10 @@ type step struct {
 
 	firstGreedy int // of samples
 
-	invFreq   []float64
-	ropeScale float64
+	rotations []rotation                // [kind of attention], or one of all
 	seen      [kernels.Tile + 1][]int32 // [n]: each query of a span sees n positions of a tile
 	qScale    float32                   // of scores, folded into the rotation of q
 	scoreTop  float32                   // that scores are capped at; 0: they are not
-	cos, sin  []float32                 // [token][headDim/2]
 
 	packs rowPacking // of inputs
 
@@ -68,6 +67,10 @@ type step struct {
 	qkv  []float32 // [token][qkvWidth]
 	attn input     // [token][attnWidth]
 	act  input     // [token][interWidth]
+	out  []float32 // [token][hiddenWidth], what is normalised before it is added to x; nil: nothing is
+
+	mixture       mixture
+	residualScale float32 // of what is added to x
 
 	headIn   input     // [headRows][hiddenWidth]
 	logits   []float32 // [headRows][vocabWidth]
@@ -105,6 +108,8 @@ type worker struct {
 	low       []float32 // [rowBlock][Panel], with adapters
 	norm      []float32 // [hiddenWidth], of a single token
 	own       input     // a single row: norm, or another one that it packs for itself
+	expertIn  input     // the rows of an expert
+	expertAct input     // likewise
 	attention attention
 	best      best
 	sampler   *sampling.Sampler
@@ -121,15 +126,17 @@ func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 		workers:  make([]worker, c.Threads),
 		nextHead: make([]atomic.Int32, d.layers),
 		packs:    c.packs(),
-		alone:    aloneBytes,
-		spanLen:  d.spanTokens(),
+
+		residualScale: float32(c.Model.ResidualScale),
+		alone:         aloneBytes,
+		spanLen:       d.spanTokens(),
 	}
 	s.compute, s.copy, s.packPart = s.work, s.copyParts, s.packSome
 	if c.MaxAdapters > 0 {
 		s.runs = make([]run, 0, c.MaxTokens)
 	}
 	s.qScale, s.scoreTop = scoreScale(c.Model)
-	s.invFreq, s.ropeScale = c.Model.InvFreq()
+	s.rotations = rotations(c.Model)
 	s.newSpans()
 	for i := range s.workers {
 		s.workers[i].sampler = sampling.NewSampler(c.Model.Vocab)
@@ -148,7 +155,11 @@ func (s *step) cutWork(a *area) {
 	s.act = cutInput(a, s.packs, n, s.interWidth)
 	s.act.late = s.packs == packGroups
 	s.attn.late = s.act.late || s.packs == packBlocks && s.group*s.headDim%kernels.Block != 0
-	s.cos, s.sin = cut[float32](a, n*s.headDim/2), cut[float32](a, n*s.headDim/2)
+	s.cutRotations(a)
+	if s.config.Model.Norms != model.NormBefore {
+		s.out = cut[float32](a, n*s.hiddenWidth)
+	}
+	s.mixture = s.cutMixture(a)
 	s.low = cut[float32](a, n*s.lowWidth)
 	s.split = cut[float32](a, s.config.splitFloats(&s.dims))
 	head := s.config.headRows()

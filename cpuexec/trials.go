@@ -77,6 +77,9 @@ func (t *trials) products() []product {
 	list := []product{{shape: w.head.shape(), joint: headTrial}}
 	for j := range joints {
 		for l := range w.layers {
+			if j >= own(t.step.config.Model, l) {
+				continue
+			}
 			h := w.layers[l].matrices[j].shape()
 			i := slices.IndexFunc(list, func(p product) bool { return p.shape == h })
 			if i < 0 {

@@ -7,10 +7,17 @@ var operationOf = [joints]Operation{jointQKV: OpQKV, jointOut: OpOut, jointGateU
 func (s *step) countWork(k *Steps) {
 	tokens := int64(len(s.tokens))
 	for l := range s.weights.layers {
-		for i := range s.weights.layers[l].matrices {
+		for i := range own(s.config.Model, l) {
 			m := &s.weights.layers[l].matrices[i]
 			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], m.passes(len(s.tokens)))
 		}
+	}
+	for i, op := range [2]Operation{OpGateUp, OpDown} {
+		w := &s.clock.experts[i]
+		k.Work[op].Ops += w.Ops
+		k.Work[op].Bytes += w.Bytes
+		k.Work[op].Integer = k.Work[op].Integer || w.Integer
+		k.Footprint += w.Bytes
 	}
 	head, samples, most := &s.weights.head, len(s.samples), s.config.headRows()
 	k.product(OpHead, head, 2*int64(samples)*int64(head.k)*int64(s.vocab), int64(samples/most)*head.passes(most)+head.passes(samples%most))

@@ -11,13 +11,15 @@ import (
 )
 
 // computeFor is what a model is computed in that is stored as a type, where nothing is
-// said. f16 has more bits than bf16 keeps, so that is widened.
+// said. f16 has more bits than bf16 keeps, so that is widened; floats of 4 and 8 bits have
+// fewer.
 func computeFor(stored model.DType) cpuexec.Compute {
-	switch {
-	case stored.Block() > 1:
-		return cpuexec.ComputeInt8
-	case stored == model.BF16:
+	switch stored {
+	case model.BF16, model.MXFP4, model.FP8:
 		return cpuexec.ComputeBF16
+	}
+	if stored.Integer() {
+		return cpuexec.ComputeInt8
 	}
 	return cpuexec.ComputeF32
 }
@@ -70,7 +72,7 @@ func (r *Resolved) noticeLosses() {
 	}
 	for _, stored := range slices.Sorted(maps.Keys(count)) {
 		n := count[stored]
-		if stored.Block() == 1 {
+		if !stored.Integer() {
 			floats += n
 		}
 		switch loses := loses(cpuexec.Compute(c.Compute), stored); {
@@ -110,9 +112,9 @@ func (e *Engine) noticeSent(set *weights.Set) {
 func loses(compute cpuexec.Compute, stored model.DType) bool {
 	switch compute {
 	case cpuexec.ComputeBF16:
-		return stored != model.BF16
+		return stored != model.BF16 && stored != model.MXFP4
 	case cpuexec.ComputeInt8:
-		return stored.Block() == 1
+		return !stored.Integer()
 	}
 	return false
 }

@@ -27,15 +27,21 @@ type AdapterPart struct {
 }
 
 // AdapterShapes are the linear layers that an adapter may add to, by module name, with
-// their shapes [out, in]: those within the model's layers, not embedding and output head.
+// their shapes [out, in]: those within the model's layers, not embedding and output head, nor
+// experts and what chooses them.
 func (c *Config) AdapterShapes() map[string][]int {
 	shapes := map[string][]int{}
 	for _, t := range c.Tensors() {
-		if len(t.Shape) == 2 && strings.HasPrefix(t.Name, "model.layers.") {
+		if len(t.Shape) == 2 && strings.HasPrefix(t.Name, "model.layers.") && !c.ofExperts(t.Name) {
 			shapes[strings.TrimSuffix(t.Name, ".weight")] = t.Shape
 		}
 	}
 	return shapes
+}
+
+// ofExperts tells that a tensor belongs to a mixture of experts.
+func (c *Config) ofExperts(name string) bool {
+	return c.MoE != nil && (strings.Contains(name, ".experts.") || strings.Contains(name, "."+c.Router()+"."))
 }
 
 // Check compares an adapter with the model and the largest rank that is allowed.
@@ -49,6 +55,8 @@ func (a *Adapter) Check(c *Config, maxRank int) error {
 		p := &a.Parts[i]
 		shape := shapes[p.Module]
 		switch {
+		case shape == nil && c.ofExperts(p.Module+"."):
+			return fmt.Errorf("%w: %.80q is of a mixture of experts, to which no adapter can add; train one for attention alone", ErrAdapter, p.Module)
 		case shape == nil:
 			return fmt.Errorf("%w: the model has no module %.80q that an adapter may add to", ErrAdapter, p.Module)
 		case seen[p.Module]:

@@ -42,6 +42,12 @@ const (
 	ClampedSiLU            // of gpt-oss: gate and up are clamped, gate*sigmoid(1.702*gate)*(up+1)
 )
 
+// The figures of ClampedSiLU, those of the models that OpenAI released.
+const (
+	ClampAlpha = 1.702
+	ClampLimit = 7.0
+)
+
 // NormPlace says where a layer's norms stand.
 type NormPlace uint8
 
@@ -68,6 +74,7 @@ type MoE struct {
 	ChosenOnly   bool   // the softmax is over the chosen ones; else over all, and
 	Normalize    bool   // then what is chosen is divided by its sum
 	RouterBias   bool   // the router has one, and so do experts
+	Turned       bool   // a tensor has the matrices of all experts, with inputs as rows
 	Dense        []bool // per layer, true: it has one MLP instead; nil: none
 }
 

@@ -5,30 +5,43 @@ import "fmt"
 // DType is how numbers are stored in a file or a weight set.
 type DType uint8
 
-// The storage types that can be read. Q8_0 and Q4_1 are GGUF's block formats:
-// 32 weights a block, with an f16 scale (Q8_0: w = d*q) or an f16 scale and an
-// f16 minimum (Q4_1: w = d*q + m).
+// The storage types that can be read. The block formats store consecutive numbers of a
+// row together: those from Q8_0 on as ggml lays them out (ggml-common.h), FP8 as it is
+// made of a safetensors pair.
 const (
 	Invalid DType = iota
 	F32
 	F16
 	BF16
-	Q8_0
-	Q4_1
+	Q8_0  // 32: f16 scale; w = d*q
+	Q4_1  // 32: f16 scale and minimum; w = d*q + m
+	Q4_0  // 32: f16 scale; w = d*(q-8)
+	Q4_K  // 256: f16 scale and minimum, times 6-bit ones of each 32; w = d*s*q - m*t
+	Q5_K  // as Q4_K, with 5 bits a number
+	Q6_K  // 256: f16 scale, times an 8-bit one of each 16; w = d*s*(q-32)
+	MXFP4 // 32: E8M0 scale, E2M1 numbers
+	FP8   // 128: f32 scale, E4M3 numbers
 )
 
 type dtypeInfo struct {
 	name         string
-	block, bytes int // elements of a block, bytes of a block
+	block, bytes int  // elements of a block, bytes of a block
+	integer      bool // a block is whole numbers under scales
 }
 
 var dtypes = [...]dtypeInfo{
-	Invalid: {"invalid", 1, 0}, // a type that cannot be read has no size
-	F32:     {"F32", 1, 4},
-	F16:     {"F16", 1, 2},
-	BF16:    {"BF16", 1, 2},
-	Q8_0:    {"Q8_0", 32, 34},
-	Q4_1:    {"Q4_1", 32, 20},
+	Invalid: {"invalid", 1, 0, false}, // a type that cannot be read has no size
+	F32:     {"F32", 1, 4, false},
+	F16:     {"F16", 1, 2, false},
+	BF16:    {"BF16", 1, 2, false},
+	Q8_0:    {"Q8_0", 32, 34, true},
+	Q4_1:    {"Q4_1", 32, 20, true},
+	Q4_0:    {"Q4_0", 32, 18, true},
+	Q4_K:    {"Q4_K", 256, 144, true},
+	Q5_K:    {"Q5_K", 256, 176, true},
+	Q6_K:    {"Q6_K", 256, 210, true},
+	MXFP4:   {"MXFP4", 32, 17, false},
+	FP8:     {"FP8", 128, 132, false},
 }
 
 // String is the type's name as files spell it.
@@ -44,6 +57,10 @@ func (d DType) Block() int { return dtypes[d].block }
 
 // RowBytes is the size of n consecutive elements in bytes. n must be a multiple of Block.
 func (d DType) RowBytes(n int) int { return n / dtypes[d].block * dtypes[d].bytes }
+
+// Integer tells whether a block is whole numbers under scales, and minima, so that
+// products of it can be summed in integers.
+func (d DType) Integer() bool { return dtypes[d].integer }
 
 // Tensor describes one tensor under its Hugging Face name. Shape is row-major,
 // outermost dimension first: a linear layer is [out, in].

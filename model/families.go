@@ -1,91 +1,132 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// family is a row of the table of families: what its config.json may leave out,
-// and the tensors of its checkpoints.
+// family is a row of the table of families: what its config.json may leave out, which of its
+// fields say something of the options, and how tensors of its checkpoints are called.
 type family struct {
-	name         string // model_type of config.json, general.architecture of GGUF
+	name         string // model_type of config.json
 	architecture string // entry of "architectures"
-	maxPosition  int    // defaults of the reference implementation
-	normEps      float64
-	bos          []int32
-	eos          []int32
-	outer        []param // tensors that exist once
-	layer        []param // tensors of each layer, after "model.layers.<n>."
+	nested       names  // of a configuration that has this one as its text_config; "": none
+
+	// Defaults of the reference implementation.
+	maxPosition, kvHeads, headDim int // kvHeads 0: as many as heads; headDim 0: the hidden size over the heads
+	normEps, theta                float64
+	tied                          bool
+	bos, eos                      []int32
+	sizes                         map[string]int // of sizes that released files leave out
+
+	always   func(*Config) // the options that all of its models have; nil: none
+	settings []setting
+	rope     func(f *fields, c *Config, theta float64) // nil: one for all layers
+
+	fused   bool // q, k and v are one tensor, and so are gate and up
+	experts expertNames
 }
 
-// param is one tensor of a family: its name and shape, and when it exists.
-type param struct {
-	name  string
-	shape func(*Config) []int
-	when  func(*Config) bool // nil: always
-}
+// names are those of a family in config.json.
+type names struct{ modelType, architecture string }
 
 var families = []family{{
-	name:         "llama",
-	architecture: "LlamaForCausalLM",
-	maxPosition:  2048,
-	normEps:      1e-6,
-	bos:          []int32{1},
-	eos:          []int32{2},
-	outer: []param{
-		{"model.embed_tokens.weight", vocabByHidden, nil},
-		{"model.norm.weight", hidden, nil},
-		{"lm_head.weight", vocabByHidden, untied},
-	},
-	layer: []param{
-		{"input_layernorm.weight", hidden, nil},
-		{"self_attn.q_proj.weight", func(c *Config) []int { return []int{c.Heads * c.HeadDim, c.Hidden} }, nil},
-		{"self_attn.k_proj.weight", kvByHidden, nil},
-		{"self_attn.v_proj.weight", kvByHidden, nil},
-		{"self_attn.o_proj.weight", func(c *Config) []int { return []int{c.Hidden, c.Heads * c.HeadDim} }, nil},
-		{"self_attn.q_proj.bias", func(c *Config) []int { return []int{c.Heads * c.HeadDim} }, attnBias},
-		{"self_attn.k_proj.bias", kv, attnBias},
-		{"self_attn.v_proj.bias", kv, attnBias},
-		{"self_attn.o_proj.bias", hidden, attnBias},
-		{"self_attn.sinks", func(c *Config) []int { return []int{c.Heads} }, func(c *Config) bool { return c.Sinks }},
-		{"post_attention_layernorm.weight", hidden, nil},
-		{"mlp.gate_proj.weight", intermediateByHidden, nil},
-		{"mlp.up_proj.weight", intermediateByHidden, nil},
-		{"mlp.down_proj.weight", func(c *Config) []int { return []int{c.Hidden, c.Intermediate} }, nil},
-		{"mlp.gate_proj.bias", intermediate, mlpBias},
-		{"mlp.up_proj.bias", intermediate, mlpBias},
-		{"mlp.down_proj.bias", hidden, mlpBias},
-	},
+	name: "llama", architecture: "LlamaForCausalLM",
+	maxPosition: 2048, normEps: 1e-6, theta: 1e4, bos: ids(1), eos: ids(2),
+	settings: []setting{attentionBias(false), mlpBias},
+}, {
+	name: "mistral", architecture: "MistralForCausalLM",
+	maxPosition: 1 << 17, kvHeads: 8, normEps: 1e-6, theta: 1e4, bos: ids(1), eos: ids(2),
+	settings: []setting{windowOfAll(4096)},
+}, {
+	name: "mixtral", architecture: "MixtralForCausalLM",
+	maxPosition: 1 << 17, kvHeads: 8, normEps: 1e-5, theta: 1e6, bos: ids(1), eos: ids(2),
+	settings: []setting{windowOfAll(0), experts(8, 2), normalizeExperts},
+	experts:  expertNames{router: "block_sparse_moe.gate", each: "block_sparse_moe.experts.", gate: "w1", up: "w3", down: "w2"},
+}, {
+	name: "qwen2", architecture: "Qwen2ForCausalLM",
+	maxPosition: 32768, kvHeads: 32, normEps: 1e-6, theta: 1e4,
+	always:   func(c *Config) { c.AttnBias, c.OutNoBias = true, true },
+	settings: []setting{windowOfLater(28)},
+}, {
+	name: "qwen3", architecture: "Qwen3ForCausalLM",
+	maxPosition: 32768, kvHeads: 32, headDim: 128, normEps: 1e-6, theta: 1e4,
+	always:   func(c *Config) { c.QKNorm = QKNormHead },
+	settings: []setting{attentionBias(false), windowOfLater(28)},
+}, {
+	name: "qwen3_moe", architecture: "Qwen3MoeForCausalLM",
+	maxPosition: 32768, kvHeads: 4, normEps: 1e-6, theta: 1e4,
+	always:   func(c *Config) { c.QKNorm = QKNormHead },
+	settings: []setting{attentionBias(false), windowIfUsed, experts(128, 8), expertSize, someDense, normalize},
+	experts:  expertNames{router: "mlp.gate", each: "mlp.experts.", gate: "gate_proj", up: "up_proj", down: "down_proj"},
+}, {
+	name: "gemma2", architecture: "Gemma2ForCausalLM",
+	maxPosition: 8192, kvHeads: 4, headDim: 256, normEps: 1e-6, theta: 1e4, tied: true, bos: ids(2), eos: ids(1),
+	always:   func(c *Config) { c.Norms, c.NormOffset = NormAround, 1 },
+	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, softcaps(50, 30), windowByType(4096, everyOther), causal},
+}, {
+	name: "gemma3_text", architecture: "Gemma3ForCausalLM", nested: names{"gemma3", "Gemma3ForConditionalGeneration"},
+	maxPosition: 1 << 17, kvHeads: 4, headDim: 256, normEps: 1e-6, theta: 1e6, tied: true, bos: ids(2), eos: ids(1),
+	sizes:    map[string]int{"vocab_size": 262208, "num_attention_heads": 8},
+	always:   func(c *Config) { c.Norms, c.NormOffset, c.QKNorm = NormAround, 1, QKNormHead },
+	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, softcaps(0, 0), windowByType(4096, allButEvery), causal},
+	rope:     ropeByType,
+}, {
+	name: "phi3", architecture: "Phi3ForCausalLM",
+	maxPosition: 4096, normEps: 1e-5, theta: 1e4, bos: ids(1), eos: ids(32000),
+	settings: []setting{windowOfAll(0), partialRotary},
+	rope:     ropeOfPart,
+	fused:    true,
+}, {
+	name: "olmo2", architecture: "Olmo2ForCausalLM",
+	maxPosition: 2048, normEps: 1e-5, theta: 1e4, eos: ids(50279),
+	always:   func(c *Config) { c.Norms, c.QKNorm = NormAfter, QKNormWhole },
+	settings: []setting{attentionBias(false)},
+}, {
+	name: "smollm3", architecture: "SmolLM3ForCausalLM",
+	maxPosition: 32768, kvHeads: 4, normEps: 1e-6, theta: 2e6, tied: true, bos: ids(128000), eos: ids(128001),
+	settings: []setting{attentionBias(false), mlpBias, noRope, windowOfNoRope},
+}, {
+	name: "granite", architecture: "GraniteForCausalLM",
+	maxPosition: 2048, normEps: 1e-6, theta: 1e4, bos: ids(1), eos: ids(2),
+	settings: []setting{attentionBias(false), mlpBias, multipliers},
+}, {
+	name: "gpt_oss", architecture: "GptOssForCausalLM",
+	maxPosition: 1 << 17, kvHeads: 8, headDim: 64, normEps: 1e-5, theta: 150000,
+	always:   func(c *Config) { c.Sinks, c.Activation = true, ClampedSiLU },
+	settings: []setting{attentionBias(true), windowByType(128, everyOther), experts(128, 4), allExperts, clamped},
+	rope:     ropeOrYarn,
+	experts:  expertNames{router: "mlp.router", all: "mlp.experts."},
 }}
 
-func hidden(c *Config) []int               { return []int{c.Hidden} }
-func vocabByHidden(c *Config) []int        { return []int{c.Vocab, c.Hidden} }
-func kv(c *Config) []int                   { return []int{c.KVHeads * c.HeadDim} }
-func kvByHidden(c *Config) []int           { return []int{c.KVHeads * c.HeadDim, c.Hidden} }
-func intermediate(c *Config) []int         { return []int{c.Intermediate} }
-func intermediateByHidden(c *Config) []int { return []int{c.Intermediate, c.Hidden} }
-
-func untied(c *Config) bool   { return !c.TiedHead }
-func attnBias(c *Config) bool { return c.AttnBias }
-func mlpBias(c *Config) bool  { return c.MLPBias }
+func ids(id int32) []int32 { return []int32{id} }
 
 // row is the family's row, nil when it is not known.
 func (c *Config) row() *family {
-	for i := range families {
-		if families[i].name == c.Family {
-			return &families[i]
-		}
+	i := slices.IndexFunc(families, func(f family) bool { return f.name == c.Family })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &families[i]
 }
 
-// familyOf finds the row for a config.json. Of the two names one may be missing.
-func familyOf(architectures []string, modelType string) (*family, error) {
+// familyOf finds the row for a config.json. Of the two names one may be missing. nested
+// tells that they name a configuration whose text_config is the family's.
+func familyOf(architectures []string, modelType string) (row *family, nested bool, err error) {
 	if len(architectures) == 0 && modelType == "" {
-		return nil, fmt.Errorf("%w: neither architectures nor model_type is given", ErrConfig)
+		return nil, false, fmt.Errorf("%w: neither architectures nor model_type is given", ErrConfig)
+	}
+	is := func(n names) bool {
+		return (len(architectures) == 0 || architectures[0] == n.architecture) && (modelType == "" || modelType == n.modelType)
 	}
 	for i := range families {
 		f := &families[i]
-		if (len(architectures) == 0 || architectures[0] == f.architecture) && (modelType == "" || modelType == f.name) {
-			return f, nil
+		switch {
+		case is(names{f.name, f.architecture}):
+			return f, false, nil
+		case f.nested != names{} && is(f.nested):
+			return f, true, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: architecture %.80q with model_type %.80q is not known", ErrUnsupported, architectures[:min(1, len(architectures))], modelType)
+	return nil, false, fmt.Errorf("%w: architecture %.80q with model_type %.80q is not known", ErrUnsupported, architectures[:min(1, len(architectures))], modelType)
 }

@@ -21,6 +21,22 @@ func newFields(js []byte) *fields {
 	return f
 }
 
+// enter goes into an object, where what it leaves out is what was there before. Kinds of
+// models, and what encodes other things than text, stay outside.
+func (f *fields) enter(name string) {
+	inner := newFields(f.raw[name])
+	if f.err = inner.err; f.err != nil {
+		f.err = fmt.Errorf("%s: %w", name, f.err)
+		return
+	}
+	for _, name := range []string{"bos_token_id", "eos_token_id", "tie_word_embeddings", "dtype", "torch_dtype", "quantization_config"} {
+		if raw, ok := f.raw[name]; ok && !inner.has(name) {
+			inner.raw[name] = raw
+		}
+	}
+	f.raw = inner.raw
+}
+
 // has tells whether a field is there and not null.
 func (f *fields) has(name string) bool {
 	raw, ok := f.raw[name]
@@ -46,13 +62,14 @@ func value[T any](f *fields, name string, def T) T {
 	return v
 }
 
-// size decodes a whole number that must be there and lie in 1…limit. It gives 1
-// after an error, so that memory can be taken for it.
-func (f *fields) size(name string, limit int) int {
-	if f.err == nil && !f.has(name) {
+// size decodes a whole number that must lie in 1…limit, and be there unless there is a
+// default for it. It gives 1 after an error, so that memory can be taken for it.
+func (f *fields) size(name string, limit int, defaults map[string]int) int {
+	def, ok := defaults[name]
+	if !ok && f.err == nil && !f.has(name) {
 		f.fail("%w: field %s is missing", ErrConfig, name)
 	}
-	n := value(f, name, 1)
+	n := value(f, name, max(def, 1))
 	if n < 1 || n > limit {
 		f.fail("%w: %s is %d, want 1 to %d", ErrConfig, name, n, limit)
 		return 1

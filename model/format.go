@@ -35,13 +35,17 @@ func (c *Config) JSON() ([]byte, error) {
 		"max_position_embeddings": c.MaxPosition,
 		"rms_norm_eps":            shortest(c.NormEps),
 		"tie_word_embeddings":     c.TiedHead,
-		"attention_bias":          c.AttnBias,
-		"mlp_bias":                c.MLPBias,
-		"rope_parameters":         c.Rope.fields(),
+		"rope_parameters":         c.ropeFields(),
 		"rope_theta":              c.Rope.Theta,
 		"rope_scaling":            c.Rope.scaling(),
 		"bos_token_id":            nil,
 		"eos_token_id":            c.EOS,
+	}
+	for i := range row.settings {
+		row.settings[i].write(c, fields)
+	}
+	if c.SlidingRope != nil {
+		fields["rope_local_base_freq"] = c.SlidingRope.Theta
 	}
 	if c.BOS >= 0 {
 		fields["bos_token_id"] = c.BOS
@@ -50,6 +54,18 @@ func (c *Config) JSON() ([]byte, error) {
 		fields["dtype"], fields["torch_dtype"] = name, name
 	}
 	return json.MarshalIndent(fields, "", "  ")
+}
+
+// ropeFields are the settings of all layers, by their kinds where these differ.
+func (c *Config) ropeFields() map[string]any {
+	if c.SlidingRope != nil {
+		return map[string]any{typeNames[Full]: c.Rope.fields(), typeNames[Sliding]: c.SlidingRope.fields()}
+	}
+	f := c.Rope.fields()
+	if c.RotaryDim > 0 {
+		f["partial_rotary_factor"] = float64(c.RotaryDim) / float64(c.HeadDim)
+	}
+	return f
 }
 
 // fields are the settings as rope_parameters has them.

@@ -2,20 +2,36 @@ package model
 
 import "math"
 
-// InvFreq computes the rotary embedding's inverse frequencies, one per pair of
-// dimensions (HeadDim/2), and the factor that cosines and sines are multiplied
-// with. Position p turns pair i by p*inv[i] radians.
+// RotaryDims is how many elements of a head, the first ones, are turned.
+func (c *Config) RotaryDims() int {
+	if c.RotaryDim > 0 {
+		return c.RotaryDim
+	}
+	return c.HeadDim
+}
+
+// RopeOf is the rotary embedding of layers of a kind.
+func (c *Config) RopeOf(kind Attention) *Rope {
+	if kind == Sliding && c.SlidingRope != nil {
+		return c.SlidingRope
+	}
+	return &c.Rope
+}
+
+// InvFreq computes the inverse frequencies of the rotary embedding of layers of a kind, one
+// for each pair of the elements that are turned (RotaryDims/2), and the factor that cosines
+// and sines are multiplied with. Position p turns pair i by p*inv[i] radians.
 //
 // The formulas are those of modeling_rope_utils.py in Hugging Face Transformers 5
 // (linear: position interpolation; llama3: Llama 3.1; yarn: arXiv 2309.00071).
 // They are evaluated in float32 where the reference does so, because the error of
 // a float32 exponent grows with the position and is part of the reference's answers.
-func (c *Config) InvFreq() (inv []float64, scale float64) {
-	r := &c.Rope
-	half := c.HeadDim / 2
+func (c *Config) InvFreq(kind Attention) (inv []float64, scale float64) {
+	r, dim := c.RopeOf(kind), c.RotaryDims()
+	half := dim / 2
 	plain := make([]float32, half)
 	for i := range plain {
-		exponent := float32(2*i) / float32(c.HeadDim)
+		exponent := float32(2*i) / float32(dim)
 		plain[i] = 1 / float32(math.Pow(r.Theta, float64(exponent)))
 	}
 	scale = 1
@@ -29,7 +45,7 @@ func (c *Config) InvFreq() (inv []float64, scale float64) {
 			plain[i] = r.llama3(plain[i])
 		}
 	case RopeYarn:
-		r.yarn(plain, c.HeadDim)
+		r.yarn(plain, dim)
 		scale = r.yarnScale()
 	}
 	inv = make([]float64, half)
@@ -61,15 +77,15 @@ func (r *Rope) llama3(f float32) float32 {
 // yarn blends each frequency between itself and itself over the factor, along a
 // ramp between the pairs that turn BetaFast and BetaSlow times over the original
 // context.
-func (r *Rope) yarn(freq []float32, headDim int) {
+func (r *Rope) yarn(freq []float32, dim int) {
 	pairTurning := func(turns float64) float64 {
-		return float64(headDim) * math.Log(float64(r.OriginalMaxPosition)/(turns*2*math.Pi)) / (2 * math.Log(r.Theta))
+		return float64(dim) * math.Log(float64(r.OriginalMaxPosition)/(turns*2*math.Pi)) / (2 * math.Log(r.Theta))
 	}
 	low, high := pairTurning(r.BetaFast), pairTurning(r.BetaSlow)
 	if r.Truncate {
 		low, high = math.Floor(low), math.Ceil(high)
 	}
-	low, high = max(low, 0), min(high, float64(headDim-1))
+	low, high = max(low, 0), min(high, float64(dim-1))
 	if low == high {
 		high += 0.001 // as the reference: no division by zero
 	}

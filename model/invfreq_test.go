@@ -14,7 +14,7 @@ func llama31() *Config {
 
 func TestInvFreqDefault(t *testing.T) {
 	c := &Config{HeadDim: 16, Rope: Rope{Kind: RopeDefault, Theta: 10000}}
-	inv, scale := c.InvFreq()
+	inv, scale := c.InvFreq(Full)
 	if len(inv) != 8 || scale != 1 {
 		t.Fatalf("got %d frequencies, factor %g", len(inv), scale)
 	}
@@ -24,7 +24,7 @@ func TestInvFreqDefault(t *testing.T) {
 		}
 	}
 	c.Rope.Kind, c.Rope.Factor = RopeLinear, 4
-	linear, scale := c.InvFreq()
+	linear, scale := c.InvFreq(Full)
 	for i, f := range linear {
 		if f != inv[i]/4 || scale != 1 {
 			t.Errorf("linear pair %d: got %g, want %g", i, f, inv[i]/4)
@@ -35,9 +35,9 @@ func TestInvFreqDefault(t *testing.T) {
 // The values are those of the reference implementation (Llama 3.1's factors).
 func TestInvFreqLlama3(t *testing.T) {
 	c := llama31()
-	inv, scale := c.InvFreq()
+	inv, scale := c.InvFreq(Full)
 	c.Rope.Kind = RopeDefault
-	plain, _ := c.InvFreq()
+	plain, _ := c.InvFreq(Full)
 	if scale != 1 {
 		t.Errorf("factor %g", scale)
 	}
@@ -60,13 +60,13 @@ func TestInvFreqLlama3(t *testing.T) {
 // GGUF files say the same with divisors of the plain frequencies.
 func TestInvFreqDivisors(t *testing.T) {
 	c := llama31()
-	want, _ := c.InvFreq()
+	want, _ := c.InvFreq(Full)
 	c.Rope = Rope{Kind: RopeDefault, Theta: 500000}
-	plain, _ := c.InvFreq()
+	plain, _ := c.InvFreq(Full)
 	for i := range plain {
 		c.Rope.FreqDivisors = append(c.Rope.FreqDivisors, float32(plain[i]/want[i]))
 	}
-	got, _ := c.InvFreq()
+	got, _ := c.InvFreq(Full)
 	for i := range got {
 		if !near(got[i], want[i], 3e-7) {
 			t.Errorf("pair %d: got %g, want %g", i, got[i], want[i])
@@ -88,7 +88,7 @@ func TestInvFreqYarn(t *testing.T) {
 			[]float64{1.0, 0.273841977, 0.0749894157, 0.0205352493, 0.00551727042, 0.00107923779, 0.000177344264, 2.88695519e-05, 7.90569356e-06, 2.16491071e-06, 5.92843435e-07}},
 	} {
 		c := &Config{HeadDim: test.headDim, Rope: test.rope}
-		inv, scale := c.InvFreq()
+		inv, scale := c.InvFreq(Full)
 		for i, want := range test.want {
 			if got := inv[i*test.every]; !near(got, want, 3e-7) {
 				t.Errorf("%s: pair %d: got %.9g, want %.9g", name, i*test.every, got, want)

@@ -26,38 +26,61 @@ func ParseConfig(js []byte) (*Config, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	row, err := familyOf(architectures, modelType)
+	row, nested, err := familyOf(architectures, modelType)
 	if err != nil {
 		return nil, err
 	}
-	c := &Config{
-		Family:       row.name,
-		Vocab:        f.size("vocab_size", maxVocab),
-		Hidden:       f.size("hidden_size", maxWidth),
-		Intermediate: f.size("intermediate_size", maxWidth),
-		Layers:       f.size("num_hidden_layers", maxLayers),
-		Heads:        f.size("num_attention_heads", maxHeads),
-		MaxPosition:  value(f, "max_position_embeddings", row.maxPosition),
-		NormEps:      value(f, "rms_norm_eps", row.normEps),
-		TiedHead:     value(f, "tie_word_embeddings", false),
-		AttnBias:     value(f, "attention_bias", false),
-		MLPBias:      value(f, "mlp_bias", false),
-		BOS:          -1,
-		EOS:          f.ids("eos_token_id", slices.Clone(row.eos)),
-		Stored:       storedType(f),
+	if nested {
+		f.enter("text_config")
 	}
-	c.KVHeads = value(f, "num_key_value_heads", c.Heads)
-	c.HeadDim = value(f, "head_dim", c.Hidden/max(c.Heads, 1))
-	if bos := f.ids("bos_token_id", row.bos); len(bos) > 0 {
-		c.BOS = bos[0]
-	}
-	c.Attn = make([]Attention, c.Layers)
-	c.Rope = parseRope(f, c.MaxPosition)
-	refuseForeign(f)
+	c := row.parse(f)
 	if f.err != nil {
 		return nil, f.err
 	}
 	return c, c.Validate()
+}
+
+// parse reads the options of a model of the family, whose errors are f's.
+func (row *family) parse(f *fields) *Config {
+	c := &Config{
+		Family:       row.name,
+		Vocab:        f.size("vocab_size", maxVocab, row.sizes),
+		Hidden:       f.size("hidden_size", maxWidth, nil),
+		Intermediate: f.size("intermediate_size", maxWidth, nil),
+		Layers:       f.size("num_hidden_layers", maxLayers, nil),
+		Heads:        f.size("num_attention_heads", maxHeads, row.sizes),
+		MaxPosition:  value(f, "max_position_embeddings", row.maxPosition),
+		NormEps:      value(f, "rms_norm_eps", row.normEps),
+		TiedHead:     value(f, "tie_word_embeddings", row.tied),
+		BOS:          -1,
+		EOS:          f.ids("eos_token_id", slices.Clone(row.eos)),
+		Stored:       storedType(f),
+	}
+	c.KVHeads = row.kvHeads
+	if _, there := f.raw["num_key_value_heads"]; there || c.KVHeads == 0 { // null: as many as heads
+		c.KVHeads = value(f, "num_key_value_heads", c.Heads)
+	}
+	c.HeadDim = row.headDim
+	if _, there := f.raw["head_dim"]; there || c.HeadDim == 0 {
+		c.HeadDim = value(f, "head_dim", c.Hidden/max(c.Heads, 1))
+	}
+	if bos := f.ids("bos_token_id", row.bos); len(bos) > 0 {
+		c.BOS = bos[0]
+	}
+	c.Attn = make([]Attention, c.Layers)
+	if row.always != nil {
+		row.always(c)
+	}
+	for i := range row.settings {
+		row.settings[i].read(f, c)
+	}
+	if row.rope != nil {
+		row.rope(f, c, row.theta)
+	} else {
+		c.Rope = f.rope(row.theta, c.MaxPosition, false)
+	}
+	refuseForeign(f, row)
+	return c
 }
 
 // storedType reads the announced storage type. It is a hint: the tensors decide.
@@ -71,11 +94,9 @@ func storedType(f *fields) DType {
 	return Invalid
 }
 
-// neutral lists fields that change what a model computes and are not implemented,
-// with the value that changes nothing (null never does).
+// neutral lists fields that change what a model computes, with the value that changes
+// nothing (null never does): they have it unless the family reads them.
 var neutral = map[string]any{
-	"quantization_config":     nil,
-	"compression_config":      nil,
 	"partial_rotary_factor":   1.0,
 	"attn_logit_softcapping":  nil,
 	"final_logit_softcapping": nil,
@@ -88,6 +109,8 @@ var neutral = map[string]any{
 	"no_rope_layer_interval":  nil,
 	"num_local_experts":       0.0,
 	"num_experts":             0.0,
+	"attention_bias":          false,
+	"mlp_bias":                false,
 	"use_qk_norm":             false,
 	"qk_layernorm":            false,
 	"clip_qkv":                nil,
@@ -95,26 +118,34 @@ var neutral = map[string]any{
 	"hidden_activation":       "silu",
 }
 
-func refuseForeign(f *fields) {
+func refuseForeign(f *fields, row *family) {
 	names := make([]string, 0, len(neutral))
 	for name := range neutral {
-		names = append(names, name)
+		if !row.reads(name) {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names) // the same message every time
 	for _, name := range names {
 		if v := value[any](f, name, nil); v != nil && !isNeutral(v, neutral[name]) {
-			f.fail("%w: %s %.120s is not implemented", ErrUnsupported, name, f.raw[name])
+			f.fail("%w: %s %.120s is not implemented for %s", ErrUnsupported, name, f.raw[name], row.name)
 		}
+	}
+	if !row.reads("quantization_config") && f.quantization() == "mxfp4" {
+		f.refuseQuantization("mxfp4")
+	}
+	if row.reads("sliding_window") {
+		return
 	}
 	layers := value(f, "layer_types", []string(nil))
 	for _, kind := range layers {
-		if kind != "full_attention" {
-			f.fail("%w: layer type %.80q is not implemented", ErrUnsupported, kind)
+		if kind != typeNames[Full] {
+			f.fail("%w: layer type %.80q is not implemented for %s", ErrUnsupported, kind, row.name)
 		}
 	}
 	// A window is in force unless the config says that every layer sees everything.
 	if f.has("sliding_window") && value(f, "use_sliding_window", true) && layers == nil {
-		f.fail("%w: sliding_window %.40s is not implemented", ErrUnsupported, f.raw["sliding_window"])
+		f.fail("%w: sliding_window %.40s is not implemented for %s", ErrUnsupported, f.raw["sliding_window"], row.name)
 	}
 }
 

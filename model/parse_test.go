@@ -105,6 +105,17 @@ func TestParseConfigRefuses(t *testing.T) {
 		{m{"rope_parameters": m{"rope_type": "default", "partial_rotary_factor": 0.5}}, ErrUnsupported, "partial_rotary_factor"},
 		{m{"rope_theta": 0}, ErrConfig, "theta"},
 		{m{"quantization_config": m{"quant_method": "awq"}}, ErrUnsupported, "awq"},
+		{m{"quantization_config": m{"quant_method": "gptq", "bits": 4}}, ErrUnsupported, "gptq"},
+		{m{"quantization_config": m{"quant_method": "bitsandbytes"}}, ErrUnsupported, "bitsandbytes"},
+		{m{"quantization_config": m{"quant_method": "compressed-tensors"}}, ErrUnsupported, "compressed-tensors"},
+		{m{"compression_config": m{"format": "int-quantized"}}, ErrUnsupported, "compressed-tensors"},
+		{m{"quantization_config": m{"quant_method": "mxfp4"}}, ErrUnsupported, "mxfp4"},
+		{m{"quantization_config": m{"bits": 4}}, ErrConfig, "quant_method"},
+		{m{"quantization_config": "awq"}, ErrConfig, "quantization_config"},
+		{m{"quantization_config": m{"quant_method": "fp8"}}, ErrUnsupported, "weight_block_size"},
+		{m{"quantization_config": m{"quant_method": "fp8", "weight_block_size": []int{1, 128}}}, ErrUnsupported, "[1 128]"},
+		{m{"quantization_config": m{"quant_method": "fp8", "weight_block_size": []int{128, 128}, "activation_scheme": "static"}}, ErrUnsupported, "static"},
+		{m{"quantization_config": m{"quant_method": "fp8", "weight_block_size": []int{128, 128}, "fmt": "e5m2"}}, ErrUnsupported, "e5m2"},
 		{m{"sliding_window": 4096}, ErrUnsupported, "sliding_window"},
 		{m{"layer_types": []string{"full_attention", "sliding_attention"}}, ErrUnsupported, "sliding_attention"},
 		{m{"final_logit_softcapping": 30.0}, ErrUnsupported, "final_logit_softcapping"},
@@ -149,6 +160,7 @@ func TestParseConfigNeutral(t *testing.T) {
 	for _, changes := range []m{
 		{"hidden_act": "silu", "partial_rotary_factor": 1.0, "residual_multiplier": 1, "use_qk_norm": false, "pretraining_tp": 2},
 		{"sliding_window": 4096, "use_sliding_window": false},
+		{"quantization_config": m{"quant_method": "fp8", "weight_block_size": []int{128, 128}, "activation_scheme": "dynamic", "fmt": "e4m3", "scale_fmt": "ue8m0", "modules_to_not_convert": []string{"lm_head"}}},
 		{"sliding_window": 4096, "layer_types": []string{"full_attention", "full_attention", "full_attention", "full_attention"}},
 	} {
 		if _, err := ParseConfig(llamaJSON(t, changes)); err != nil {
@@ -158,7 +170,7 @@ func TestParseConfigNeutral(t *testing.T) {
 }
 
 func TestJSONRoundTrip(t *testing.T) {
-	files, err := filepath.Glob("../test/testdata/families/*/config.json")
+	files, err := filepath.Glob("../test/testdata/families/made/*/config.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
@@ -199,8 +211,8 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if inv, _ := c.InvFreq(); len(inv) != c.HeadDim/2 {
-			t.Errorf("%d frequencies for %d dimensions", len(inv), c.HeadDim)
+		if inv, _ := c.InvFreq(Full); len(inv) != c.RotaryDims()/2 {
+			t.Errorf("%d frequencies for %d dimensions", len(inv), c.RotaryDims())
 		}
 	})
 }

@@ -15,22 +15,37 @@ var ropeFields = map[RopeKind][]string{
 		"mscale", "mscale_all_dim", "truncate", "finetuned"},
 }
 
-// parseRope reads rope_parameters (Transformers 5) or rope_theta and rope_scaling
-// (before), where "type" is an older word for "rope_type". As in the reference,
-// rope_scaling goes before rope_parameters where a file has both.
-func parseRope(f *fields, maxPosition int) Rope {
-	object := "rope_scaling"
-	if !f.has(object) {
-		object = "rope_parameters"
-	}
-	theta := value(f, "rope_theta", 10000.0)
-	if f.err != nil || !f.has(object) {
+// rope reads rope_parameters (Transformers 5) or rope_theta and rope_scaling (before), where
+// "type" is an older word for "rope_type". As in the reference, rope_scaling goes before
+// rope_parameters where a file has both. partial: a part of a head may be turned.
+func (f *fields) rope(theta float64, maxPosition int, partial bool) Rope {
+	theta = value(f, "rope_theta", theta)
+	object := f.ropeObject()
+	if f.err != nil || object == "" {
 		return Rope{Kind: RopeDefault, Theta: theta}
 	}
-	r := newFields(f.raw[object])
+	return f.ropeIn(object, f.raw[object], theta, maxPosition, partial)
+}
+
+// ropeObject is the field that has the settings; "": none.
+func (f *fields) ropeObject() string {
+	for _, name := range []string{"rope_scaling", "rope_parameters"} {
+		if f.has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// ropeIn reads one from an object, which is called so in errors.
+func (f *fields) ropeIn(name string, js []byte, theta float64, maxPosition int, partial bool) Rope {
+	r := newFields(js)
 	rope := ropeOf(r, theta, maxPosition)
+	if p := value(r, "partial_rotary_factor", 1.0); p != 1 && !partial {
+		r.fail("%w: partial_rotary_factor %g is not implemented", ErrUnsupported, p)
+	}
 	if r.err != nil {
-		f.fail("%s: %w", object, r.err)
+		f.fail("%s: %w", name, r.err)
 	}
 	return rope
 }
@@ -52,9 +67,6 @@ func ropeOf(r *fields, theta float64, maxPosition int) Rope {
 		if !common && !slices.Contains(known, name) && r.has(name) {
 			r.fail("%w: rope setting %.80q of type %q is not known", ErrUnsupported, name, kind)
 		}
-	}
-	if p := value(r, "partial_rotary_factor", 1.0); p != 1 {
-		r.fail("%w: partial_rotary_factor %g is not implemented", ErrUnsupported, p)
 	}
 	rope := Rope{Kind: kind, Theta: value(r, "rope_theta", theta)}
 	if slices.Contains(known, "factor") {
@@ -78,8 +90,8 @@ func ropeOf(r *fields, theta float64, maxPosition int) Rope {
 	return rope
 }
 
-// validate checks the numbers of a rotary embedding over headDim dimensions.
-func (r *Rope) validate(headDim int) error {
+// validate checks the numbers of a rotary embedding over so many dimensions of a head.
+func (r *Rope) validate(dim int) error {
 	bad := func(name string, v float64) error {
 		return fmt.Errorf("%w: rope %s of type %q is %g", ErrConfig, name, r.Kind, v)
 	}
@@ -103,8 +115,8 @@ func (r *Rope) validate(headDim int) error {
 			return err
 		}
 	}
-	if n := len(r.FreqDivisors); n != 0 && n != headDim/2 {
-		return fmt.Errorf("%w: %d rope frequency divisors, want %d", ErrConfig, n, headDim/2)
+	if n := len(r.FreqDivisors); n != 0 && n != dim/2 {
+		return fmt.Errorf("%w: %d rope frequency divisors, want %d", ErrConfig, n, dim/2)
 	}
 	for _, d := range r.FreqDivisors {
 		if !(d > 0 && d <= 1e12) {

@@ -45,7 +45,7 @@ func newChatTemplate(source, bos, eos string) *chatTemplate {
 	t.compiled, t.err = bounded(t.slots, func() (*jinja.Template, error) {
 		return jinja.Compile(addSteps(likeJinja2(source)))
 	})
-	if _, err := t.render([]Message{{Role: "user", Content: "Hello"}}, jinja.None()); errors.Is(err, errRunaway) {
+	if _, err := t.render([]Message{{Role: "user", Content: "Hello"}}, jinja.None(), true); errors.Is(err, errRunaway) {
 		t.err = err
 	}
 	return t
@@ -58,9 +58,9 @@ func likeJinja2(source string) string {
 	return strings.TrimSuffix(source, "\n")
 }
 
-// render is the prompt for messages, ending where the answer starts. The error
-// is ErrTemplate with the template's own words.
-func (t *chatTemplate) render(messages []Message, tools jinja.Value) (string, error) {
+// render is the prompt for messages, ending where the answer starts if answer is set. The
+// error is ErrTemplate with the template's own words.
+func (t *chatTemplate) render(messages []Message, tools jinja.Value, answer bool) (string, error) {
 	if t.err != nil {
 		return "", t.err
 	}
@@ -71,7 +71,7 @@ func (t *chatTemplate) render(messages []Message, tools jinja.Value) (string, er
 	b := newBudget(renderedSteps, time.Now().Add(renderTime))
 	variables := map[string]jinja.Value{
 		"messages":              jinja.NewList(values),
-		"add_generation_prompt": jinja.NewBool(true),
+		"add_generation_prompt": jinja.NewBool(answer),
 		"bos_token":             jinja.NewString(t.bos),
 		"eos_token":             jinja.NewString(t.eos),
 		"tools":                 tools,

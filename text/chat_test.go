@@ -29,7 +29,7 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages, toolsOf(t, c.Tools))
+		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages, toolsOf(t, c.Tools), true)
 		switch {
 		case c.Err != "" && (!errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), c.Err)):
 			t.Errorf("%s: error %v, want ErrTemplate with %q", c.Name, err, c.Err)
@@ -122,7 +122,7 @@ func TestHostileTemplatesAreStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}}, jinja.None())
+			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}}, jinja.None(), true)
 			if !errors.Is(err, ErrTemplate) {
 				t.Errorf("error %v, want ErrTemplate", err)
 			}
@@ -175,10 +175,10 @@ func TestRunawayRenderingsAreBounded(t *testing.T) {
 // The trial at load is no judgement on templates that want other messages.
 func TestTemplateMayRefuseTheTrial(t *testing.T) {
 	c := newChatTemplate("{% if messages|length < 2 %}{{ raise_exception('two, please') }}{% endif %}ok", "", "")
-	if _, err := c.render([]Message{{}}, jinja.None()); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
+	if _, err := c.render([]Message{{}}, jinja.None(), true); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
 		t.Errorf("error %v", err)
 	}
-	if got, err := c.render([]Message{{}, {}}, jinja.None()); got != "ok" || err != nil {
+	if got, err := c.render([]Message{{}, {}}, jinja.None(), true); got != "ok" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }

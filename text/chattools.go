@@ -17,37 +17,47 @@ type ChatOptions struct {
 	// Tools are the functions that the model may ask for, as OpenAI writes them:
 	// {"type": "function", "function": {"name", "description", "parameters"}}.
 	Tools []json.RawMessage
+
+	// NoGenerationPrompt leaves out what opens the answer behind the messages
+	// (add_generation_prompt is false then).
+	NoGenerationPrompt bool
 }
 
 // EncodeChatWith is EncodeChat with options. Errors, besides those of EncodeChat:
 // ErrNoTools, ErrTools.
 func (c *Codec) EncodeChatWith(messages []Message, o ChatOptions) ([]int32, error) {
+	text, err := c.RenderChat(messages, o)
+	if err != nil {
+		return nil, err
+	}
+	return c.EncodeRaw(text), nil
+}
+
+// RenderChat is the text that EncodeChatWith encodes: what the model's chat template
+// makes of the messages. Errors are those of EncodeChatWith.
+func (c *Codec) RenderChat(messages []Message, o ChatOptions) (string, error) {
 	if c.chat == nil {
-		return nil, ErrNoTemplate
+		return "", ErrNoTemplate
 	}
 	if !c.chat.calls && slices.ContainsFunc(messages, func(m Message) bool { return len(m.ToolCalls) > 0 }) {
-		return nil, fmt.Errorf("%w: messages have calls", ErrNoTools)
+		return "", fmt.Errorf("%w: messages have calls", ErrNoTools)
 	}
 	tools := jinja.None()
 	if len(o.Tools) > 0 {
 		if !c.chat.tools {
-			return nil, ErrNoTools
+			return "", ErrNoTools
 		}
 		list := make([]jinja.Value, len(o.Tools))
 		for i, t := range o.Tools {
 			v, err := jsonValue(t)
 			if err != nil {
-				return nil, fmt.Errorf("%w: number %d: %w", ErrTools, i+1, err)
+				return "", fmt.Errorf("%w: number %d: %w", ErrTools, i+1, err)
 			}
 			list[i] = v
 		}
 		tools = jinja.NewList(list)
 	}
-	text, err := c.chat.render(messages, tools)
-	if err != nil {
-		return nil, err
-	}
-	return c.EncodeRaw(text), nil
+	return c.chat.render(messages, tools, !o.NoGenerationPrompt)
 }
 
 // KnowsTools says whether the model's chat template does anything with tools.

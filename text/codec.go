@@ -89,6 +89,15 @@ func (c *Codec) Decode(ids []int32) string {
 	return validUTF8(string(bytes))
 }
 
+// DecodeAll is Decode that shows special tokens and those that end a text, too.
+func (c *Codec) DecodeAll(ids []int32) string {
+	var bytes []byte
+	for _, id := range ids {
+		bytes = append(bytes, c.texts.of(id)...)
+	}
+	return validUTF8(string(bytes))
+}
+
 // Hiding is a codec like c that does not show these ids, such as a request's own
 // stop ids, when it turns ids into text. Each costs a comparison a token.
 func (c *Codec) Hiding(ids []int32) *Codec {

@@ -35,7 +35,7 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 		if err := src.ReadTensor(t.Name, data); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRead, err)
 		}
-		set.tensors[t.Name] = held{Tensor{t, data}, own}
+		set.tensors[t.Name] = held{Tensor{Tensor: t, Data: data}, own}
 	}
 	return set, nil
 }

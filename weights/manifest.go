@@ -11,7 +11,7 @@ import (
 //
 // A tensor is named as in the Hugging Face checkpoint. Where the model has q_proj,
 // k_proj and v_proj, or gate_proj and up_proj, one qkv_proj or gate_up_proj with
-// their rows one after the other, as Phi-3 writes them, may stand for them. Where
+// their rows one after the other, as Phi-3 has them itself, may stand for them. Where
 // the head is the embedding, lm_head.weight may be sent besides and must equal it.
 //
 // A tensor that changes in a few places may be sent as two: its name with

@@ -84,7 +84,11 @@ func (p *planner) addDense(e Entry) error {
 		s.to = p.storage
 	}
 	var shape []int
-	for _, name := range parts(e.Name) {
+	names := parts(e.Name)
+	if _, own := p.wanted[e.Name]; own {
+		names = []string{e.Name}
+	}
+	for _, name := range names {
 		part, ok := p.wanted[name]
 		if !ok {
 			return fmt.Errorf("%w: %.80q is none of the model's", ErrUnknown, e.Name)

@@ -11,7 +11,8 @@ import (
 // Tensor is a stored tensor with its bytes.
 type Tensor struct {
 	model.Tensor
-	Data []byte
+	Data   []byte
+	Turned bool // the last two dimensions are seen the other way round: rows are columns
 }
 
 // Row widens one row to float32: dst has the length of the tensor's last
@@ -23,8 +24,23 @@ func (t Tensor) Row(dst []float32, row int) { t.Part(dst, row, 0) }
 // Part widens as many numbers of a row as dst has, from one on that begins a block of
 // the type, otherwise as Row does.
 func (t Tensor) Part(dst []float32, row, from int) {
+	if t.Turned {
+		t.column(dst, row, from)
+		return
+	}
 	n := t.DType.RowBytes(t.Shape[len(t.Shape)-1])
 	model.Dequantize(dst, t.Data[row*n : (row+1)*n][t.DType.RowBytes(from):], t.DType)
+}
+
+// column is Part of a turned tensor, whose type has no blocks.
+func (t Tensor) column(dst []float32, row, from int) {
+	last := len(t.Shape) - 1
+	in, out := t.Shape[last-1], t.Shape[last]
+	size := t.DType.RowBytes(1)
+	data := t.Data[(row/out*in*out+row%out)*size : (row/out+1)*in*out*size]
+	for i := range dst {
+		model.Dequantize(dst[i:i+1], data[(from+i)*out*size:], t.DType)
+	}
 }
 
 // Set is all weights of a model.

@@ -80,7 +80,7 @@ func (s *slot) cut(into map[string]held) {
 	data := s.block.data
 	for _, t := range s.parts {
 		n := t.Bytes()
-		into[t.Name] = held{Tensor{t, data[:n:n]}, s.block}
+		into[t.Name] = held{Tensor{Tensor: t, Data: data[:n:n]}, s.block}
 		data = data[n:]
 	}
 }

@@ -29,6 +29,7 @@ def arguments(argv: list[str], flags: list[str]) -> argparse.Namespace:
     p.add_argument("--long", type=float, default=60, help="seconds; a workload that takes an engine longer is run in two rounds only")
     p.add_argument("--timeout", type=float, default=900, help="seconds of a command")
     p.add_argument("--out", type=Path, help="file for every measurement, as JSON")
+    p.add_argument("--resume", action="store_true", help="go on with the measurements that are in --out, of the same cbactor on such a machine")
     o = p.parse_args(argv)
     o.engines, o.workloads = o.engines.split(","), o.workloads.split(",")
     unknown = [e for e in o.engines if e not in engines.ENGINES]
@@ -36,6 +37,8 @@ def arguments(argv: list[str], flags: list[str]) -> argparse.Namespace:
         p.error(f"there is no engine {unknown[0]!r}: they are {', '.join(engines.ENGINES)}")
     if o.rounds < 1:
         p.error(f"--rounds is {o.rounds}, must be 1 or more")
+    if o.resume and not o.out:
+        p.error("--resume goes on with --out, which is not given")
     return o
 
 
@@ -45,10 +48,30 @@ def round_of(o: argparse.Namespace, number: int) -> list[str]:
     return o.engines[at:] + o.engines[:at]
 
 
-def due(o: argparse.Namespace, name: str, runs: list[dict]) -> list[str]:
-    """The workloads that an engine is still to run: all but those that took it long, twice."""
-    took = {w: [r["seconds"] for r in runs if r["engine"] == name and r["workload"] == w and "seconds" in r] for w in o.workloads}
-    return [w for w in o.workloads if sum(t > o.long for t in took[w]) < 2]
+def due(o: argparse.Namespace, name: str, number: int, runs: list[dict]) -> list[str]:
+    """The workloads that an engine is to run in a round. Twice is enough of those that took it long, and of engines that are kept from AMX, which are a second look."""
+    mine = [r for r in runs if r["engine"] == name]
+
+    def wanted(w: str) -> bool:
+        ran = [r for r in mine if r["workload"] == w]
+        if any(r["round"] == number for r in ran):
+            return False
+        return len(ran) < 2 if not engines.ENGINES[name].amx else sum(r.get("seconds", 0) > o.long for r in ran) < 2
+
+    return [w for w in o.workloads if wanted(w)]
+
+
+def earlier(o: argparse.Namespace, about: dict) -> list[dict]:
+    """The measurements that are gone on with."""
+    if not o.resume or not o.out.exists():
+        return []
+    file = json.loads(o.out.read_text())
+    same = ["kind", "cbactor", "machine", "engines", "workloads"]
+    different = [name for name in same if file.get(name) != about[name]]
+    if different:
+        sys.exit(f"compare: {o.out} has measurements with other {', '.join(different)}: they cannot be gone on with")
+    about["date"] = file["date"]
+    return file["runs"]
 
 
 def measure(o: argparse.Namespace, name: str, number: int, work: dict, workloads: list[str]) -> list[dict]:
@@ -111,10 +134,10 @@ def main(argv: list[str]) -> int:
         "workloads": {w: {"requests": len(work[w]), "prompt": sum(len(r["prompt"]) for r in work[w]), "generated": sum(r["max_new"] for r in work[w])}
                       for w in o.workloads},
     }
-    runs: list[dict] = []
+    runs = earlier(o, about)
     for number in range(1, o.rounds + 1):
         for name in round_of(o, number):
-            workloads = due(o, name, runs)
+            workloads = due(o, name, number, runs)
             if workloads:
                 runs += measure(o, name, number, work, workloads)
             if o.out:  # each time, so that what is there outlives an interruption

@@ -100,6 +100,19 @@ class Fakes(unittest.TestCase):
         ran = [r["engine"] for r in file["runs"] if r["workload"] == "mixed"]
         self.assertEqual((ran.count("cbactor"), ran.count("openvino")), (4, 2))
 
+    def test_measurements_are_gone_on_with(self) -> None:
+        self.compare("--rounds", "1")
+        _, _, file = self.compare("--rounds", "3", "--resume")
+        self.assertEqual(sorted(r["round"] for r in file["runs"] if r["engine"] == "openvino" and r["workload"] == "mixed"), [1, 2, 3])
+        with self.assertRaises(SystemExit) as refused:
+            self.compare("--rounds", "3", "--resume", "--workloads", "single")
+        self.assertIn("other workloads", str(refused.exception))
+
+    def test_engines_kept_from_amx_run_twice(self) -> None:
+        _, _, file = self.compare("--rounds", "3", "--engines", "cbactor,openvino,openvino-no-amx", "--workloads", "single")
+        ran = [r["engine"] for r in file["runs"]]
+        self.assertEqual([ran.count(e) for e in ("cbactor", "openvino", "openvino-no-amx")], [3, 3, 2])
+
     def test_a_run_that_fails_is_told(self) -> None:
         self.environment(FAIL="decode,shared", SHORT="mixed")
         status, said, file = self.compare()

@@ -15,6 +15,14 @@ func capScores(scores []float32, top float32) {
 	}
 }
 
+// Cap makes top*tanh(x/top) of each x, alike on every Set.
+func Cap(x []float32, top float32) {
+	for i := range x {
+		x[i] /= top
+	}
+	capScores(x, top)
+}
+
 // expm2 is 2^x-1 within capBound, where it stops. A NaN stays one.
 func expm2(x float32) float32 {
 	if x != x {
