@@ -3,6 +3,7 @@ package cpuexec
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -26,12 +28,22 @@ func read(m *model.Config, set *weights.Set) *synthetic {
 	return s
 }
 
-// TestAdapterGeneratesAsMergedModel compares, over the golden checkpoints, an executor
-// with an adapter with one whose weights have it merged: logits, and greedy tokens up
-// to where two logits lie close.
+// TestAdapterGeneratesAsMergedModel compares, over golden checkpoints with weights of their
+// own and of families that have modules in one tensor, norms of queries or experts, an
+// executor with an adapter with one whose weights have it merged: logits, and greedy tokens
+// up to where two logits lie close.
 func TestAdapterGeneratesAsMergedModel(t *testing.T) {
-	for i, name := range families {
-		m, set := loadModel(t, family(name))
+	paths := map[string]string{}
+	for _, name := range families {
+		paths[name] = family(name)
+	}
+	for _, m := range familytest.Models(t) {
+		if m.Name == "phi3" || m.Name == "gemma3" || m.Name == "qwen3-moe-odd" || m.Name == "gpt-oss" {
+			paths[m.Name] = m.Folder(t)
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(paths)) {
+		m, set := loadModel(t, paths[name])
 		a := randomAdapter(m, uint64(i), 16, func(string) bool { return true })
 		merged := read(m, set).merged(a)
 		mergedSet, err := weights.Load(m, merged, 1, "merged")

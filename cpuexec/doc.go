@@ -1,5 +1,5 @@
-// Package cpuexec is the executor for CPUs: the forward pass of the Llama family
-// over a paged cache, with weights in float32, bf16, 8 or 4 bits.
+// Package cpuexec is the executor for CPUs: one forward pass for all families, by the
+// options of a model.Config, over a paged cache, with weights in float32, bf16, 8 or 4 bits.
 //
 // Purpose: right first. Every logit is one chain of operations in one order,
 // whatever is computed beside it: products sum over ascending k, attention goes
@@ -33,6 +33,11 @@
 // of its own, up to 64 rows of logits at a time. Of greedy rows, of which nothing but the
 // token is wanted, logits are compared panel by panel and never written. A Processor of a
 // request runs there, and what it does wrong fails its row alone.
+//
+// Experts: a step's tokens are sorted by the experts that they take, and each expert's
+// matrices are multiplied with its own rows alone; those without any are not read. What
+// experts answer is added to a token in the order of their scores, the highest first. The
+// router computes in float32, whatever Compute is.
 //
 // Adapters: each has a place, with its matrices in panels of float32. A
 // step lays the rows of an adapter side by side and adds two products to those of the

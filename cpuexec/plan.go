@@ -62,10 +62,14 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	Host     = BlockBytes * HostBlocks
 //	Weights  = matrices, as kernels.Format says of their panels of 32 columns
 //	           + 4 * norms, biases and sinks, padded to 32
+//	           + of each expert its matrices and biases, and what chooses them
 //	NextSet  = Weights * (WeightSets-1)
 //	Slots    = 4 * MaxSlots * (MaxContext + kinds of attention * pages of MaxContext)
 //	Work     = 4 * (MaxTokens * widths of all activations
 //	             + up to 64 rows of the head
+//	             + with norms of what layers answer: MaxTokens * hidden size
+//	             + with experts: MaxTokens * (experts + 3 * experts a token)
+//	               + rows that experts have at most * (2 * hidden size + an expert's size)
 //	             + with adapters: MaxTokens * padded ranks of the modules of a matrix
 //	             + with contexts beyond 1,024: attention states of all heads of up to 16
 //	               tokens, for each 1,024 of MaxContext)

@@ -3,16 +3,24 @@ package cpuexec
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 )
 
 // TestPlanIsWhatIsTaken sums what New mapped and what was cut out of it, and what the
 // samplers have, over models with and without biases and a tied head.
 func TestPlanIsWhatIsTaken(t *testing.T) {
-	for _, path := range append([]string{"tiny"}, family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")) {
+	paths := []string{"tiny", family("llama"), family("llama-rope-linear"), family("llama-rope-yarn")}
+	for _, m := range familytest.Models(t) {
+		if name := strings.TrimSuffix(m.Name, "-odd"); name != m.Name && !strings.HasPrefix(name, "llama") {
+			paths = append(paths, m.Folder(t))
+		}
+	}
+	for _, path := range paths {
 		c, set := loadModel(t, path)
 		m := *c
 		m.MaxPosition = 4096 // for more than one segment

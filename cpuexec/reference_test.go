@@ -94,7 +94,7 @@ func (s *synthetic) logits(ids []int32) []float64 {
 		}
 	}
 	for l := range s.Layers {
-		s.layer(x, model.LayerPrefix(l))
+		s.layer(x, l)
 	}
 	last := s.norm(x[len(x)-1], "model.norm")
 	if s.TiedHead {
@@ -103,7 +103,8 @@ func (s *synthetic) logits(ids []int32) []float64 {
 	return s.times(last, "lm_head")
 }
 
-func (s *synthetic) layer(x [][]float64, prefix string) {
+func (s *synthetic) layer(x [][]float64, number int) {
+	prefix := model.LayerPrefix(number)
 	var ks, vs [][]float64
 	for p := range x {
 		h := s.norm(x[p], prefix+"input_layernorm")
@@ -112,9 +113,16 @@ func (s *synthetic) layer(x [][]float64, prefix string) {
 		s.rotate(k, p)
 		ks, vs = append(ks, k), append(vs, s.times(h, prefix+"self_attn.v_proj"))
 		var heads []float64
+		from := 0
+		if number < len(s.Attn) && s.Attn[number] == model.Sliding {
+			from = max(0, p+1-s.Window)
+		}
 		for h := range s.Heads {
-			kv := h / (s.Heads / s.KVHeads) * s.HeadDim
-			heads = append(heads, s.attend(q[h*s.HeadDim:][:s.HeadDim], ks, vs, kv)...)
+			kv, sink := h/(s.Heads/s.KVHeads)*s.HeadDim, math.Inf(-1)
+			if s.Sinks {
+				sink = float64(s.values[prefix+"self_attn.sinks"][h])
+			}
+			heads = append(heads, s.attend(q[h*s.HeadDim:][:s.HeadDim], ks[from:], vs[from:], kv, sink)...)
 		}
 		add(x[p], s.times(heads, prefix+"self_attn.o_proj"))
 		h = s.norm(x[p], prefix+"post_attention_layernorm")
@@ -127,14 +135,21 @@ func (s *synthetic) layer(x [][]float64, prefix string) {
 }
 
 // attend is one query head over the key head that begins at kv.
-func (s *synthetic) attend(q []float64, ks, vs [][]float64, kv int) []float64 {
-	out, sum := make([]float64, s.HeadDim), 0.0
+func (s *synthetic) attend(q []float64, ks, vs [][]float64, kv int, sink float64) []float64 {
+	scale := s.AttnScale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(s.HeadDim))
+	}
+	out, sum := make([]float64, s.HeadDim), math.Exp(sink)
 	for j := range ks {
 		score := 0.0
 		for d, v := range q {
 			score += v * ks[j][kv+d]
 		}
-		w := math.Exp(score / math.Sqrt(float64(s.HeadDim)))
+		if score *= scale; s.AttnSoftcap != 0 {
+			score = s.AttnSoftcap * math.Tanh(score/s.AttnSoftcap)
+		}
+		w := math.Exp(score)
 		sum += w
 		for d := range out {
 			out[d] += w * vs[j][kv+d]

@@ -115,7 +115,8 @@ type Info struct {
 	EOS         []int32
 	MaxContext  int // tokens of a request
 	PageSize    int
-	Blocks      int
+	Blocks      int // with several kinds of attention, what each can have at the same time
+	CacheTokens int // of a request that the cache holds; the last one needs no room
 	BatchTokens int
 	BatchRows   int
 	QueueSize   int

@@ -36,7 +36,7 @@ func (r *Resolved) Info() (Info, error) {
 func (r *Resolved) info(info executor.Info) Info {
 	c := &r.Config
 	out := Info{Executor: info.Name, Compute: c.Compute, KVType: c.KVDType, Attention: c.Attention, Threads: c.Threads, Vocab: info.Vocab, MaxContext: c.MaxContext, PageSize: c.PageSize,
-		Blocks: c.NumBlocks, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
+		Blocks: c.NumBlocks, CacheTokens: r.cacheTokens, BatchTokens: c.MaxBatchTokens, BatchRows: c.MaxRequestsPerBatch, QueueSize: c.MaxQueueSize, Seed: c.Seed,
 		Adapters: info.MaxAdapters, AdapterRank: info.MaxAdapterRank,
 		CacheBytes: r.Memory.Executor.KV, WeightBytes: r.Memory.Executor.Weights,
 		Settings: r.Settings(), Notices: r.Notices, Memory: r.Memory}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -106,9 +107,10 @@ func (r *Resolved) fitContext(longest int, whose string) error {
 	return nil
 }
 
-// noticeContext says when no request of the longest context fits into a cache that holds
-// so many tokens of one. The last token of a request is never written to it.
+// noticeContext notes how many tokens of a request the cache holds, and says when none of
+// the longest context fits. The last token of a request is never written to it.
 func (r *Resolved) noticeContext(holds int) {
+	r.cacheTokens = holds
 	if c := &r.Config; c.MaxContext-1 > holds {
 		r.notice("max_context is %d (%s), the cache holds %d tokens of a request: longer ones end there or are refused", c.MaxContext, r.from["max_context"], holds)
 	}
@@ -124,7 +126,7 @@ func (r *Resolved) sizeBatch() error {
 		r.cpu.MaxTokens, r.cpu.MaxSlots = tokens, min(asked, tokens)
 		r.Memory.Executor, err = cpuexec.Plan(r.cpu)
 		plan := r.Memory.Executor
-		return err == nil && (plan.Bound != cpuexec.ByMaxMemory || plan.Blocks*c.PageSize >= c.MaxContext), err
+		return err == nil && (plan.Bound != cpuexec.ByMaxMemory || actors.CacheTokens(plan.Cache(), tokens) >= c.MaxContext), err
 	}
 	if c.MaxBatchTokens > 0 {
 		if _, err := try(c.MaxBatchTokens); err != nil {
@@ -173,7 +175,15 @@ func (r *Resolved) sizePool() {
 		r.lower("num_blocks", c.NumBlocks, plan.Blocks, because)
 	}
 	c.NumBlocks, r.cpu.NumBlocks = plan.Blocks, plan.Blocks
-	r.noticeContext(plan.Blocks * c.PageSize)
+	if n := len(plan.Cache().Groups); n > 1 {
+		r.from["num_blocks"] += forKinds(n)
+	}
+	r.noticeContext(actors.CacheTokens(plan.Cache(), c.MaxBatchTokens))
+}
+
+// forKinds is told of a number of blocks where there are so many cache groups.
+func forKinds(n int) string {
+	return fmt.Sprintf(", for each of %d kinds of attention at the same time", n)
 }
 
 // use says whose use bounds the pool.

@@ -19,7 +19,8 @@ type Resolved struct {
 	from  map[string]string // by field, why it has its value
 	cpu   cpuexec.Config    // but for the weights
 
-	hostAsked bool // for a host pool, whatever became of it
+	hostAsked   bool // for a host pool, whatever became of it
+	cacheTokens int  // of a request that the cache holds
 }
 
 // Setting is a field with the value in force.

@@ -102,7 +102,7 @@ func (r *Resolved) sizeForExecutor() error {
 	c.MaxAdapterRank, r.from["max_adapter_rank"] = info.MaxAdapterRank, "the executor's"
 	c.NumBlocks, r.from["num_blocks"] = actors.CacheBlocks(info), "the executor's"
 	if n := len(info.Groups); n > 1 {
-		r.from["num_blocks"] = fmt.Sprintf("the executor's, for each of %d kinds of attention at the same time", n)
+		r.from["num_blocks"] += forKinds(n)
 	}
 	if n := scarcestHost(info); n > 0 {
 		r.from["cpu_offload_space"] = fmt.Sprintf("the executor's own are %d blocks", n)

@@ -99,3 +99,8 @@ func TestEchoGroupsAreApart(t *testing.T) {
 func TestEchoWithAWindowConforms(t *testing.T) {
 	suite.Run(t, newEcho(executor.EchoConfig{Windows: []int{5}}))
 }
+
+func TestEchoOfTwoGroupsConforms(t *testing.T) {
+	suite.Run(t, newEcho(executor.EchoConfig{Windows: []int{0, 5}}))
+	suite.Run(t, newEcho(executor.EchoConfig{Windows: []int{6, 0}, Sectors: 90, PerSector: []int{1, 3}}))
+}

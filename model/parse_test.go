@@ -170,7 +170,7 @@ func TestParseConfigNeutral(t *testing.T) {
 }
 
 func TestJSONRoundTrip(t *testing.T) {
-	files, err := filepath.Glob("../test/testdata/families/*/config.json")
+	files, err := filepath.Glob("../test/testdata/families/made/*/config.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}

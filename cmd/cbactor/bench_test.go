@@ -39,13 +39,13 @@ func TestWhatFitsIsMeasured(t *testing.T) {
 	}{
 		{17, 100, ""}, {16, 100, "the context of 16 tokens"}, {100, 4, ""}, {100, 3, "the cache of 12 tokens"},
 	} {
-		err := fits(request, engine.Info{MaxContext: c.context, Blocks: c.blocks, PageSize: 4})
+		err := fits(request, engine.Info{MaxContext: c.context, CacheTokens: 4 * c.blocks})
 		if (err == nil) != (c.want == "") || err != nil && (status(err) != statusUsage || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	request[0].MaxNewTokens = 1<<63 - 1
-	if err := fits(request, engine.Info{MaxContext: 100, Blocks: 100, PageSize: 4}); err == nil {
+	if err := fits(request, engine.Info{MaxContext: 100, CacheTokens: 400}); err == nil {
 		t.Error("a sum that overflows fits")
 	}
 }

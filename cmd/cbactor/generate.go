@@ -23,8 +23,7 @@ prompt; and where that is a terminal, the embedded model tells some stories. Sev
 batch.
 
 A prompt is put to the model as its tokenizer does, with a start token where it has one. Text that
-spells a special token, such as <|im_end|>, becomes that token, in a chat, too: take such text out of
-what strangers have written.
+spells a special token, such as <|im_end|>, becomes that token, but in a chat, where it stays text.
 
 Texts go to standard output, without their prompts unless that is a terminal; progress and a summary go
 to standard error. With --json each request is a line of JSON on standard output when it ends:
@@ -230,8 +229,8 @@ func (c *cli) neverBegun(ctx context.Context, in *input, json bool, tally *show.
 
 // limitOf is what ends an answer before its own limit, whichever is smaller.
 func limitOf(info engine.Info) string {
-	if cache := info.Blocks * info.PageSize; cache+1 < info.MaxContext { // the last token needs no room
-		return fmt.Sprintf("the cache of %d tokens: more blocks are --num-blocks", cache)
+	if info.CacheTokens+1 < info.MaxContext { // the last token needs no room
+		return fmt.Sprintf("the cache of %d tokens: more blocks are --num-blocks", info.CacheTokens)
 	}
 	return fmt.Sprintf("the context of %d tokens", info.MaxContext)
 }

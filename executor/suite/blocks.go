@@ -11,37 +11,44 @@ import (
 // gone stands in a table for a block that has left it, behind its group's window.
 const gone int32 = -1
 
-// blocks are the free blocks of an executor's cache groups. Those that share memory open
-// a sector when they have none left, and keep it.
+// blocks are the free blocks of an executor's cache groups. Of memory that they share,
+// each sector is for good that of the group that had the fewest blocks.
 type blocks struct {
-	t       *testing.T
-	info    executor.Info
-	free    [][]int32 // per group
-	sectors []int32
+	t    *testing.T
+	info executor.Info
+	free [][]int32 // per group
 }
 
 func newBlocks(t *testing.T, info executor.Info) *blocks {
-	b := &blocks{t: t, info: info, free: make([][]int32, len(info.Groups)), sectors: ascending(info.Sectors)}
+	b := &blocks{t: t, info: info, free: make([][]int32, len(info.Groups))}
 	for g := range b.free {
 		if info.Sectors == 0 {
-			b.free[g] = ascending(info.Groups[g].Blocks)
+			b.add(g, 0, info.Groups[g].Blocks)
 		}
+	}
+	for s := range info.Sectors {
+		fewest := 0
+		for g := range b.free {
+			if len(b.free[g]) < len(b.free[fewest]) {
+				fewest = g
+			}
+		}
+		per := info.Groups[fewest].PerSector
+		b.add(fewest, s*per, (s+1)*per)
 	}
 	return b
 }
 
-// ascending are the numbers from 0 to before n.
-func ascending(n int) []int32 {
-	list := make([]int32, n)
-	for i := range list {
-		list[i] = int32(i)
+// add gives group g its blocks from a number up to before another one.
+func (b *blocks) add(g, from, to int) {
+	for i := from; i < to; i++ {
+		b.free[g] = append(b.free[g], int32(i))
 	}
-	return list
 }
 
 // shuffle changes the order in which blocks are handed out.
 func (b *blocks) shuffle(r *rand.Rand) {
-	for _, list := range append(b.free, b.sectors) {
+	for _, list := range b.free {
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
 }
@@ -49,13 +56,8 @@ func (b *blocks) shuffle(r *rand.Rand) {
 // take hands out n blocks of group g.
 func (b *blocks) take(g, n int) []int32 {
 	b.t.Helper()
-	for per := b.info.Groups[g].PerSector; len(b.free[g]) < n; b.sectors = b.sectors[1:] {
-		if len(b.sectors) == 0 {
-			b.t.Fatalf("group %d has %d free blocks, %d are needed", g, len(b.free[g]), n)
-		}
-		for i := range per {
-			b.free[g] = append(b.free[g], b.sectors[0]*int32(per)+int32(i))
-		}
+	if n > len(b.free[g]) {
+		b.t.Fatalf("group %d has %d free blocks, %d are needed", g, len(b.free[g]), n)
 	}
 	some := b.free[g][:n:n]
 	b.free[g] = b.free[g][n:]

@@ -20,8 +20,10 @@ func newSwapDriver(t *testing.T, newExecutor Make) *driver {
 		if g.Host == 0 {
 			t.Skip("this executor has no host pool")
 		}
-		host := ascending(g.Host)
-		slices.Reverse(host) // no number means the same block on both sides
+		var host []int32
+		for i := range g.Host {
+			host = append(host, int32(g.Host-1-i)) // downwards: no number means the same block on both sides
+		}
 		d.host = append(d.host, host)
 	}
 	return d

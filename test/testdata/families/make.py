@@ -63,7 +63,7 @@ MODELS = {
     "smollm3": ("smollm3", SMALL | dict(no_rope_layers=[1, 1, 1, 0], tie_word_embeddings=True) | rope(50000.0)),
     "smollm3-odd": ("smollm3", NO_DIM | dict(no_rope_layer_interval=2, use_sliding_window=True, sliding_window=9, tie_word_embeddings=False, mlp_bias=True) | rope(2e6)),
     "granite": ("granite", SMALL | dict(embedding_multiplier=6.0, attention_multiplier=0.0625, residual_multiplier=0.5, logits_scaling=4.0) | rope()),
-    "granite-odd": ("granite", NO_DIM | dict(embedding_multiplier=12.0, attention_multiplier=0.2, residual_multiplier=0.22, logits_scaling=0.5, attention_bias=True, tie_word_embeddings=True) | rope()),
+    "granite-odd": ("granite", NO_DIM | dict(embedding_multiplier=2.5, attention_multiplier=0.2, residual_multiplier=0.22, logits_scaling=0.5, attention_bias=True, tie_word_embeddings=True) | rope()),
     "gpt-oss": ("gpt_oss", SMALL | dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, layer_types=OTHER * 2) | rope(150000.0, **(YARN | dict(truncate=False)))),
     "gpt-oss-odd": ("gpt_oss", ODD | dict(num_local_experts=7, num_experts_per_tok=4, sliding_window=15) | rope(150000.0, **(YARN | dict(factor=8.0, truncate=False)))),
 }

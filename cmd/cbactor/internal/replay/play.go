@@ -22,7 +22,7 @@ type play struct {
 // place is where a play is in the executor.
 type place struct {
 	slot   executor.Slot
-	blocks []int32
+	blocks [][]int32 // per cache group
 }
 
 // rowOf is a play's row of the batch that runs.

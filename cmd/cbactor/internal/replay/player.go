@@ -38,7 +38,7 @@ type Player struct {
 	info   executor.Info
 	sets   sets
 	slots  []executor.Slot // free
-	blocks []int32         // free
+	blocks *blocks
 
 	waiting []*play
 	active  []*play
@@ -79,14 +79,11 @@ func New(cfg Config) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{ex: ex, info: ex.Info(), sets: sets{loader: ex, source: cfg.Source, epoch: 1,
+	p := &Player{ex: ex, info: ex.Info(), blocks: newBlocks(ex.Info()), sets: sets{loader: ex, source: cfg.Source, epoch: 1,
 		named: map[uint32]replaylog.Weights{}, loaded: []loadedSet{{cfg.First.Digest, set}}}}
 	p.Weights(cfg.First)
 	for i := range p.info.MaxSlots {
 		p.slots = append(p.slots, executor.Slot(i))
-	}
-	for i := range p.info.Groups[0].Blocks {
-		p.blocks = append(p.blocks, int32(i))
 	}
 	return p, nil
 }
@@ -102,13 +99,11 @@ func (p *Player) Weights(w replaylog.Weights) { p.sets.named[w.Epoch] = w }
 
 // fits refuses a sequence that the executor cannot hold.
 func (p *Player) fits(c *play) error {
-	if n, blocks := c.length(), p.info.Groups[0].Blocks; n >= p.info.MaxContext || p.blocksFor(n) > blocks {
-		return fmt.Errorf("%w: request %.60q has %d tokens, the model takes %d and the cache %d", ErrTooLong, c.request.ID, n+1, p.info.MaxContext, blocks*p.info.PageSize)
+	if n := c.length(); n >= p.info.MaxContext || !p.blocks.fits(n) {
+		return fmt.Errorf("%w: request %.60q has %d tokens, the model takes %d, and the cache has %d blocks of %d", ErrTooLong, c.request.ID, n+1, p.info.MaxContext, p.info.Groups[0].Blocks, p.info.PageSize)
 	}
 	return nil
 }
-
-func (p *Player) blocksFor(tokens int) int { return (tokens + p.info.PageSize - 1) / p.info.PageSize }
 
 // step computes a batch. It does nothing when no sequence is left.
 func (p *Player) step(ctx context.Context) error {
@@ -126,7 +121,11 @@ func (p *Player) step(ctx context.Context) error {
 		return err
 	}
 	for _, at := range retired {
-		p.slots, p.blocks = append(p.slots, at.slot), append(p.blocks, at.blocks...)
+		p.slots = append(p.slots, at.slot)
+		p.blocks.give(at.blocks)
+	}
+	if len(p.active) == 0 {
+		p.blocks.reset()
 	}
 	p.compare()
 	return nil
@@ -167,17 +166,16 @@ func (p *Player) begin(b *executor.Batch) {
 	}
 	for len(p.waiting) > 0 && len(p.slots) > 0 {
 		c := p.waiting[0]
-		n := p.blocksFor(c.length())
-		if n > len(p.blocks) {
+		if c.blocks = p.blocks.take(c.length()); c.blocks == nil {
 			return
 		}
 		c.slot, p.slots = p.slots[len(p.slots)-1], p.slots[:len(p.slots)-1]
-		at := len(p.blocks) - n
-		c.blocks, p.blocks = p.blocks[at:len(p.blocks):len(p.blocks)], p.blocks[:at:at]
 		p.waiting = p.waiting[1:]
 		p.active = append(p.active, c)
 		b.Admit = append(b.Admit, c.admission())
-		b.Tables = append(b.Tables, executor.Table{Slot: c.slot, Blocks: c.blocks})
+		for g, some := range c.blocks {
+			b.Tables = append(b.Tables, executor.Table{Slot: c.slot, Group: int32(g), Blocks: p.blocks.table(some, c.length())})
+		}
 	}
 }
 
