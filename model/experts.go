@@ -2,7 +2,11 @@ package model
 
 import "slices"
 
-const maxExperts = 1 << 12
+// Largest numbers of experts, each of which has tensors of its own.
+const (
+	maxExperts    = 1 << 12 // of a layer
+	maxAllExperts = 1 << 16
+)
 
 // experts reads how many there are, and how many of them a token takes. Both are one MLP
 // each of intermediate_size, unless a setting behind it says otherwise.
