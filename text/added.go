@@ -21,9 +21,10 @@ type addedToken struct {
 // that start there. It is a trie over bytes.
 type matcher struct {
 	tokens []addedToken
-	next   map[edge]int32 // node 0 is the root
-	ends   map[int32]int  // node → index in tokens
-	first  [256]bool      // bytes that a token starts with
+	allow  func(t *addedToken, start, stop int) bool // nil: all matches count
+	next   map[edge]int32                            // node 0 is the root
+	ends   map[int32]int                             // node → index in tokens
+	first  [256]bool                                 // bytes that a token starts with
 }
 
 type edge struct {
@@ -73,6 +74,14 @@ func (m *matcher) longest(s string) *addedToken {
 	return found
 }
 
+// allowing is m where only those matches count that allow says yes to, which is asked
+// once for each. One that does not count is text.
+func (m *matcher) allowing(allow func(t *addedToken, start, stop int) bool) *matcher {
+	asking := *m
+	asking.allow = allow
+	return &asking
+}
+
 // split walks through s and calls token for every added token that counts, and
 // plain for what is between them, never empty. A match that does not count as a
 // single word is passed over whole, as in the reference.
@@ -91,6 +100,9 @@ func (m *matcher) split(s string, plain func(string), token func(int32)) {
 		start, stop := i, i+len(t.content)
 		i = stop
 		if t.singleWord && (endsWithWord(s[:start]) || startsWithWord(s[stop:])) {
+			continue
+		}
+		if m.allow != nil && !m.allow(t, start, stop) {
 			continue
 		}
 		if t.lstrip {

@@ -15,6 +15,7 @@ type Codec struct {
 	prefix, suffix  []int32
 	texts           *tokenTexts
 	chat            *chatTemplate // nil: the model has none
+	guard           *guard        // of its control tokens; nil: it has none that compiles
 }
 
 // Load makes the codec of a checkpoint from its tokenizer.json, or else from
@@ -32,7 +33,7 @@ func Load(c *checkpoint.Checkpoint) (*Codec, error) {
 		}
 	}
 	if c.ChatTemplate != "" {
-		codec.chat = newChatTemplate(c.ChatTemplate, c.BOSToken, c.EOSToken)
+		codec.useTemplate(c.ChatTemplate, c.BOSToken, c.EOSToken)
 	}
 	return codec, nil
 }
@@ -73,8 +74,9 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 
 // EncodeChat renders the messages with the model's chat template, so that an
 // answer follows, and is the token ids of the result. Nothing is added: a start
-// token is there when the template writes one. Errors: ErrNoTemplate,
-// ErrTemplate.
+// token is there when the template writes one. Control tokens are the template's
+// alone: what a message spells like one is encoded as text. Errors: ErrNoTemplate,
+// ErrTemplate, ErrControlToken.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 	return c.EncodeChatWith(messages, ChatOptions{})
 }
@@ -85,6 +87,15 @@ func (c *Codec) Decode(ids []int32) string {
 	var bytes []byte
 	for _, id := range ids {
 		bytes = append(bytes, c.texts.shown(id)...)
+	}
+	return validUTF8(string(bytes))
+}
+
+// DecodeAll is Decode that shows special tokens and those that end a text, too.
+func (c *Codec) DecodeAll(ids []int32) string {
+	var bytes []byte
+	for _, id := range ids {
+		bytes = append(bytes, c.texts.of(id)...)
 	}
 	return validUTF8(string(bytes))
 }

@@ -24,20 +24,20 @@
 // both directions (the Unicode Standard, section 3.9), as Python and Rust do
 // it; ranging over a Go string would give one a byte.
 //
-// Chat templates are programs that come with a model, written by a stranger.
-// They are limited in source size, in steps (loop rounds, macro calls, items of
-// range) and in time, and as many as run at once are bounded; they are tried
-// once when loaded. That stops endless loops and recursion. It is no sandbox:
-// one that doubles a string in straight-line code can still use up the memory
-// of the process, as no limit on memory exists inside a process. Use templates
-// of models that are trusted. Against jinja2 the library is known to differ in
-// tojson with indent (keys come out sorted), the repr of strings with both kinds
-// of quotes, filtered loops over two variables, and errors that jinja2 raises
-// for undefined values.
+// Chat templates are programs that come with a model, written by a stranger. They
+// run in text/jinja, an interpreter with limits on steps, memory, depth and time; as
+// many as run at once are bounded. Each is tried once when it is loaded: one that has
+// to be stopped is not used, and what it takes is found out (arguments of calls as
+// dicts or as strings, an empty list of tools or none).
+//
+// Control tokens are the template's alone. A rendered text knows which of its bytes
+// came from the conversation, and an added token that is special, or that the
+// template's own text has, is not looked for there: what somebody writes into a
+// message, a tool or a name is text. Roles are told apart by name: the known ones are
+// as good as the template's text, as templates build tokens of them.
 //
 // Ownership and concurrency: a Codec is read-only but for a bounded cache of
 // words behind a lock, and safe for concurrent use, as Stops are. A [Decoder], a
 // Session and a StopMatcher belong to one goroutine. Slices and strings that are returned belong to the
-// caller. Rendering a template runs a goroutine, which may outlive its deadline
-// where it cannot be stopped.
+// caller.
 package text

@@ -19,6 +19,10 @@ var (
 	// ErrStops: the stop strings cannot be looked for.
 	ErrStops = errors.New("bad stop strings")
 
+	// ErrControlToken: a message spells a control token, and this tokenizer writes it as
+	// that even where it is text.
+	ErrControlToken = errors.New("the tokenizer cannot write a control token as text: take it out of the messages")
+
 	// ErrTemplate: the chat template does not compile, took too long, or
 	// refused the messages; its own words follow.
 	ErrTemplate = errors.New("the chat template failed")

@@ -1,4 +1,4 @@
-package requests
+package filelock
 
 import (
 	"errors"
@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock locks a file for this process until it is closed. Locks of Windows keep other
+// Lock locks a file for this process until it is closed. The error is ErrLocked when
+// another one has it. Locks of Windows keep other
 // processes from the bytes that are locked, so it is one that no file reaches.
-func lock(file *os.File) error {
+func Lock(file *os.File) error {
 	far := &windows.Overlapped{OffsetHigh: 1 << 30}
 	err := windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
