@@ -12,4 +12,7 @@ var (
 	ErrNotFound = errors.New("no model there")
 	// ErrAsset means that a model known by name was not fetched yet.
 	ErrAsset = errors.New("model is not in the cache, run `make assets`")
+	// ErrNotPulled means that there is no path, and no whole copy of a model of a hub, of a
+	// name.
+	ErrNotPulled = errors.New("no folder, no file, and no model that was pulled")
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/internal/hubcache"
 	"github.com/cbactor/cbactor/model"
 )
 
@@ -30,6 +31,45 @@ func TestResolve(t *testing.T) {
 		if got, err := Resolve(name); err != nil || got != path {
 			t.Errorf("%s: got %q, error %v", name, got, err)
 		}
+	}
+}
+
+// A model of a hub is found once it was pulled, and a path of the same name goes first.
+func TestResolvePulled(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("CBACTOR_CACHE", cache)
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"org/name", "org/name@v1", "org/name:Q4_0"} {
+		if _, err := Resolve(name); !errors.Is(err, ErrNotPulled) || !strings.Contains(err.Error(), "`cbactor pull "+name+"`") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ref, ok := hubcache.ParseRef("org/name")
+	if !ok {
+		t.Fatal("no name")
+	}
+	dir := ref.Dir(cache)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	record := hubcache.Record{Files: map[string]hubcache.File{"config.json": {}}, Missing: []string{"model.safetensors"}}
+	for _, x := range []struct {
+		missing []string
+		want    string
+	}{{record.Missing, ""}, {nil, dir}} {
+		record.Missing = x.missing
+		if err := record.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Resolve("org/name"); got != x.want || (err != nil) != (x.want == "") || err != nil && !errors.Is(err, ErrNotPulled) {
+			t.Errorf("with %v missing: %q, %v", x.missing, got, err)
+		}
+	}
+	if err := os.MkdirAll("org/name", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Resolve("org/name"); got != "org/name" || err != nil {
+		t.Errorf("a folder of the name: %q, %v", got, err)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, args := range [][]string{{"generate", "--prompt", "a"}, {"generate", "--json", "--prompt", "a"}, {"info"}, {"version"}} {
+	for _, args := range [][]string{{"generate", "--prompt", "a"}, {"generate", "--json", "--prompt", "a"}, {"inspect"}, {"version"}} {
 		cmd := command(t, args...)
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = full, &stderr

@@ -2,6 +2,7 @@ package test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cbactor/cbactor/checkpoint/tiny"
+	"github.com/cbactor/cbactor/internal/hub/hubtest"
 )
 
 // TestScripts runs the command as script/ says.
@@ -27,7 +31,7 @@ func TestScripts(t *testing.T) {
 			env.Values[servingKey{}] = &serving{}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fails": fails, "tear": tear, "serve": serve, "served": served},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fails": fails, "tear": tear, "serve": serve, "served": served, "hub": serveHub},
 	})
 }
 
@@ -55,6 +59,26 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 	if !matched {
 		ts.Fatalf("%q does not match %q", stderr, args[1])
 	}
+}
+
+// hub: starts a hub, which HF_ENDPOINT names from then on. It has the embedded model.
+func serveHub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: hub")
+	}
+	server, stop := hubtest.Start()
+	ts.Defer(stop)
+	files := map[string][]byte{}
+	err := fs.WalkDir(tiny.FS, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files[path], err = fs.ReadFile(tiny.FS, path)
+		return err
+	})
+	ts.Check(err)
+	server.Put(files)
+	ts.Setenv("HF_ENDPOINT", server.URL)
 }
 
 // tear FILE: takes the end of the last line away, which no file here can lack.

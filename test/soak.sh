@@ -44,6 +44,21 @@ first_light() {
 	echo '```'
 }
 
+# How fast models are loaded, and what they take.
+load() {
+	export CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1
+	echo '# Loading'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo 'From opening the files, which the page cache has, to an engine that takes requests; tokenizer and warm-up'
+	echo 'included. The best time of five loads, and the most that is resident beside what was before.'
+	echo
+	echo '```'
+	own go test -count=1 -v -run 'TestLoadSpeed' ./test | grep -E 'load:|^ok|FAIL'
+	echo '```'
+}
+
 # The scheduler, the books of the cache and the host pool.
 scheduler() {
 	echo '# Scheduler, books and host pool'
@@ -320,6 +335,9 @@ case $1 in
 first-light)
 	report first-light first_light
 	;;
+load)
+	report load load
+	;;
 scheduler)
 	report scheduler scheduler
 	;;
@@ -346,6 +364,7 @@ profile)
 	;;
 all)
 	"$0" first-light
+	"$0" load
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
@@ -356,7 +375,7 @@ all)
 	"$0" profile
 	;;
 *)
-	echo "usage: test/soak.sh first-light | scheduler | sampling | calls | pauses | weights | remote | http | profile | all" >&2
+	echo "usage: test/soak.sh first-light | load | scheduler | sampling | calls | pauses | weights | remote | http | profile | all" >&2
 	exit 2
 	;;
 esac

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,8 +167,8 @@ func (c *cli) benchWorkload(cmd *cobra.Command, f *benchFlags) (err error) {
 
 // String is the measurement in a line of text.
 func (m measurement) String() string {
-	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%)",
-		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate)
+	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%), %s on %s",
+		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate, m.Executor, words.Count(m.Threads, "thread"))
 	if m.Preemptions > 0 {
 		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", words.Count(m.Preemptions, "time"))
 	}
@@ -266,9 +267,11 @@ func (c *cli) progress(last time.Time) func(engine.Progress) {
 
 // printJSON writes v as one line of JSON.
 func (c *cli) printJSON(v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
+	var line strings.Builder
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false) // special tokens stay readable
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return c.print(string(line) + "\n")
+	return c.print(line.String())
 }

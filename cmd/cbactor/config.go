@@ -39,6 +39,10 @@ func (c *cli) configCommand() *cobra.Command {
 }
 
 func (c *cli) config(r *engine.Resolved, asJSON bool) error {
+	planned, err := r.Info()
+	if err != nil {
+		return err
+	}
 	plan, settings := newMemoryPlan(r), r.Settings()
 	for i := range settings {
 		if s := &settings[i]; s.Name == "seed" && s.From == "random" {
@@ -48,11 +52,12 @@ func (c *cli) config(r *engine.Resolved, asJSON bool) error {
 	if asJSON {
 		return c.printJSON(struct {
 			Settings []engine.Setting `json:"settings"`
+			Executor string           `json:"executor"`
 			Memory   memoryPlan       `json:"memory"`
 			Notices  []string         `json:"notices"`
-		}{settings, plan, append([]string{}, r.Notices...)})
+		}{settings, planned.Executor, plan, append([]string{}, r.Notices...)})
 	}
-	return c.print(settingsTable(settings) + plan.String())
+	return c.print(settingsTable(settings) + columns("Executor", [][]string{{planned.Executor}}) + plan.String())
 }
 
 // settingsTable shows the fields, those without effect last.
@@ -80,6 +85,7 @@ type memoryPlan struct {
 	Cache         int64 `json:"cache"`
 	Blocks        int   `json:"blocks"`
 	BlockBytes    int64 `json:"block_bytes"`
+	TokenBytes    int64 `json:"token_bytes"` // of the cache, for each token
 	Sequences     int64 `json:"sequences"`
 	Work          int64 `json:"work"`
 	Sampling      int64 `json:"sampling"`
@@ -92,7 +98,7 @@ func newMemoryPlan(r *engine.Resolved) memoryPlan {
 	m, e := r.Memory, r.Memory.Executor
 	return memoryPlan{
 		Limit: m.Limit, Resident: m.Resident, Usable: m.Usable, WeightsStored: m.WeightSet, WeightsPacked: e.Weights, SecondSet: m.NextSet + e.NextSet,
-		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
+		Cache: e.KV, Blocks: e.Blocks, BlockBytes: e.BlockBytes, TokenBytes: e.BlockBytes / int64(max(1, r.Config.PageSize)), Sequences: e.Slots, Work: e.Work, Sampling: e.Sampling,
 		Adapters: e.Adapters,
 		HostPool: e.Host, Total: m.Total(),
 	}
@@ -105,7 +111,7 @@ func (m memoryPlan) String() string {
 		{"weights, as stored", mebibytes(m.WeightsStored), ""},
 		{"weights, packed", mebibytes(m.WeightsPacked), ""},
 		{"second weight set", mebibytes(m.SecondSet), "weight_sets, taken by updates"},
-		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used", words.Count(m.Blocks, "block"), m.BlockBytes)},
+		{"cache", mebibytes(m.Cache), fmt.Sprintf("%s of %d bytes, touched as they are used; %d a token", words.Count(m.Blocks, "block"), m.BlockBytes, m.TokenBytes)},
 		{"sequences", mebibytes(m.Sequences), "touched as they are used"},
 		{"work of a step", mebibytes(m.Work), ""},
 		{"sampling", mebibytes(m.Sampling), ""},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,30 +16,21 @@ import (
 // openModel opens what the user calls a model. The caller closes it.
 func openModel(name string) (*checkpoint.Checkpoint, error) {
 	path, err := checkpoint.Resolve(name)
+	if errors.Is(err, checkpoint.ErrNotPulled) {
+		return nil, badUsage("--model %s: %w", name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--model %s: %w", name, err)
 	}
 	model, err := checkpoint.Open(path)
 	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil, badUsage("--model: %w: %s", err, known(name))
+		return nil, badUsage("--model: %w: known by name are %s", err, strings.Join(checkpoint.Names(), ", "))
 	}
 	if errors.Is(err, checkpoint.ErrFormat) { // as of every file that is of another kind than its flag wants
 		return nil, badUsage("--model: %w", err)
 	}
 	return model, err
 }
-
-// known says which models there are.
-func known(name string) string {
-	s := "known by name are " + strings.Join(checkpoint.Names(), ", ")
-	if hubName.MatchString(name) {
-		s += "; models of the Hugging Face hub are not fetched: download the folder and give its path"
-	}
-	return s
-}
-
-// hubName is how the hub names models, which a path may look like, too.
-var hubName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
 // spawn starts an engine with the model, the flags, and what it will be asked for.
 func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkpoint, hints engine.Hints) (*engine.Engine, error) {

@@ -96,7 +96,7 @@ the best, for AVX-512 and AVX2: level 0 is no loss there.
 
 What was measured is kept in the folder ` + "`tuning`" + ` of ` + "`CBACTOR_CACHE`" + `, in a file for each kind of CPU, and is not measured again:
 by instruction set, threads, types, shape, and rounds. A file that is broken or of another CPU is replaced; it may be removed at any
-time. Where it cannot be written, the engine starts with a warning. ` + "`cbactor info`" + ` shows the file, ` + "`-vv`" + ` each figure when an engine starts.
+time. Where it cannot be written, the engine starts with a warning. ` + "`cbactor inspect`" + ` shows the file, ` + "`-vv`" + ` each figure when an engine starts.
 
 ## Variables that are no fields
 

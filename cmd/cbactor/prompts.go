@@ -81,22 +81,32 @@ func (c *cli) prompts(flags []texts.Prompt, tells bool) ([]texts.Prompt, error) 
 	if isTerminal(c.stdin) {
 		return builtinPrompts(tells)
 	}
-	input, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin+1))
+	prompt, err := c.readText("prompt", "give --prompt")
 	if err != nil {
-		return nil, fmt.Errorf("read the prompt from standard input: %w", err)
-	}
-	if len(input) > maxStdin {
-		return nil, fmt.Errorf("standard input has more than %d MiB, which is no prompt: give requests as a file to --requests", maxStdin>>20)
-	}
-	prompt := strings.TrimPrefix(string(input), "\ufeff") // a byte order mark
-	prompt = strings.TrimSuffix(strings.TrimSuffix(prompt, "\n"), "\r")
-	if prompt == "" {
-		return nil, badUsage("the prompt on standard input is empty: write some text to it, or give --prompt")
-	}
-	if err := requests.CheckText(prompt); err != nil {
-		return nil, badUsage("standard input: %w", err)
+		return nil, err
 	}
 	return []texts.Prompt{{Text: &prompt}}, nil
+}
+
+// readText reads standard input as a text, without a byte order mark and a line end at
+// its end. what names it, and instead says what else could be given.
+func (c *cli) readText(what, instead string) (string, error) {
+	input, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin+1))
+	if err != nil {
+		return "", fmt.Errorf("read the %s from standard input: %w", what, err)
+	}
+	if len(input) > maxStdin {
+		return "", fmt.Errorf("standard input has more than %d MiB, which is too much for a %s: give less, or requests as a file to generate's --requests", maxStdin>>20, what)
+	}
+	s := strings.TrimPrefix(string(input), "\ufeff") // a byte order mark
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
+	if s == "" {
+		return "", badUsage("the %s on standard input is empty: write some text to it, or %s", what, instead)
+	}
+	if err := requests.CheckText(s); err != nil {
+		return "", badUsage("standard input: %w", err)
+	}
+	return s, nil
 }
 
 func builtinPrompts(tells bool) ([]texts.Prompt, error) {

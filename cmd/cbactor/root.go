@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,7 +32,7 @@ func (c *cli) root() *cobra.Command {
 		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
-	root.AddCommand(c.generateCommand(), c.serveCommand(), c.statusCommand(), c.healthCommand(), c.pauseCommand(), c.weightsCommand(), c.benchCommand(), c.infoCommand(), c.configCommand(), c.convertCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.versionCommand())
+	root.AddCommand(c.generateCommand(), c.serveCommand(), c.statusCommand(), c.healthCommand(), c.pauseCommand(), c.weightsCommand(), c.benchCommand(), c.inspectCommand(), c.configCommand(), c.convertCommand(), c.pullCommand(), c.tokenizeCommand(), c.detokenizeCommand(), c.chatTemplateCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -43,7 +44,16 @@ func (c *cli) root() *cobra.Command {
 	return root
 }
 
-// suggest adds the flag that an unknown one resembles.
+// flagsOfOthers are flags of vLLM, SGLang and llama.cpp, with those that mean the same here.
+var flagsOfOthers = map[string]string{
+	"dtype": "compute", "kv-cache-dtype": "kv-dtype", "cache-type-k": "kv-dtype", "quantization": "quantize", "model-path": "model",
+	"max-model-len": "max-context", "context-length": "max-context", "ctx-size": "max-context",
+	"max-num-seqs": "max-requests-per-batch", "max-running-requests": "max-requests-per-batch", "max-num-batched-tokens": "max-batch-tokens",
+	"block-size": "page-size", "gpu-memory-utilization": "max-memory-percent", "mem-fraction-static": "max-memory-percent",
+	"max-tokens": "max-new-tokens", "n-predict": "max-new-tokens", "temp": "temperature", "repeat-penalty": "repetition-penalty",
+}
+
+// suggest adds the flag that an unknown one resembles, or that has another name elsewhere.
 func suggest(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -55,6 +65,9 @@ func suggest(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
+	if ours := flagsOfOthers[unknown.GetSpecifiedName()]; slices.Contains(names, ours) {
+		return fmt.Errorf("%w, it is --%s here", err, ours)
+	}
 	if close := nearest.Close(unknown.GetSpecifiedName(), names); close != "" {
 		return fmt.Errorf("%w, did you mean --%s?", err, close)
 	}

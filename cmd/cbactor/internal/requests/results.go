@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/cbactor/cbactor/internal/filelock"
 )
 
 // OpenResults opens a file of results to be appended to, which it makes when there
@@ -27,7 +29,9 @@ func OpenResults(path string) (_ *os.File, _ Done, err error) {
 	case !info.Mode().IsRegular():
 		return nil, Done{}, fmt.Errorf("%s is no regular file", path)
 	}
-	if err := lock(file); err != nil {
+	if err := filelock.Lock(file); errors.Is(err, filelock.ErrLocked) {
+		return nil, Done{}, fmt.Errorf("%s: %w", path, ErrLocked)
+	} else if err != nil {
 		return nil, Done{}, fmt.Errorf("%s: %w", path, err)
 	}
 	done, err := ReadDone(file, path)

@@ -10,9 +10,9 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// printable is s without control characters, which could move the cursor, set
+// Printable is s without control characters, which could move the cursor, set
 // colours, or type answers on some terminals. Line ends and tabs stay.
-func printable(s string) string {
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {
 			return utf8.RuneError
@@ -34,7 +34,7 @@ func Quoted(id string) string {
 // where it can. Empty lines are left out.
 func wrap(s string, width int) []string {
 	var lines []string
-	for paragraph := range strings.Lines(printable(s)) {
+	for paragraph := range strings.Lines(Printable(s)) {
 		line := ""
 		for _, word := range strings.Fields(paragraph) {
 			if line != "" && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) <= width {

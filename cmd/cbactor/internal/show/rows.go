@@ -87,7 +87,7 @@ func (r *rows) line(place, n, of, width int) string {
 	}
 	head := ""
 	if n == 0 {
-		id := runewidth.Truncate(printable(row.entry.ID), rowID, "…")
+		id := runewidth.Truncate(Printable(row.entry.ID), rowID, "…")
 		head = fmt.Sprintf("%s %5d", runewidth.FillRight(id, rowID), row.tokens)
 	}
 	head = runewidth.FillRight(head, rowHead)

@@ -103,12 +103,12 @@ func (t *Text) lead(e Event) string {
 	if !t.o.Terminal || e.Entry.Lead == "" {
 		return ""
 	}
-	return dim(printable(e.Entry.Lead))
+	return dim(Printable(e.Entry.Lead))
 }
 
 func (t *Text) shown(s string) string {
 	if t.o.Terminal {
-		return printable(s)
+		return Printable(s)
 	}
 	return s
 }

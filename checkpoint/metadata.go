@@ -1,0 +1,102 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/cbactor/cbactor/checkpoint/tiny"
+)
+
+// Entry is something that a model's files say of it.
+type Entry struct {
+	Key   string `json:"key"`
+	Value string `json:"value"` // as JSON; a long list as its length, a long text cut
+}
+
+// maxEntry is how long a value may be before it is cut, in bytes.
+const maxEntry = 200
+
+// Metadata is what the files of a model say of it, by key: the fields of config.json, or
+// the keys of a GGUF file, which a Checkpoint has only as far as they are understood.
+// Errors are Open's.
+func Metadata(path string) ([]Entry, error) {
+	if path == Embedded {
+		return folderMetadata(tiny.FS)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, path)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return folderMetadata(os.DirFS(path))
+	}
+	return ggufMetadata(path, info.Size())
+}
+
+func folderMetadata(fsys fs.FS) ([]Entry, error) {
+	var all map[string]json.RawMessage
+	if err := readJSON(fsys, "config.json", maxConfigFile, &all); err != nil {
+		return nil, err
+	}
+	list := make([]Entry, 0, len(all))
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		var value bytes.Buffer
+		if err := json.Compact(&value, all[key]); err != nil {
+			return nil, fmt.Errorf("%w: config.json: %w", ErrFormat, err)
+		}
+		list = append(list, Entry{key, cut(value.String())})
+	}
+	return list, nil
+}
+
+func ggufMetadata(path string, size int64) (_ []Entry, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = closeAfter(file, err) }()
+	f, err := readGGUF(file, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	list := make([]Entry, 0, len(f.meta))
+	for _, key := range slices.Sorted(maps.Keys(f.meta)) {
+		list = append(list, Entry{key, ggufWords(f.meta[key])})
+	}
+	return list, nil
+}
+
+// ggufWords is a value of GGUF metadata in words.
+func ggufWords(v any) string {
+	switch v := v.(type) {
+	case string:
+		return cut(fmt.Sprintf("%q", v))
+	case *ggufList:
+		if v.texts != nil {
+			return fmt.Sprintf("%d texts", v.n)
+		}
+		return fmt.Sprintf("%d values", v.n)
+	}
+	return fmt.Sprint(v)
+}
+
+// cut is the beginning of a value, no character cut.
+func cut(s string) string {
+	if len(s) <= maxEntry {
+		return s
+	}
+	end := maxEntry
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
