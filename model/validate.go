@@ -102,8 +102,6 @@ func (c *Config) validateExperts() error {
 		return fmt.Errorf("%w: %d experts a token, want 1 to %d", ErrConfig, m.PerToken, m.Experts)
 	case m.Intermediate < 1 || m.Intermediate > maxWidth:
 		return fmt.Errorf("%w: intermediate size of an expert is %d, want 1 to %d", ErrConfig, m.Intermediate, maxWidth)
-	case c.Layers*m.Experts > maxAllExperts:
-		return fmt.Errorf("%w: %d layers of %d experts, want at most %d of them", ErrConfig, c.Layers, m.Experts, maxAllExperts)
 	case m.Dense != nil && len(m.Dense) != c.Layers:
 		return fmt.Errorf("%w: %d entries say which of %d layers have no experts", ErrConfig, len(m.Dense), c.Layers)
 	}
