@@ -22,7 +22,7 @@ func (c *Config) formats(d *dims) formats {
 	all := formats{layers: make([][joints]kernels.Format, d.layers), experts: make([][2]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
 	joints := d.joints()
 	for l := range all.layers {
-		for i := range own(c.Model, l) {
+		for i := range ownJoints(c.Model, l) {
 			types := make([]model.DType, len(joints[i].modules))
 			for m := range types {
 				types[m] = stored[c.Model.Weight(l, joints[i].modules[m].name).Tensor]
