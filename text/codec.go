@@ -80,7 +80,7 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 // answer follows, and is the token ids of the result. Nothing is added: a start
 // token is there when the template writes one. Control tokens are the template's
 // alone: what a message spells like one is encoded as text. Errors: ErrNoTemplate,
-// ErrTemplate, ErrControlToken.
+// ErrTemplate, ErrControlToken, ErrPattern.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 	return c.EncodeChatWith(messages, ChatOptions{})
 }

@@ -57,11 +57,8 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 }
 
 // encodeRendered is the token ids of what a chat template rendered. Errors:
-// ErrControlToken.
+// ErrControlToken, ErrPattern.
 func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
-	if len(text.Foreign()) == 0 {
-		return c.EncodeRaw(text.String()), nil
-	}
 	watched := *c
 	if c.guard.spells(c, text) {
 		watched.raw, watched.normalized = c.guard.raw, c.guard.normalized
@@ -79,6 +76,9 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 		return true
 	})
 	ids := watched.EncodeRaw(text.String())
+	if ids == nil {
+		return nil, ErrPattern
+	}
 	for _, id := range ids {
 		if content, ok := left[id]; ok {
 			if taken[id]--; taken[id] < 0 {
