@@ -21,7 +21,7 @@ var layers = map[string][]string{
 	"sampling":            {},
 	"model":               {},
 	"checkpoint":          {"model", "internal/hubcache"},
-	"text":                {"checkpoint", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
+	"text":                {"checkpoint", "github.com/clipperhouse/uax29/v2", "github.com/dlclark/regexp2/v2", "golang.org/x/text"},
 	"weights":             {"model", "github.com/zeebo/xxh3"},
 	"executor":            {"weights", "model", "sampling"},
 	"cpuexec":             {"executor", "weights", "model", "sampling", "golang.org/x/sys"},

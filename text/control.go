@@ -102,9 +102,10 @@ func (g *guard) spells(c *Codec, text jinja.Text) bool {
 			own++
 		}
 		return true
-	}).split(text.String(), func(string) {}, func(int32) {})
-	written.split(c.normalize(text.String()), func(string) {}, func(int32) { all++ })
-	return all > own
+	}).split(text.String(), func(string, int) {}, func(int32) {})
+	normal, ok := c.normal.apply(text.String())
+	written.split(normal, func(string, int) {}, func(int32) { all++ })
+	return !ok || all > own
 }
 
 // touches says whether a byte from start up to stop is in one of the spans, which are

@@ -9,16 +9,27 @@
 // where a [StopMatcher] finds one in its ids, and a Session, which has the same
 // scanner inside, cuts the text there.
 //
-// What is read: byte-level BPE with the pre-tokenizers ByteLevel, Digits and
-// Split by the patterns of GPT-2, Llama 3 and Qwen2; NFC; added tokens with
-// lstrip, rstrip and single_word; TemplateProcessing. Anything else in a file
-// is refused by its name with [ErrUnsupported], never guessed. The patterns are
-// scanned by hand in time linear in the text; no regular expression of a file
-// is ever run.
+// What is read of a tokenizer.json: the models BPE, over bytes or characters with
+// byte_fallback, and Unigram; the normalizers NFC, NFD, NFKC, NFKD, Lowercase,
+// StripAccents, Strip, Replace, Prepend, Precompiled; the pre-tokenizers ByteLevel,
+// Split, Metaspace, Digits, Punctuation, Whitespace, WhitespaceSplit; the decoders
+// ByteLevel, Metaspace, ByteFallback, Fuse, Replace, Strip; TemplateProcessing; added
+// tokens with all their flags. Of GGUF: the models gpt2 with the pre-tokenizers of
+// ggufpre.go, llama (SentencePiece by score) and gemma4. Anything else in a file is
+// refused by its name with [ErrUnsupported], never guessed.
 //
-// Unicode: letters and numbers are those of Unicode 16.0, as in the reference;
-// Go's own tables are older, and the difference is in unicode16.go. NFC and the
-// words of single_word use Go's tables.
+// Patterns of Split steps that most models have are scanned by hand in time linear in
+// the text. All others, and those of Replace, run in regexp2, which may go back without
+// end: a match that takes longer than 2 s is given up, and the text has no ids then
+// ([ErrPattern]). What the two engines do not share is refused.
+//
+// Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
+// Go's own tables are older, and its norms those of Unicode 9.0, where Go's are newer;
+// the differences are in unicode16.go.
+//
+// A byte that a token stands for by its name, <0x41>, is that byte in a text, whatever
+// stands beside it; the reference gives one U+FFFD for every byte of a run of such tokens
+// that is not UTF-8 as a whole, and here it is one for each ill-formed part of it.
 //
 // Text that is not UTF-8: each maximal ill-formed part counts as one U+FFFD, in
 // both directions (the Unicode Standard, section 3.9), as Python and Rust do

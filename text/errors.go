@@ -8,7 +8,11 @@ var (
 	ErrNoTokenizer = errors.New("the model has no tokenizer: give token ids instead of text")
 
 	// ErrUnsupported: the tokenizer uses something that is not known here.
-	ErrUnsupported = errors.New("the tokenizer is not supported (byte-level BPE is; token ids work without it)")
+	ErrUnsupported = errors.New("the tokenizer is not supported (token ids work without it)")
+
+	// ErrPattern: a regular expression of the tokenizer did not come to an end on a
+	// text. It is for callers of [Codec.Encode] and [Codec.EncodeRaw] that got nil.
+	ErrPattern = errors.New("the tokenizer's pattern takes too long on this text: shorten it, or give token ids")
 
 	// ErrMalformed: the tokenizer contradicts itself or cannot be parsed.
 	ErrMalformed = errors.New("the tokenizer is damaged: fetch the model again")

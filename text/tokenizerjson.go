@@ -50,13 +50,10 @@ func fromTokenizerJSON(data []byte) (*Codec, error) {
 	if err := d.readPreTokenizer(file.PreTokenizer); err != nil {
 		return nil, err
 	}
-	if !d.byteLevel {
-		return nil, fmt.Errorf("%w: pre_tokenizer without ByteLevel", ErrUnsupported)
-	}
 	if err := d.readPostProcessor(file.PostProcessor); err != nil {
 		return nil, err
 	}
-	if err := readDecoder(file.Decoder); err != nil {
+	if err := d.readDecoder(file.Decoder); err != nil {
 		return nil, err
 	}
 	return d.codec(vocab)

@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -12,19 +13,49 @@ import (
 // UAX 15 section 13), each decomposed; the reference does not.
 const longMarks = 8
 
-// nfc is s in Unicode's Normalization Form C.
-func nfc(s string) string {
-	if !hasLongMarks(s) {
-		return norm.NFC.String(s)
+// Unicode's Normalization Forms, as the reference has them: its tables are those of
+// Unicode 9.0, to which later characters are inert.
+func nfc(s string) string  { return normalForm(s, norm.NFC, norm.NFD) }
+func nfd(s string) string  { return normalForm(s, norm.NFD, norm.NFD) }
+func nfkc(s string) string { return normalForm(s, norm.NFKC, norm.NFKD) }
+func nfkd(s string) string { return normalForm(s, norm.NFKD, norm.NFKD) }
+
+// normalForm is s in a form, whose characters decompose as they do in another.
+func normalForm(s string, form, parts norm.Form) string {
+	if ascii(s) {
+		return s
 	}
-	runes := decompose(s)
-	return string(compose(runes))
+	if !unusual(s) {
+		return form.String(s)
+	}
+	runes := decompose(s, parts)
+	if form != parts {
+		runes = compose(runes)
+	}
+	return string(runes)
 }
 
-// hasLongMarks says whether s has more than longMarks marks in a row.
-func hasLongMarks(s string) bool {
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// unusual says whether the norm package makes something else of s than the reference:
+// it has more than longMarks marks in a row, or characters that are inert there.
+func unusual(s string) bool {
 	marks := 0
 	for _, r := range s {
+		if r < 0x300 {
+			marks = 0
+			continue
+		}
+		if unicode.Is(inert, r) {
+			return true
+		}
 		if combiningClass(r) == 0 {
 			marks = 0
 		} else if marks++; marks > longMarks {
@@ -35,23 +66,23 @@ func hasLongMarks(s string) bool {
 }
 
 func combiningClass(r rune) uint8 {
-	if r < 0x300 {
+	if r < 0x300 || unicode.Is(inert, r) {
 		return 0
 	}
 	var b [utf8.UTFMax]byte
 	return norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).CCC()
 }
 
-// decompose is s with every character decomposed and marks in canonical order
-// (the Unicode Standard, section 3.11, D109).
-func decompose(s string) []rune {
+// decompose is s with every character decomposed by a form and marks in canonical
+// order (the Unicode Standard, section 3.11, D109).
+func decompose(s string, form norm.Form) []rune {
 	var runes []rune
 	for _, r := range s {
-		if r < 0xC0 {
+		if r < utf8.RuneSelf || unicode.Is(inert, r) {
 			runes = append(runes, r)
 			continue
 		}
-		runes = append(runes, []rune(norm.NFD.String(string(r)))...)
+		runes = append(runes, []rune(form.String(string(r)))...)
 	}
 	for i := 0; i < len(runes); i++ {
 		end := i
@@ -93,5 +124,5 @@ func compose(runes []rune) []rune {
 func composite(a, b rune) (rune, bool) {
 	s := norm.NFC.String(string([]rune{a, b}))
 	r, n := utf8.DecodeRuneInString(s)
-	return r, n == len(s)
+	return r, n == len(s) && !unicode.Is(inert, r)
 }
