@@ -37,7 +37,7 @@ test-families: ## every model family against the reference: name, cases, passed
 
 test-tokenizers: ## tokenizers against the reference: name, cases, passed (part of test-full)
 	@$(GO) test -count=1 -v -run 'MatchTheReference|MatchesTheReference' ./text >test-tokenizers.log || { cat test-tokenizers.log; rm test-tokenizers.log; exit 1; }
-	@grep -oE 'golden:.*|SKIP.*|^ok .*' test-tokenizers.log; rm test-tokenizers.log
+	@sed -n 's/.*golden: //p; s/^ *--- SKIP: //p' test-tokenizers.log; rm test-tokenizers.log
 
 test-templates: ## every chat template against the reference: name, cases, passed
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja

@@ -169,7 +169,7 @@ func workBytes(c *Config, d *dims) int64 {
 	}
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
+	thread := rows(tileWidth, kernels.Panel) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))

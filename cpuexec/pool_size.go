@@ -45,8 +45,10 @@ func (m *Memory) sizePool(c *Config, l *layout) error {
 		lower((c.MaxMemory-m.Total()-poolBytes(0, 0))/unit, ByMaxMemory)
 	}
 	m.Blocks = int(n)
-	if shared {
-		m.Sectors, m.Blocks = int(n), geometry.Blocks(int(n))
+	if shared { // no more than as many blocks as every group has take
+		m.Blocks = geometry.Blocks(int(n))
+		m.Sectors = geometry.Sectors(m.Blocks)
+		n = int64(m.Sectors)
 	}
 	if m.Blocks < 1 {
 		return c.noBlock(m, unit*int64(len(l.groups)))
@@ -81,7 +83,7 @@ func (c *Config) use(l *layout) int64 {
 		}
 		sum += all
 	}
-	return sum
+	return sum + int64(len(l.groups)-1) // which sizePool may leave out
 }
 
 // noBlock says why the pool of m has none, where it would take least bytes.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/model"
 )
 
 // goldenCase is one case of the tiny model's golden file: what the reference
@@ -34,10 +35,17 @@ func goldenCases(t *testing.T) []goldenCase {
 
 func spawnTiny(t *testing.T, cfg Config) *Engine {
 	t.Helper()
+	return spawnChanged(t, cfg, func(c *model.Config) {})
+}
+
+// spawnChanged spawns the tiny model as another one, with the same tensors.
+func spawnChanged(t *testing.T, cfg Config, change func(c *model.Config)) *Engine {
+	t.Helper()
 	c, err := checkpoint.Open(checkpoint.Embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(c.Config)
 	cfg.Checkpoint = c
 	e, err := Spawn(t.Context(), cfg)
 	if err != nil {

@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// Largest numbers that are taken for real: of experts in a layer and in all.
+// Largest numbers of experts, each of which has tensors of its own.
 const (
-	maxExperts    = 1 << 12
+	maxExperts    = 1 << 12 // of a layer
 	maxAllExperts = 1 << 16
 )
 

@@ -89,8 +89,8 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 	return ids, nil
 }
 
-// spells says whether foreign text has a control token that is looked for in
-// normalised text: whether that has more of them than the template wrote.
+// spells says whether foreign text may have a control token that is looked for in
+// normalised text: whether that has others than the template wrote.
 func (g *guard) spells(c *Codec, text jinja.Text) bool {
 	if len(g.moved) == 0 {
 		return false
@@ -105,7 +105,7 @@ func (g *guard) spells(c *Codec, text jinja.Text) bool {
 	}).split(text.String(), func(string, int) {}, func(int32) {})
 	normal, ok := c.normal.apply(text.String())
 	written.split(normal, func(string, int) {}, func(int32) { all++ })
-	return !ok || all > own
+	return !ok || all != own
 }
 
 // touches says whether a byte from start up to stop is in one of the spans, which are

@@ -25,7 +25,7 @@ func chatCodec(t *testing.T, template string) *Codec {
 	return c
 }
 
-// control counts the ids of special tokens.
+// controlIn counts the ids of control tokens.
 func controlIn(c *Codec, ids []int32) (n int) {
 	for _, id := range ids {
 		if c.guard.control[id] {

@@ -72,6 +72,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		{`"id":457`, `"id":-1`},
 		{`"id":457`, `"id":4294967297`},
 		{`"content":"ADDED"`, `"content":"!"`},
+		{`"id":461`, `"id":5`},
 		{`"vocab":{"!":0`, `"vocab":{"!":2000000000`},
 		{`"vocab":{"!":0`, `"vocab":{"!":-7`},
 		{`"vocab":{"!":0`, `"vocab":{"!":0.5`},

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +105,29 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.EncodeRaw(text)
+	}
+}
+
+// The file that CBACTOR_TEXT names, made 1 MiB long, with each small tokenizer: for
+// testdata/speed.py.
+func BenchmarkEncodeFile(b *testing.B) {
+	path := os.Getenv("CBACTOR_TEXT")
+	if path == "" {
+		b.Skip("CBACTOR_TEXT names no file")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) == 0 {
+		b.Fatalf("%d bytes, %v", len(data), err)
+	}
+	text := strings.Repeat(string(data), 1+(1<<20)/len(data))
+	for _, name := range smallTokenizers {
+		b.Run(name, func(b *testing.B) {
+			c := smallCodec(b, name)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				c.EncodeRaw(text)
+			}
+		})
 	}
 }
 

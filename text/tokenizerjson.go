@@ -68,6 +68,9 @@ func (d *definition) addTokens(entries []addedEntry, vocab map[string]int32) err
 		if id, ok := vocab[e.Content]; ok && id != e.ID {
 			return fmt.Errorf("%w: token %.40q has ids %d and %d", ErrMalformed, e.Content, id, e.ID)
 		}
+		if int(e.ID) < len(d.tokens) && d.tokens[e.ID] != "" && d.tokens[e.ID] != e.Content {
+			return fmt.Errorf("%w: token %d is %.40q and %.40q", ErrMalformed, e.ID, d.tokens[e.ID], e.Content)
+		}
 		d.setToken(e.ID, e.Content)
 		d.added = append(d.added, addedToken{id: e.ID, content: e.Content, special: e.Special,
 			singleWord: e.SingleWord, lstrip: e.Lstrip, rstrip: e.Rstrip, normalized: e.Normalized})

@@ -23,14 +23,13 @@ func newTrie(list []string) *trie {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return strings.Compare(list[a], list[b]) })
-	type span struct{ from, to, depth int } // of order: strings that share the first depth bytes
+	type shared struct{ from, to, depth int32 } // of order: strings that share the first depth bytes
 	t := &trie{labels: []byte{0}, values: []int32{none}}
-	queue := []span{{0, len(order), 0}}
+	queue := []shared{{0, int32(len(order)), 0}}
 	for at := 0; at < len(queue); at++ { // breadth first, so that children are numbered in a row
 		s := queue[at]
-		queue[at] = span{}
 		t.starts = append(t.starts, int32(len(t.labels)))
-		for s.from < s.to && len(list[order[s.from]]) == s.depth {
+		for s.from < s.to && len(list[order[s.from]]) == int(s.depth) {
 			if s.depth > 0 {
 				t.values[at] = order[s.from]
 			}
@@ -43,7 +42,7 @@ func newTrie(list []string) *trie {
 				end++
 			}
 			t.labels, t.values = append(t.labels, label), append(t.values, none)
-			queue = append(queue, span{s.from, end, s.depth + 1})
+			queue = append(queue, shared{s.from, end, s.depth + 1})
 			s.from = end
 		}
 	}

@@ -71,7 +71,7 @@ func (m *unigram) appendWord(dst []int32, word string) []int32 {
 	for at := 0; at < len(word); {
 		end := int(best[at].to)
 		if best[end].id != m.unk {
-			dst = append(dst, m.vocab[word[at:end]]) // of equal tokens the last
+			dst = append(dst, best[end].id)
 			at = end
 			continue
 		}

@@ -51,8 +51,8 @@ type signature struct {
 	starstar bool // any names
 }
 
-// sig reads a signature such as "old new count? *". A name that begins with / is for
-// errors only.
+// sig reads a signature such as "old new count? *": count may be left out, and more may
+// follow. An argument whose name begins with / cannot be given by it.
 func sig(text string) signature {
 	var s signature
 	for _, p := range strings.Fields(text) {
@@ -73,7 +73,7 @@ func sig(text string) signature {
 
 // bound are arguments in the order of a signature.
 type bound struct {
-	name  string
+	name  string  // of the function
 	vals  []Value // absent{}: not given
 	rest  []Value // of *
 	names []string

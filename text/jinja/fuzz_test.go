@@ -12,7 +12,6 @@ import (
 // renders is UTF-8 whose foreign bytes are within it.
 func FuzzTemplate(f *testing.F) {
 	var golden struct {
-		Vars     []byte `json:"-"`
 		Snippets []struct{ Tmpl string }
 	}
 	readGolden(f, "snippets.json.gz", &golden)
