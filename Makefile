@@ -10,7 +10,7 @@ PEERS      ?= $(HOME)/.cache/cbactor/peers
 ROUNDS     ?= 5
 .DEFAULT_GOAL = build
 
-.PHONY: help build run test test-full test-families test-clients soak lint proto kernels assets bench bench-compare clean
+.PHONY: help build run test test-full test-families test-tokenizers test-templates test-clients soak lint proto kernels assets bench bench-compare clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -34,6 +34,13 @@ test-full: ## at most 40 minutes: what .ci/run runs
 
 test-families: ## every model family against the reference: name, cases, passed
 	./test/families.sh
+
+test-tokenizers: ## tokenizers against the reference: name, cases, passed (part of test-full)
+	@$(GO) test -count=1 -v -run 'MatchTheReference|MatchesTheReference' ./text >test-tokenizers.log || { cat test-tokenizers.log; rm test-tokenizers.log; exit 1; }
+	@sed -n 's/.*golden: //p; s/^ *--- SKIP: //p' test-tokenizers.log; rm test-tokenizers.log
+
+test-templates: ## every chat template against the reference: name, cases, passed
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja
 
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)

@@ -63,6 +63,11 @@ func (c *Checkpoint) writeFolder(dir string, small map[string][]byte) error {
 
 // describe makes the small files of the folder.
 func (c *Checkpoint) describe() (map[string][]byte, error) {
+	for _, t := range c.tensors {
+		if t.DType == model.MXFP4 && len(t.Shape) == 3 {
+			return nil, fmt.Errorf("%w: experts stored as MXFP4, such as %s, lie the other way round in bf16", model.ErrUnsupported, t.Name)
+		}
+	}
 	cfg := *c.Config
 	cfg.Stored = model.BF16
 	config, err := cfg.JSON()

@@ -80,8 +80,11 @@ func TestWriteBF16Fails(t *testing.T) {
 	}{
 		"missing tensor":  {func(c *Checkpoint) { delete(c.tensors, "model.norm.weight") }, ErrFormat},
 		"unreadable type": {func(c *Checkpoint) { spoilType(c, "model.norm.weight") }, model.ErrUnsupported},
-		"divisors":        {func(c *Checkpoint) { c.Config.Rope.FreqDivisors = []float32{1} }, model.ErrUnsupported},
-		"vocabulary":      {func(c *Checkpoint) { c.TokenizerJSON, c.Vocab = nil, &Vocab{Model: "llama"} }, model.ErrUnsupported},
+		"MXFP4": {func(c *Checkpoint) {
+			c.tensors["experts"] = stored{Tensor: model.Tensor{DType: model.MXFP4, Shape: []int{1, 1, 32}}}
+		}, model.ErrUnsupported},
+		"divisors":   {func(c *Checkpoint) { c.Config.Rope.FreqDivisors = []float32{1} }, model.ErrUnsupported},
+		"vocabulary": {func(c *Checkpoint) { c.TokenizerJSON, c.Vocab = nil, &Vocab{Model: "llama"} }, model.ErrUnsupported},
 	} {
 		c := open(t, Embedded)
 		test.spoil(c)

@@ -4,7 +4,9 @@
 // tensors once and in order, for a weight update, also from what is no file.
 //
 // Whatever the file, tensors have their Hugging Face names and row order, and
-// the configuration is a model.Config. What is unknown is refused with its name.
+// the configuration is a model.Config: weights and scales that safetensors has as a
+// pair are one tensor, experts that GGUF has in one are many, and settings of GGUF are
+// read as config.json would say them. What is unknown is refused with its name.
 //
 // ReadAdapter reads a LoRA adapter for a model from a folder that PEFT has written.
 //

@@ -35,7 +35,7 @@ func adapterBytes(c *Config, d *dims) int64 {
 	n := int64(0)
 	all := d.joints()
 	for l := range d.layers {
-		for i := range own(c.Model, l) {
+		for i := range ownJoints(c.Model, l) {
 			n += adapterJointBytes(&all[i], c.MaxAdapterRank)
 		}
 	}
@@ -74,7 +74,7 @@ func (p *adapter) fill(a *model.Adapter, m *model.Config, d *dims, between func(
 	p.layers = make([][joints]lowRank, d.layers)
 	all := d.joints()
 	for l := range p.layers {
-		for i := range own(m, l) {
+		for i := range ownJoints(m, l) {
 			p.layers[l][i] = p.joint(&all[i], all[i].parts(m, l, by))
 		}
 		between()

@@ -111,7 +111,7 @@ func TestAdapterIsAMergedModel(t *testing.T) {
 // logits differs. Those without one have the bits of an executor that has none.
 func TestAdapterBits(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	const n = 24
+	n := sized(24, 12)
 	all := randomSequences(m, n, 40, 3)
 	cfg := base(m, set)
 	plain := newDriver(t, cfg, 16, true)

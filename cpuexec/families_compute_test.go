@@ -2,6 +2,7 @@ package cpuexec
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/internal/familytest"
@@ -14,6 +15,9 @@ import (
 // another one: of models with experts the nearest prompt is judged.
 func TestFamiliesInAllComputeTypes(t *testing.T) {
 	for _, m := range familytest.Models(t) {
+		if testing.Short() && !strings.HasSuffix(m.Name, "-odd") {
+			continue
+		}
 		t.Run(m.Name, func(t *testing.T) {
 			c, set := loadModel(t, m.Folder(t))
 			g := m.Golden(t)

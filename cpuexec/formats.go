@@ -22,7 +22,7 @@ func (c *Config) formats(d *dims) formats {
 	all := formats{layers: make([][joints]kernels.Format, d.layers), experts: make([][2]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
 	joints := d.joints()
 	for l := range all.layers {
-		for i := range own(c.Model, l) {
+		for i := range ownJoints(c.Model, l) {
 			types := make([]model.DType, len(joints[i].modules))
 			for m := range types {
 				types[m] = stored[c.Model.Weight(l, joints[i].modules[m].name).Tensor]
@@ -50,8 +50,9 @@ func (c *Config) expertFormats(layer int, d *dims, stored map[string]model.DType
 	return f
 }
 
-// format is that of a matrix whose modules are stored so. Modules of several types get
-// the finest format that one of them has.
+// format is that of a matrix whose modules are stored so. Blocks of integers stay what they
+// are where all modules have them in one type. Floats become what Quantize says; else
+// modules of several types get 8 bits, but for Q4_1 beside floats that become the same.
 func (c *Config) format(stored ...model.DType) kernels.Format {
 	switch {
 	case c.Compute == ComputeF32:
@@ -61,12 +62,24 @@ func (c *Config) format(stored ...model.DType) kernels.Format {
 	case c.Quantize == QuantizeColumn:
 		return kernels.C8
 	}
-	for _, t := range stored {
-		if t == model.Q8_0 || t != model.Q4_1 && c.Quantize == QuantizeQ8 {
+	format := c.formatOf(stored[0])
+	for _, t := range stored[1:] {
+		if c.formatOf(t) != format {
 			return kernels.Q8
 		}
 	}
-	return kernels.Q4
+	return format
+}
+
+// formatOf is that of a module for itself.
+func (c *Config) formatOf(stored model.DType) kernels.Format {
+	if f, ok := blockFormat(stored); ok {
+		return f
+	}
+	if c.Quantize == QuantizeQ4 {
+		return kernels.Q4
+	}
+	return kernels.Q8
 }
 
 // storedTypes lists the tensors of a set.

@@ -32,8 +32,8 @@ type module struct {
 	out  int
 }
 
-// own is how many of the joints a layer has once.
-func own(m *model.Config, layer int) int {
+// ownJoints is how many of the joints a layer has once.
+func ownJoints(m *model.Config, layer int) int {
 	if m.HasExperts(layer) {
 		return jointGateUp
 	}

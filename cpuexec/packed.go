@@ -133,7 +133,7 @@ func (p *packer) layer(number int, m *model.Config) layer {
 		l.sinks = p.vector(attn+"sinks", d.heads)
 	}
 	all := d.joints()
-	for i := range own(m, number) {
+	for i := range ownJoints(m, number) {
 		j := &all[i]
 		l.matrices[i] = p.matrix(p.formats.layers[number][i], p.columns(j, false, func(module string) model.Rows { return m.Weight(number, module) }), j.in, j.width)
 		if hasBias(m, i) {

@@ -10,11 +10,11 @@ import (
 // false for padding.
 type columns func(c int) (t weights.Tensor, row int, ok bool)
 
-// tileWidth is how many numbers of each row are widened before they are turned: with
-// the panel's they stay in the first cache, and an assembly call stays short. Blocks of
-// quantised types begin at its multiples. A worker's tile is as large as theirs.
+// tileWidth is how many numbers of each row are widened before they are turned: few, so
+// that an assembly call stays short. Blocks of quantised types begin at its multiples. A
+// worker's tile, which has to hold tilePanels rows of a panel as well, has tileLen of them.
 const (
-	tileWidth = 2 * rowBlock
+	tileWidth = kernels.Super
 	tileLen   = kernels.Panel * tileWidth
 )
 
@@ -27,12 +27,10 @@ func packPanel(set *kernels.Set, m *matrix, p int, from columns, tile []float32)
 		packFloats(set, m.floats(p), m.k, at, tile)
 	case kernels.BF16:
 		packBF16(view[uint16](panel), m.k, at, tile)
-	case kernels.Q8:
-		packQ8(panel, m.k, at, tile)
-	case kernels.Q4:
-		packQ4(panel, m.k, at, tile)
 	case kernels.C8:
 		packC8(panel, m.k, at, tile)
+	default:
+		packStored(panel, m.k, at, tile, &blockTypes[m.format])
 	}
 }
 
@@ -59,36 +57,22 @@ func packBF16(panel []uint16, k int, from columns, tile []float32) {
 	}
 }
 
-// packQ8 takes blocks of Q8_0 as they are, and makes such of other types.
-func packQ8(panel []byte, k int, from columns, tile []float32) {
-	var block [34]byte
+// packStored takes blocks of a type as they are, and makes such of other types.
+func packStored(panel []byte, k int, from columns, tile []float32, t *blockType) {
+	size, numbers := t.stored.RowBytes(t.stored.Block()), t.stored.Block()
+	var block [maxBlock]byte
 	for c := range kernels.Panel {
-		if stored := from.stored(c, model.Q8_0); stored != nil {
-			for b := range kernels.Blocks(k) {
-				kernels.PackQ8(panel, stored[b*len(block):], c, b)
+		if stored := from.stored(c, t.stored); stored != nil {
+			for b := range (k + numbers - 1) / numbers {
+				t.pack(panel, stored[b*size:], c, b)
 			}
 			continue
 		}
-		from.blocks(k, c, tile, func(b int, x *[kernels.Block]float32) {
-			model.QuantizeQ8(&block, x)
-			kernels.PackQ8(panel, block[:], c, b)
-		})
-	}
-}
-
-// packQ4 does the same for Q4_1.
-func packQ4(panel []byte, k int, from columns, tile []float32) {
-	var block [20]byte
-	for c := range kernels.Panel {
-		if stored := from.stored(c, model.Q4_1); stored != nil {
-			for b := range kernels.Blocks(k) {
-				kernels.PackQ4(panel, stored[b*len(block):], c, b)
+		from.blocks(k, c, tile, func(at int, x []float32) {
+			for ; len(x) > 0; at, x = at+numbers, x[numbers:] {
+				t.quantize(block[:size], x[:numbers])
+				t.pack(panel, block[:], c, at/numbers)
 			}
-			continue
-		}
-		from.blocks(k, c, tile, func(b int, x *[kernels.Block]float32) {
-			model.QuantizeQ4(&block, x)
-			kernels.PackQ4(panel, block[:], c, b)
 		})
 	}
 }
@@ -97,12 +81,16 @@ func packQ4(panel []byte, k int, from columns, tile []float32) {
 func packC8(panel []byte, k int, from columns, tile []float32) {
 	for c := range kernels.Panel {
 		most := float32(0)
-		from.blocks(k, c, tile, func(_ int, x *[kernels.Block]float32) {
+		from.blocks(k, c, tile, func(_ int, x []float32) {
 			for _, v := range x {
 				most = max(most, v, -v)
 			}
 		})
-		from.blocks(k, c, tile, func(b int, x *[kernels.Block]float32) { kernels.PackC8(panel, x, c, b, most) })
+		from.blocks(k, c, tile, func(at int, x []float32) {
+			for ; len(x) > 0; at, x = at+kernels.Block, x[kernels.Block:] {
+				kernels.PackC8(panel, (*[kernels.Block]float32)(x), c, at/kernels.Block, most)
+			}
+		})
 		kernels.PackC8Scale(panel, c, kernels.Blocks(k), most)
 	}
 }
@@ -125,14 +113,13 @@ func (from columns) stored(c int, as model.DType) []byte {
 	return t.Data[row*n:][:n]
 }
 
-// blocks widens column c and shows it in blocks, zeros behind the last number.
-func (from columns) blocks(k, c int, tile []float32, show func(b int, x *[kernels.Block]float32)) {
+// blocks widens column c and shows it part by part, with zeros behind the last number up to
+// whole blocks.
+func (from columns) blocks(k, c int, tile []float32, show func(at int, x []float32)) {
 	n := kernels.Blocks(k) * kernels.Block
 	for at := 0; at < n; at += tileWidth {
 		part := tile[:min(tileWidth, n-at)]
 		from.widen(part, c, at, min(len(part), k-at))
-		for i := 0; i < len(part); i += kernels.Block {
-			show((at+i)/kernels.Block, (*[kernels.Block]float32)(part[i:]))
-		}
+		show(at, part)
 	}
 }

@@ -28,13 +28,35 @@ func inPanel(f kernels.Format, panel []byte, k, c, of int) float32 {
 		return half(b, 1024+2*c)[0] * float32(q)
 	case kernels.Q4:
 		b := panel[k/32*640:]
-		q := b[c/16*256+k%16/4*64+c%16*4+k%4] >> (k % 32 / 16 * 4) & 15
-		return float32(half(b, 512+2*c)[0]*float32(q)) + half(b, 576+2*c)[0]
+		return float32(half(b, 512+2*c)[0]*nibble(b, k, c)) + half(b, 576+2*c)[0]
+	case kernels.Q40:
+		b := panel[k/32*576:]
+		return half(b, 512+2*c)[0] * (nibble(b, k, c) - 8)
+	case kernels.Q4K:
+		head := panel[k/256*4736:]
+		b := head[128+k%256/32*576:]
+		return float32(half(head, 2*c)[0]*float32(b[512+c])*nibble(b, k, c)) + half(head, 64+2*c)[0]*float32(b[544+c])
+	case kernels.Q5K:
+		head := panel[k/256*5760:]
+		b := head[128+k%256/32*704:]
+		q := nibble(b, k, c) + 16*float32(b[512+c/16*64+c%16*4+k%4]>>(k%32/4)&1)
+		return float32(half(head, 2*c)[0]*float32(b[640+c])*q) + half(head, 64+2*c)[0]*float32(b[672+c])
+	case kernels.Q6K:
+		head := panel[k/256*6720:]
+		b := head[64+k%256/32*832:]
+		at := c%16*4 + k%4
+		q := b[c/16*256+k%32/8*64+at]>>(k/4%2*4)&15 | b[512+c/16*128+k%32/16*64+at]>>(k%16/4*2)&3<<4
+		return half(head, 2*c)[0] * float32(int8(b[768+k%32/16*32+c])) * float32(int8(q)-32)
 	case kernels.C8:
 		q := int8(panel[k/4*128+c/16*64+c%16*4+k%4] ^ 0x80)
 		return math.Float32frombits(binary.LittleEndian.Uint32(panel[(of+31)/32*1024+4*c:])) * float32(q)
 	}
 	return math.Float32frombits(binary.NativeEndian.Uint32(panel[4*(k*32+c):]))
+}
+
+// nibble is one of 4 bits.
+func nibble(b []byte, k, c int) float32 {
+	return float32(b[c/16*256+k%16/4*64+c%16*4+k%4] >> (k % 32 / 16 * 4) & 15)
 }
 
 // TestPanelsHaveWhatIsStored widens what is packed of models in all types and of odd
@@ -76,8 +98,8 @@ func checkMatrix(t *testing.T, m *matrix, from columns, width int) (exact int) {
 			most = max(most, v, -v)
 		}
 		bound := most * map[kernels.Format]float32{kernels.BF16: 0x1p-8, kernels.Q8: 0.57 / 127, kernels.Q4: 0.53 * 2 / 15, kernels.C8: 0.51 / 127}[m.format]
-		same := map[kernels.Format]model.DType{kernels.BF16: model.BF16, kernels.Q8: model.Q8_0, kernels.Q4: model.Q4_1}[m.format]
-		if m.format == kernels.F32 || ok && tensor.DType == same {
+		same, has := blockFormat(tensor.DType)
+		if m.format == kernels.F32 || ok && (has && same == m.format || tensor.DType == model.BF16 && m.format == kernels.BF16) {
 			bound = 0
 			exact++
 		}
@@ -107,6 +129,13 @@ func TestFormats(t *testing.T) {
 		{int8q4, []model.DType{model.Q4_1, model.BF16, model.F16, model.F32}, kernels.Q4},
 		{int8q4, []model.DType{model.Q4_1, model.Q8_0}, kernels.Q8},
 		{column, []model.DType{model.Q4_1}, kernels.C8},
+		{int8q8, []model.DType{model.Q4_0, model.Q4_0}, kernels.Q40},
+		{int8q8, []model.DType{model.Q4_K, model.Q4_K, model.Q4_K}, kernels.Q4K},
+		{int8q4, []model.DType{model.Q5_K}, kernels.Q5K},
+		{int8q4, []model.DType{model.Q6_K}, kernels.Q6K},
+		{int8q8, []model.DType{model.Q4_K, model.Q4_K, model.Q6_K}, kernels.Q8},
+		{int8q4, []model.DType{model.Q4_0, model.F32}, kernels.Q8},
+		{int8q8, []model.DType{model.MXFP4}, kernels.Q8},
 	} {
 		cfg := c.cfg
 		cfg.Model = &even

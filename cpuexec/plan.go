@@ -127,7 +127,7 @@ func weightBytes(c *Config, d *dims) int64 {
 	joints := d.joints()
 	for l := range formats.layers {
 		n += vectorBytes(c.Model, d, l)
-		for i := range own(c.Model, l) {
+		for i := range ownJoints(c.Model, l) {
 			j := &joints[i]
 			n += matrixBytes(formats.layers[l][i], j.in, j.width)
 			if hasBias(c.Model, i) {
@@ -169,7 +169,7 @@ func workBytes(c *Config, d *dims) int64 {
 	}
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(tilePanels, kernels.Panel) + c.attentionBytes(d) +
+	thread := rows(tileWidth, kernels.Panel) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))

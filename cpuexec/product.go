@@ -55,14 +55,7 @@ func (s *step) multiply(m *matrix, in *input, t part, out []float32, stride int)
 	}
 	x, blocks := in.packed[s.packs.bytes(t.r, in.width):], kernels.Blocks(m.k)
 	out = out[:(t.tiles()-1)*t.stride(stride)+kernels.Panel] // which says how many panels a single row passes
-	switch m.format {
-	case kernels.Q8:
-		s.kernels.GemmQ8(panels, x, out, blocks, t.rows, stride)
-	case kernels.Q4:
-		s.kernels.GemmQ4(panels, x, out, blocks, t.rows, stride)
-	case kernels.C8:
-		s.kernels.GemmC8(panels, x, out, blocks, t.rows, stride)
-	}
+	s.kernels.Integers[m.format](panels, x, out, blocks, t.rows, stride)
 }
 
 // multiplyFloats is multiply for rows that are not packed: panel by panel.

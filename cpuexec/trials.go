@@ -77,7 +77,7 @@ func (t *trials) products() []product {
 	list := []product{{shape: w.head.shape(), joint: headTrial}}
 	for j := range joints {
 		for l := range w.layers {
-			if j >= own(t.step.config.Model, l) {
+			if j >= ownJoints(t.step.config.Model, l) {
 				continue
 			}
 			h := w.layers[l].matrices[j].shape()

@@ -87,7 +87,7 @@ func (t *trials) alone(to *tuner, f Effort) error {
 // multiplyAll is a thread's part of a step without its attention and sampling.
 func (s *step) multiplyAll(id int) {
 	for l := range s.layers {
-		for j := range own(s.config.Model, l) {
+		for j := range ownJoints(s.config.Model, l) {
 			s.multiplyLayer(id, l, j)
 			s.pool.Sync()
 		}

@@ -7,7 +7,7 @@ var operationOf = [joints]Operation{jointQKV: OpQKV, jointOut: OpOut, jointGateU
 func (s *step) countWork(k *Steps) {
 	tokens := int64(len(s.tokens))
 	for l := range s.weights.layers {
-		for i := range own(s.config.Model, l) {
+		for i := range ownJoints(s.config.Model, l) {
 			m := &s.weights.layers[l].matrices[i]
 			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], m.passes(len(s.tokens)))
 		}

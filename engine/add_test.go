@@ -23,6 +23,21 @@ func mustAdd(t *testing.T, e *Engine, r Request) *Stream {
 	return s
 }
 
+// together has requests begin in one step, and gives what comes of them.
+func together(t *testing.T, e *Engine, list ...Request) (outs []Output) {
+	t.Helper()
+	h := pause(t, e, PauseOptions{})
+	var open []*Stream
+	for _, r := range list {
+		open = append(open, mustAdd(t, e, r))
+	}
+	release(t, h)
+	for _, s := range open {
+		outs = append(outs, s.Wait(t.Context()))
+	}
+	return outs
+}
+
 // A cancelled request gives its slot and its blocks to the next one.
 func TestCancelMakesRoom(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Slots: 1, Blocks: 64, Delay: slowly}, Config{})
@@ -130,11 +145,13 @@ func TestStoppingRefusesAndACancelMayBeWhatItWaitsFor(t *testing.T) {
 	stopped := make(chan error)
 	go func() { stopped <- e.Stop(context.Background(), StopOptions{}) }()
 	for {
-		if _, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(5, 1), MaxNewTokens: 1}); errors.Is(err, ErrStopping) {
+		s, err := e.AddRequest(t.Context(), Request{PromptIDs: ids(5, 1), MaxNewTokens: 1})
+		if errors.Is(err, ErrStopping) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
+		s.Wait(t.Context()) // so that the queue is not full before the stop begins
 	}
 	e.Cancel(s.ID())
 	select {
@@ -173,11 +190,8 @@ func TestTooManySequencesAreRefused(t *testing.T) {
 }
 
 func TestPreemptionsAreCounted(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16, Delay: slowly}, Config{})
-	outs, err := e.GenerateBatch(t.Context(), []Request{{PromptIDs: ids(50, 1), MaxNewTokens: 50}, {PromptIDs: ids(50, 2), MaxNewTokens: 50}}, BatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16}, Config{})
+	outs := together(t, e, Request{PromptIDs: ids(50, 1), MaxNewTokens: 50}, Request{PromptIDs: ids(50, 2), MaxNewTokens: 50})
 	if outs[0].Preemptions != 0 || outs[1].Preemptions == 0 {
 		t.Errorf("given up %d and %d times", outs[0].Preemptions, outs[1].Preemptions)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/model"
@@ -122,7 +123,7 @@ func loses(compute cpuexec.Compute, stored model.DType) bool {
 // multiplied says that a tensor is a matrix of a product: rows of an embedding that is no
 // head are looked up as they are stored.
 func multiplied(m *model.Config, t model.Tensor) bool {
-	return len(t.Shape) == 2 && (m.TiedHead || t.Name != "model.embed_tokens.weight")
+	return len(t.Shape) > 1 && !strings.HasSuffix(t.Name, "_bias") && (m.TiedHead || t.Name != "model.embed_tokens.weight")
 }
 
 // matrices are so many of a type, with the verb.

@@ -80,6 +80,11 @@ func TestAFrontTellsWhatItsPlaceTells(t *testing.T) {
 	f, back := NewFront(r, FrontOptions{Names: "n-"})
 	tell := sampling.Params{Tell: sampling.Tell{Logprobs: true, Top: 2, Prompt: true}, Temperature: 1}
 
+	w := newTrained(t, 1)
+	u := w.begin(t, e, "v2", KVKeep)
+	if err := w.send(u); err != nil {
+		t.Fatal(err)
+	}
 	s, err := f.AddRequest(t.Context(), Request{PromptIDs: text(12), MaxNewTokens: 400, IgnoreEOS: true, N: 2, Sampling: tell, Timestamps: true})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +92,9 @@ func TestAFrontTellsWhatItsPlaceTells(t *testing.T) {
 	if _, err := s.Recv(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	newTrained(t, 1).update(t, e, "v2", KVKeep)
+	if err := u.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	outs := []Output{s.Wait(t.Context()), s.Children()[0].Wait(t.Context())}
 	if n := len(outs[0].WeightVersions); n != 2 || len(outs[0].KVVersions) != 2 {
 		t.Errorf("%d versions sampled: the test shows nothing: %v, %v", n, outs[0].WeightVersions, outs[0].KVVersions)

@@ -22,17 +22,32 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
+// spawnStepwise is an engine of which each step waits for something from the channel, or
+// for its end.
+func spawnStepwise(t *testing.T) (*Engine, chan struct{}) {
+	t.Helper()
+	gate := make(chan struct{})
+	return spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, Config{}), gate
+}
+
 // A handler gets each step's news, or all at once, as the request says.
 func TestHandlersGetWhatIsAskedFor(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
 	want := executor.EchoRef(ids(5, 1), 12, echoVocab, 1)
 	for _, streaming := range []bool{true, false} {
+		e, gate := spawnStepwise(t)
 		chunks := make(chan Chunk, 100)
 		mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 12, Streaming: streaming, Handler: func(c Chunk) { chunks <- c }})
+		if streaming {
+			gate <- struct{}{}
+		} else {
+			close(gate)
+		}
 		var got []int32
 		n := 0
 		for c := range chunks {
-			n++
+			if n++; n == 1 && streaming {
+				close(gate) // the first token has come, before there are others
+			}
 			if got = append(got, c.TokenIDs...); c.Final != nil {
 				break
 			}
@@ -46,15 +61,17 @@ func TestHandlersGetWhatIsAskedFor(t *testing.T) {
 // A handler that is registered late has all from the beginning; one of a result that
 // is kept takes it.
 func TestAHandlerMayComeLate(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	e, gate := spawnStepwise(t)
 	got := make(chan Chunk, 100)
 	s := mustAdd(t, e, Request{ID: "open", PromptIDs: ids(5, 1), MaxNewTokens: 30})
+	gate <- struct{}{}
 	if _, err := s.Recv(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Handle("open", func(c Chunk) { got <- c }); err != nil {
 		t.Fatal(err)
 	}
+	close(gate)
 	if c := <-got; c.Offset != 0 || len(c.TokenIDs) != 30 || c.Final == nil {
 		t.Errorf("%+v", c)
 	}

@@ -34,7 +34,11 @@ func TestTheNextSessionFindsTheCacheThatWasKept(t *testing.T) {
 		{StopOptions{}, 0},
 		{StopOptions{Hard: true}, 0},
 	} {
+		h := pause(t, e, PauseOptions{})
 		open := mustAdd(t, e, Request{PromptIDs: prompt[:40], MaxNewTokens: 200, IgnoreEOS: true})
+		if !c.stop.Hard { // which would end the request before it has ended by itself
+			release(t, h)
+		}
 		if err := e.Stop(t.Context(), c.stop); err != nil {
 			t.Fatal(err)
 		}

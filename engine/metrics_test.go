@@ -41,12 +41,11 @@ func TestMetricsCount(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"sequences_ended":{"aborted":0,`) {
 		t.Errorf("%s (%v)", text, err)
 	}
-	s, err := e.AddRequest(t.Context(), Request{ID: "a", PromptIDs: prompt, IgnoreEOS: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := pause(t, e, PauseOptions{}) // so that it has not ended before it is cancelled
+	s := mustAdd(t, e, Request{ID: "a", PromptIDs: prompt, IgnoreEOS: true})
 	e.Cancel("a")
 	s.Wait(t.Context())
+	release(t, h)
 	if err := e.Stop(t.Context(), StopOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/cbactor/cbactor/executor"
 )
@@ -14,9 +13,9 @@ func TestCacheOfRequestsWithoutATokenIsTold(t *testing.T) {
 		end func(t *testing.T, e *Engine, g *gated, id string) // lets the step through, too
 		why FinishReason
 	}{
-		"cancel": {func(_ *testing.T, e *Engine, g *gated, id string) {
+		"cancel": {func(t *testing.T, e *Engine, g *gated, id string) {
 			e.Cancel(id)
-			time.Sleep(time.Millisecond) // until intake has heard of it, almost always
+			until(t, "it has ended", func() bool { return e.requests.find(id) == nil })
 			g.open <- struct{}{}
 		}, FinishCancelled},
 		"pause": {func(t *testing.T, e *Engine, g *gated, _ string) {

@@ -35,7 +35,9 @@ func TestResultsComeInTheOrderOfTheirEnds(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
 	list := numbered(8)
 	slices.Reverse(list)
+	h := pause(t, e, PauseOptions{}) // all begin in one step
 	mustAddAll(t, e, list)
+	release(t, h)
 	var got []string
 	for out, err := range e.Results(t.Context()) {
 		if err != nil {
@@ -170,9 +172,10 @@ func TestAWaitThatEndsEarlyTakesNothing(t *testing.T) {
 // An iteration over one request has every step's news if that is asked for, and ends
 // behind the last; one that is broken off leaves the result where it is.
 func TestResultsOfOneRequest(t *testing.T) {
-	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
+	e, gate := spawnStepwise(t)
 	want := executor.EchoRef(ids(5, 1), 20, echoVocab, 1)
 	mustAddAll(t, e, []Request{{ID: "steps", PromptIDs: ids(5, 1), MaxNewTokens: 20, Streaming: true}, {ID: "once", PromptIDs: ids(5, 1), MaxNewTokens: 20}})
+	gate <- struct{}{}
 	for range e.ResultsOf(t.Context(), "steps") {
 		break
 	}
@@ -183,7 +186,9 @@ func TestResultsOfOneRequest(t *testing.T) {
 			t.Fatalf("%+v, %v after %d tokens", c, err, len(got))
 		}
 		got = append(got, c.TokenIDs...)
-		chunks++
+		if chunks++; chunks == 1 {
+			close(gate)
+		}
 	}
 	if !slices.Equal(got, want) || chunks < 2 {
 		t.Errorf("%d chunks of %v", chunks, got)
@@ -212,6 +217,7 @@ func TestReadersDoNotStealFromEachOther(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Delay: slowly}, Config{})
 	want := executor.EchoRef(ids(5, 1), 30, echoVocab, 1)
 	handled := make(chan Chunk, 100)
+	h := pause(t, e, PauseOptions{}) // all read before it ends
 	s := mustAdd(t, e, Request{ID: "a", PromptIDs: ids(5, 1), MaxNewTokens: 30, Streaming: true, Handler: func(c Chunk) { handled <- c }})
 	read := make(chan []int32)
 	go func() {
@@ -224,9 +230,8 @@ func TestReadersDoNotStealFromEachOther(t *testing.T) {
 		}
 		read <- got
 	}()
-	for !claimed(e, "a") {
-		time.Sleep(100 * time.Microsecond)
-	}
+	until(t, "it is read by its id", func() bool { return claimed(e, "a") })
+	release(t, h)
 	if out := s.Wait(t.Context()); !slices.Equal(out.TokenIDs, want) {
 		t.Errorf("the stream has %v", out.TokenIDs)
 	}

@@ -92,14 +92,11 @@ func TestScoring(t *testing.T) {
 func TestTimings(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 10, PageSize: 16, Delay: slowly}, Config{})
 	begun := time.Now()
-	outs, err := e.GenerateBatch(t.Context(), []Request{
-		{PromptIDs: ids(50, 1), MaxNewTokens: 50, Timestamps: true},
-		{PromptIDs: ids(50, 2), MaxNewTokens: 50, Timestamps: true},
-		{PromptIDs: ids(3, 3), MaxNewTokens: 2},
-	}, BatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outs := together(t, e,
+		Request{PromptIDs: ids(50, 1), MaxNewTokens: 50, Timestamps: true},
+		Request{PromptIDs: ids(50, 2), MaxNewTokens: 50, Timestamps: true},
+		Request{PromptIDs: ids(3, 3), MaxNewTokens: 2},
+	)
 	if outs[1].Preemptions == 0 {
 		t.Error("nobody was given up")
 	}
@@ -130,13 +127,19 @@ func TestEndsByMatcherAndTime(t *testing.T) {
 	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, Slots: 2, Outstanding: 2, Delay: slowly}, Config{})
 	want := executor.EchoRef(ids(5, 1), 20, echoVocab, 1)
 	stop := mustAdd(t, e, Request{PromptIDs: ids(5, 1), MaxNewTokens: 20, Stop: func() Matcher { return wordEnd{want[6]} }})
-	late := mustAdd(t, e, Request{PromptIDs: ids(5, 2), MaxNewTokens: 1000, Deadline: 30 * time.Millisecond})
 	never := mustAdd(t, e, Request{PromptIDs: ids(5, 3), MaxNewTokens: 1000, FirstToken: time.Microsecond})
 	if out := stop.Wait(t.Context()); out.FinishReason != FinishStop || !out.Matched || !slices.Equal(out.TokenIDs, want[:7]) || out.Usage.CompletionTokens != 7 {
 		t.Errorf("the matched one: %+v", out)
 	}
-	if out := late.Wait(t.Context()); out.FinishReason != FinishDeadline || out.Matched || len(out.TokenIDs) == 0 {
-		t.Errorf("the late one: %+v", out)
+	var late Output
+	for limit := 30 * time.Millisecond; len(late.TokenIDs) == 0 && limit < time.Minute; limit *= 4 { // other programs may take all of it
+		late = mustAdd(t, e, Request{PromptIDs: ids(5, 2), Deadline: limit}).Wait(t.Context())
+		if late.FinishReason != FinishDeadline || late.Matched {
+			break
+		}
+	}
+	if late.FinishReason != FinishDeadline || late.Matched || len(late.TokenIDs) == 0 {
+		t.Errorf("the late one: %+v", late)
 	}
 	if out := never.Wait(t.Context()); out.FinishReason != FinishDeadline || len(out.TokenIDs) != 0 {
 		t.Errorf("the one without a first token: %+v", out)

@@ -1798,6 +1798,7 @@ type ChatMessage struct {
 	ToolCalls     []*ToolCall            `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`      // that an assistant asked for
 	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"` // of a tool: the call that this answers
 	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
+	Reasoning     string                 `protobuf:"bytes,6,opt,name=reasoning,proto3" json:"reasoning,omitempty"` // what an assistant thought before its answer
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1863,6 +1864,13 @@ func (x *ChatMessage) GetToolCallId() string {
 func (x *ChatMessage) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetReasoning() string {
+	if x != nil {
+		return x.Reasoning
 	}
 	return ""
 }
@@ -5425,7 +5433,7 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +
 	"\x04Chat\x123\n" +
 	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\x12\x14\n" +
-	"\x05tools\x18\x02 \x03(\tR\x05tools\"\xa6\x01\n" +
+	"\x05tools\x18\x02 \x03(\tR\x05tools\"\xc4\x01\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x123\n" +
@@ -5433,7 +5441,8 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"tool_calls\x18\x03 \x03(\v2\x14.cbactor.v1.ToolCallR\ttoolCalls\x12 \n" +
 	"\ftool_call_id\x18\x04 \x01(\tR\n" +
 	"toolCallId\x12\x12\n" +
-	"\x04name\x18\x05 \x01(\tR\x04name\"L\n" +
+	"\x04name\x18\x05 \x01(\tR\x04name\x12\x1c\n" +
+	"\treasoning\x18\x06 \x01(\tR\treasoning\"L\n" +
 	"\bToolCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +

@@ -2,7 +2,11 @@ package model
 
 import "slices"
 
-const maxExperts = 1 << 12
+// Largest numbers of experts, each of which has tensors of its own.
+const (
+	maxExperts    = 1 << 12 // of a layer
+	maxAllExperts = 1 << 16
+)
 
 // experts reads how many there are, and how many of them a token takes. Both are one MLP
 // each of intermediate_size, unless a setting behind it says otherwise.
@@ -24,8 +28,7 @@ func experts(def, perToken int) setting {
 
 // normalizeExperts divides the weights of the chosen by their sum.
 var normalizeExperts = setting{
-	read:  func(_ *fields, c *Config) { c.MoE.Normalize = true },
-	write: func(*Config, map[string]any) {},
+	read: func(_ *fields, c *Config) { c.MoE.Normalize = true },
 }
 
 // normalize does so where the file says it.
@@ -82,11 +85,6 @@ var allExperts = setting{
 		}
 		c.MoE.Turned = method != "mxfp4"
 	},
-	write: func(c *Config, out map[string]any) {
-		if !c.MoE.Turned {
-			out["quantization_config"] = map[string]any{"quant_method": "mxfp4"}
-		}
-	},
 }
 
 // clamped has the figures of the clamped activation, which are the same in all models.
@@ -97,7 +95,6 @@ var clamped = setting{
 			f.fail("%w: swiglu_alpha %g with swiglu_limit %g is not implemented", ErrUnsupported, a, l)
 		}
 	},
-	write: func(*Config, map[string]any) {},
 }
 
 // HasExperts tells that a layer has a mixture of experts in place of one MLP.

@@ -128,6 +128,7 @@ func TestFamilyRefusals(t *testing.T) {
 		{"gemma2", m{"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"},
 		{"mixtral", m{"num_experts_per_tok": 5}, "experts a token"},
 		{"mixtral", m{"num_local_experts": 1 << 40}, "experts"},
+		{"mixtral", m{"num_local_experts": 4000, "num_hidden_layers": 4000}, "in all"},
 		{"qwen3-moe", m{"decoder_sparse_step": 0}, "decoder_sparse_step"},
 		{"smollm3", m{"no_rope_layers": []int{1}}, "no_rope_layers"},
 		{"phi3", m{"rope_parameters": nil, "partial_rotary_factor": 2}, "partial_rotary_factor"},

@@ -21,6 +21,9 @@ func (c *Config) JSON() ([]byte, error) {
 	if row == nil {
 		return nil, fmt.Errorf("%w: family %.80q is not known", ErrUnsupported, c.Family)
 	}
+	if row.experts.all != "" && !c.MoE.Turned {
+		return nil, fmt.Errorf("%w: config.json cannot say that floats of all experts are stored with outputs as rows", ErrUnsupported)
+	}
 	fields := map[string]any{
 		"architectures":           []string{row.architecture},
 		"model_type":              row.name,
@@ -42,7 +45,9 @@ func (c *Config) JSON() ([]byte, error) {
 		"eos_token_id":            c.EOS,
 	}
 	for i := range row.settings {
-		row.settings[i].write(c, fields)
+		if write := row.settings[i].write; write != nil {
+			write(c, fields)
+		}
 	}
 	if c.SlidingRope != nil {
 		fields["rope_local_base_freq"] = c.SlidingRope.Theta

@@ -41,6 +41,25 @@ func QuantizeQ4(dst *[20]byte, src *[32]float32) {
 	}
 }
 
+// QuantizeQ40 makes a block of Q4_0 of 32 numbers, as quantize_row_q4_0_ref of ggml does:
+// the scale is an eighth of the number of the largest magnitude, which becomes -8. A number
+// that is not finite makes the scale that.
+func QuantizeQ40(dst *[18]byte, src *[32]float32) {
+	most := float32(0)
+	for _, x := range src {
+		if x != x || max(x, -x) > max(most, -most) {
+			most = x
+		}
+	}
+	d := most / -8
+	binary.LittleEndian.PutUint16(dst[:], ToF16(d))
+	factor := inverse(d)
+	nibble := func(x float32) byte { return byte(min(15, toInt8(float64(float32(x*factor)+8.5)))) }
+	for i := range 16 {
+		dst[2+i] = nibble(src[i]) | nibble(src[16+i])<<4
+	}
+}
+
 // inverse is 1/d, or 0 where all numbers are equal.
 func inverse(d float32) float32 {
 	if d == 0 {

@@ -10,7 +10,7 @@ import (
 // The golden files are what the Python package gguf makes (testdata/make_quantize.py).
 func TestQuantizeGolden(t *testing.T) {
 	numbers := read(t, "testdata/quantize.f32")
-	q8, q4 := read(t, "testdata/quantize.q8_0"), read(t, "testdata/quantize.q4_1")
+	q8, q4, q40 := read(t, "testdata/quantize.q8_0"), read(t, "testdata/quantize.q4_1"), read(t, "testdata/quantize.q4_0")
 	for b := 0; len(numbers) > 0; b++ {
 		var x [32]float32
 		for i := range x {
@@ -24,6 +24,10 @@ func TestQuantizeGolden(t *testing.T) {
 		var got4 [20]byte
 		if QuantizeQ4(&got4, &x); !bytes.Equal(got4[:], q4[20*b:][:20]) {
 			t.Errorf("block %d as Q4_1: %x, want %x", b, got4, q4[20*b:][:20])
+		}
+		var got40 [18]byte
+		if QuantizeQ40(&got40, &x); !bytes.Equal(got40[:], q40[18*b:][:18]) {
+			t.Errorf("block %d as Q4_0: %x, want %x", b, got40, q40[18*b:][:18])
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // setting is fields of config.json that say something of the options of a family, read
-// and written. Of a family without the setting they must say nothing: see neutral.
+// and, unless others say it all, written. Of a family without the setting they must say nothing: see neutral.
 type setting struct {
 	names []string
 	read  func(*fields, *Config)
@@ -61,7 +61,6 @@ var rootOfHidden = setting{
 		}
 		c.EmbedScale = float64(root)
 	},
-	write: func(*Config, map[string]any) {},
 }
 
 // queryScalar scales products of queries and keys by one over the root of a number.
@@ -98,7 +97,6 @@ var causal = setting{
 			f.fail("%w: use_bidirectional_attention is not implemented", ErrUnsupported)
 		}
 	},
-	write: func(*Config, map[string]any) {},
 }
 
 // multipliers of Granite: of embeddings, of products of queries and keys, of what the

@@ -96,6 +96,8 @@ func (c *Config) validateExperts() error {
 	case m == nil:
 	case m.Experts < 1 || m.Experts > maxExperts:
 		return fmt.Errorf("%w: number of experts is %d, want 1 to %d", ErrConfig, m.Experts, maxExperts)
+	case m.Experts*c.Layers > maxAllExperts:
+		return fmt.Errorf("%w: %d experts in each of %d layers, want %d at most in all", ErrConfig, m.Experts, c.Layers, maxAllExperts)
 	case m.PerToken < 1 || m.PerToken > m.Experts:
 		return fmt.Errorf("%w: %d experts a token, want 1 to %d", ErrConfig, m.PerToken, m.Experts)
 	case m.Intermediate < 1 || m.Intermediate > maxWidth:

@@ -202,7 +202,7 @@ func (c *call) follow(ctx context.Context, f func(sequence int, chunk texts.Chun
 			if n.chunk.Final != nil {
 				left--
 			}
-			if err := c.arrived(n.sequence, n.chunk, f); err != nil {
+			if err := c.arrived(ctx, n.sequence, n.chunk, f); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -219,19 +219,22 @@ func (c *call) followOne(ctx context.Context, f func(sequence int, chunk texts.C
 		if err != nil {
 			return context.Cause(ctx) // the end of ctx, as the last chunk was not read
 		}
-		if err := c.arrived(0, chunk, f); err != nil || chunk.Final != nil {
+		if err := c.arrived(ctx, 0, chunk, f); err != nil || chunk.Final != nil {
 			return err
 		}
 	}
 }
 
-// arrived gives f what came of a sequence, whose end is noted. The error is f's, or that of a
-// sequence that failed.
-func (c *call) arrived(sequence int, chunk texts.Chunk, f func(sequence int, chunk texts.Chunk) error) error {
+// arrived gives f what came of a sequence, whose end is noted. The error is f's, that of a
+// sequence that failed, or why ctx has ended where that has ended the sequence.
+func (c *call) arrived(ctx context.Context, sequence int, chunk texts.Chunk, f func(sequence int, chunk texts.Chunk) error) error {
 	if end := chunk.Final; end != nil {
 		c.end(sequence, end)
-		if end.FinishReason == engine.FinishFailed {
+		switch {
+		case end.FinishReason == engine.FinishFailed:
 			return end.Err
+		case end.FinishReason == engine.FinishCancelled && ctx.Err() != nil: // it was read before the end of ctx was seen
+			return context.Cause(ctx)
 		}
 	}
 	return f(sequence, chunk)

@@ -337,14 +337,15 @@ func TestPauseLeavesNothing(t *testing.T) {
 func TestPauseLease(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	r.pause("?mode=keep")
-	p := r.pause("?mode=keep&lease=0.2")
+	const lease = time.Second
+	p := r.pause("?mode=keep&lease=1")
 	if p.Hold == nil || p.Holds != 2 {
 		t.Fatalf("%+v", p)
 	}
 	if other := r.resume(""); other.Status != "paused" || other.Holds != 1 {
 		t.Errorf("somebody holds it: %+v", other)
 	}
-	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(lease * 3 / 2); time.Now().Before(end); time.Sleep(lease / 50) {
 		if again := r.pause("?hold=" + *p.Hold); again.Hold == nil || *again.Hold != *p.Hold || again.Holds != 1 {
 			t.Fatalf("%+v", again)
 		}

@@ -74,16 +74,13 @@ func TestReportC1ClientGone(t *testing.T) {
 
 // C3: that is so in the middle of a long prompt, too, and what was computed of it is kept.
 func TestReportC3DisconnectInPrefill(t *testing.T) {
-	third := make(chan struct{})
+	third, heard := make(chan struct{}), make(chan struct{})
 	var steps atomic.Int64
 	slow := func(b *executor.Batch) {
-		if len(b.Rows) == 0 {
-			return
-		}
-		if steps.Add(1) == 3 {
+		if len(b.Rows) > 0 && steps.Add(1) == 3 {
 			close(third)
+			<-heard
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	r := serveEcho(t, executor.EchoConfig{Blocks: 128, Tokens: 16, Delay: slow}, engine.Config{}, Options{})
 	prompt := count(16 * 100)
@@ -96,6 +93,8 @@ func TestReportC3DisconnectInPrefill(t *testing.T) {
 	if _, err := http.DefaultClient.Do(r.request(ctx, completionsPath, body)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v", err)
 	}
+	r.until("it is cancelled", func() bool { return r.engine.Metrics().Ended[engine.FinishCancelled] == 1 })
+	close(heard)
 	r.resting()
 	if n := steps.Load(); n > 7 {
 		t.Errorf("%d chunks of a prompt whose client left in the third", n)

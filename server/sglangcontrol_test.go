@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,14 +14,22 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// serveSlow serves an echo whose steps take a while.
-func serveSlow(t *testing.T) *rig {
-	return serveEcho(t, executor.EchoConfig{Blocks: 128, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, engine.Config{}, Options{})
+// serveSlow serves an echo whose steps take a while, until it is hurried.
+func serveSlow(t *testing.T) (r *rig, hurried *atomic.Bool) {
+	hurried = new(atomic.Bool)
+	return serveEcho(t, executor.EchoConfig{Blocks: 256, Delay: func(*executor.Batch) {
+		if !hurried.Load() {
+			time.Sleep(time.Millisecond)
+		}
+	}}, engine.Config{}, Options{}), hurried
 }
+
+// manyAsked is how many tokens asks asks for: far more than come before what a test does next.
+const manyAsked = 1500
 
 // asks begins a call of POST /generate for many tokens, whose answer comes.
 func (r *rig) asks(body object) <-chan sglangTold {
-	body["return_logprob"], body["sampling_params"] = true, object{"max_new_tokens": 150, "ignore_eos": true, "temperature": 0}
+	body["return_logprob"], body["sampling_params"] = true, object{"max_new_tokens": manyAsked, "ignore_eos": true, "temperature": 0}
 	answer := make(chan sglangTold, 1)
 	go func() {
 		defer close(answer)
@@ -49,7 +58,7 @@ func (r *rig) done(path string, body any) {
 // A pause as AReaL and slime take it gives up what is open, which is answered with what it
 // has, and lets wait what comes, without an error.
 func TestSglangPauseAborts(t *testing.T) {
-	r := serveSlow(t)
+	r, hurried := serveSlow(t)
 	first := r.asks(object{"input_ids": []int{5, 6}})
 	r.generating(5)
 	for range 2 {
@@ -64,10 +73,11 @@ func TestSglangPauseAborts(t *testing.T) {
 	if m := r.engine.Metrics(); m.Running != 0 {
 		t.Errorf("%+v", m)
 	}
+	hurried.Store(true)
 	for range 2 {
 		r.done("/continue_generation", object{"torch_empty_cache": true})
 	}
-	if b := <-second; len(b.IDs) != 150 || !slices.Equal(b.IDs[:len(a.IDs)], a.IDs) {
+	if b := <-second; len(b.IDs) != manyAsked || !slices.Equal(b.IDs[:len(a.IDs)], a.IDs) {
 		t.Errorf("%+v", b)
 	}
 	r.refused("/pause_generation", object{"mode": "keep"}, 400, "mode", "invalid_value")
@@ -77,15 +87,18 @@ func TestSglangPauseAborts(t *testing.T) {
 // In the other modes nothing is lost. With in_place the cache of what is open cannot be
 // flushed, with retract it can.
 func TestSglangPauseKeeps(t *testing.T) {
-	r := serveSlow(t)
+	r, hurried := serveSlow(t)
+	hurried.Store(true)
 	want := <-r.asks(object{"input_ids": []int{5, 6}})
 	for mode, flushes := range map[string]int{"in_place": 400, "retract": 200} {
+		hurried.Store(false)
 		got := r.asks(object{"input_ids": []int{5, 6}, "cache_salt": mode})
 		r.generating(5)
 		r.done("/pause_generation", object{"mode": mode})
 		if status := r.get("/flush_cache", new(any)); status != flushes {
 			t.Errorf("%s: flushed with %d", mode, status)
 		}
+		hurried.Store(true)
 		r.done("/continue_generation", object{})
 		if a := <-got; !slices.Equal(a.IDs, want.IDs) || a.Meta.Finish.Type != "length" {
 			t.Errorf("%s: %+v", mode, a)
@@ -96,7 +109,7 @@ func TestSglangPauseKeeps(t *testing.T) {
 
 // flush_cache tells whether anything is open, and what was shared is not any more.
 func TestSglangFlush(t *testing.T) {
-	r := serveSlow(t)
+	r, hurried := serveSlow(t)
 	cached := func() int {
 		var a sglangTold
 		r.sglang(object{"input_ids": count(40), "sampling_params": object{"max_new_tokens": 1}}, &a)
@@ -116,6 +129,7 @@ func TestSglangFlush(t *testing.T) {
 	if status := r.get("/flush_cache", new(any)); status != 400 {
 		t.Errorf("with a request open: %d", status)
 	}
+	hurried.Store(true)
 	r.done("/flush_cache?timeout=30", "")
 	if a := <-open; a.Meta.Finish.Type != "length" {
 		t.Errorf("%+v", a)
@@ -125,7 +139,7 @@ func TestSglangFlush(t *testing.T) {
 
 // Requests are ended by their rid, or all, as slime does it until nothing is open.
 func TestSglangAbort(t *testing.T) {
-	r := serveSlow(t)
+	r, _ := serveSlow(t)
 	a, b := r.asks(object{"input_ids": []int{5, 6}, "rid": "one"}), r.asks(object{"input_ids": []int{7}, "rid": "two"})
 	r.opened(2)
 	r.generating(4)

@@ -99,7 +99,7 @@ func TestSglangUpdateUnderPause(t *testing.T) {
 		go func() {
 			defer close(answer)
 			var a sglangTold
-			c.sglang(object{"input_ids": count(20), "sampling_params": object{"max_new_tokens": 60, "ignore_eos": true}}, &a)
+			c.sglang(object{"input_ids": count(20), "sampling_params": object{"max_new_tokens": 300, "ignore_eos": true}}, &a)
 			answer <- a
 		}()
 		c.moved(5)
@@ -111,7 +111,7 @@ func TestSglangUpdateUnderPause(t *testing.T) {
 		c.hurried.Store(true)
 		a := <-answer
 		kv := a.Meta.Weights.KV
-		if len(a.IDs) != 60 || a.Meta.Finish.Type != "length" || len(a.Meta.Versions) != 2 || a.Meta.Versions[1].Version != "step "+name || !covers(a.Meta.Versions, 60) || (len(kv) == 1) != (mode == "retract") {
+		if len(a.IDs) != 300 || a.Meta.Finish.Type != "length" || len(a.Meta.Versions) != 2 || a.Meta.Versions[1].Version != "step "+name || !covers(a.Meta.Versions, 300) || (len(kv) == 1) != (mode == "retract") {
 			t.Errorf("%s: %+v, cache by %v", mode, a.Meta, kv)
 		}
 	}

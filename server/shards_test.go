@@ -143,20 +143,22 @@ func TestLeaseOfAnUpdate(t *testing.T) {
 type lingering struct {
 	engine.API
 	begun chan struct{} // closed: by a commit
+	left  chan struct{} // closed: nobody waits for it
 }
 
 func (l lingering) Update(ctx context.Context, o engine.UpdateOptions) (engine.Update, error) {
 	u, err := l.API.Update(ctx, o)
-	return lingeringUpdate{u, l.begun}, err
+	return lingeringUpdate{u, l}, err
 }
 
 type lingeringUpdate struct {
 	engine.Update
-	begun chan struct{}
+	of lingering
 }
 
 func (u lingeringUpdate) Commit(ctx context.Context) error {
-	close(u.begun)
+	close(u.of.begun)
+	<-u.of.left
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -168,8 +170,8 @@ func (u lingeringUpdate) Commit(ctx context.Context) error {
 // A commit whose client goes is not given up, and who asks again is told how it went.
 func TestCommitWithoutItsClient(t *testing.T) {
 	c := serveChanging(t)
-	begun := make(chan struct{})
-	c.server.models[0].Engine = lingering{c.engine, begun}
+	begun, left := make(chan struct{}), make(chan struct{})
+	c.server.models[0].Engine = lingering{c.engine, begun, left}
 	list := c.tensors(2)
 	update := c.begin(object{"version": "v2", "manifest": manifest(list)})
 	c.put(update, "1", safetensors(t, list))
@@ -182,6 +184,7 @@ func TestCommitWithoutItsClient(t *testing.T) {
 		drop(t, resp)
 		t.Error("the first was answered")
 	}
+	close(left)
 	var said updateSaid
 	c.control(update+"/commit", nil, &said)
 	if said.Version != "v2" || c.weights().Version != "v2" {
@@ -193,7 +196,7 @@ func TestCommitWithoutItsClient(t *testing.T) {
 // as it likes.
 func TestShardArrivesInPieces(t *testing.T) {
 	c := serveChanging(t)
-	c.server.limits.Arrival = 200 * time.Millisecond
+	c.server.limits.Arrival = time.Second
 	list := c.tensors(2)
 	data := safetensors(t, list)
 	update := c.begin(object{"version": "v2", "manifest": manifest(list)})
@@ -203,7 +206,7 @@ func TestShardArrivesInPieces(t *testing.T) {
 			if _, err := sender.Write(piece); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(60 * time.Millisecond)
+			time.Sleep(c.server.limits.Arrival / 6)
 		}
 		if err := sender.Close(); err != nil {
 			t.Error(err)

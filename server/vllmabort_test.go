@@ -16,11 +16,14 @@ import (
 func TestAbortRequests(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 4096, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}, engine.Config{MaxContext: 20_000}, Options{})
 	answers := map[string]<-chan told{}
+	r.pause("?mode=keep") // so that all begin together
 	for _, name := range []string{"a", "b", "c"} {
 		answers[name] = r.background(generatePath, object{"request_id": name, "token_ids": []int32{5}, "sampling_params": object{"n": 2, "ignore_eos": true}})
 	}
-	r.until("all run", func() bool { return r.engine.Metrics().GeneratedTokens > 30 && r.engine.Metrics().Running == 6 })
+	r.until("all are there", func() bool { return r.engine.Metrics().Open == 6 })
 	r.opened(3)
+	r.resume("")
+	r.until("all run", func() bool { return r.engine.Metrics().GeneratedTokens > 30 && r.engine.Metrics().Running == 6 })
 	aborted := func(body string, want int, names ...string) {
 		t.Helper()
 		if a := r.told("/abort_requests", body); a["status"] != "aborted" || a["aborted"] != float64(want) {

@@ -86,7 +86,7 @@ func TestUnloadAdapterDoesNotWaitForAPause(t *testing.T) {
 	dir := t.TempDir()
 	c.withRoots(dir)
 	c.told("/v1/load_lora_adapter", fmt.Sprintf(`{"lora_name":"a","lora_path":%q}`, c.loraFolder(filepath.Join(dir, "a"), 0.1)))
-	answer := c.background(completionsPath, object{"model": "a", "prompt": count(5), "max_tokens": 30, "ignore_eos": true})
+	answer := c.background(completionsPath, object{"model": "a", "prompt": count(5), "max_tokens": 300, "ignore_eos": true})
 	c.moved(2)
 	c.pause("?mode=keep")
 	begun := time.Now()

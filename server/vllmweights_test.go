@@ -150,7 +150,8 @@ func TestWeightsAsPrimeRLLoadsThem(t *testing.T) {
 	dir := t.TempDir()
 	c.withRoots(dir)
 	for i, keeps := range []bool{true, false} {
-		running := c.background(completionsPath, long(30))
+		c.hurried.Store(false)
+		running := c.background(completionsPath, long(300))
 		c.moved(4)
 		c.pause(fmt.Sprintf("?mode=keep&clear_cache=%t", !keeps))
 		folder := filepath.Join(dir, fmt.Sprintf("step_%d", i+1))
@@ -161,6 +162,7 @@ func TestWeightsAsPrimeRLLoadsThem(t *testing.T) {
 		if label := c.weights().Label; label != filepath.Base(folder) {
 			t.Errorf("the weights are called %q", label)
 		}
+		c.hurried.Store(true)
 		c.resume("")
 		a := <-running
 		w := a.Choices[0].Weights
@@ -181,7 +183,7 @@ func TestWeightsAsAReaLLoadsThem(t *testing.T) {
 	c := serveChanging(t)
 	dir := t.TempDir()
 	c.withRoots(dir)
-	body := object{"top_p": 1.0, "top_k": 100_000_000, "max_tokens": 30, "temperature": 1.0, "stop_token_ids": []int{}, "ignore_eos": true,
+	body := object{"top_p": 1.0, "top_k": 100_000_000, "max_tokens": 300, "temperature": 1.0, "stop_token_ids": []int{}, "ignore_eos": true,
 		"skip_special_tokens": true, "return_tokens_as_token_ids": true, "logprobs": 0, "use_beam_search": false, "stream": false, "prompt": count(5)}
 	running := c.background(completionsPath, body)
 	c.moved(4)
@@ -189,7 +191,7 @@ func TestWeightsAsAReaLLoadsThem(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 	first := (<-running).Choices[0]
-	if n := len(first.Logprobs.Tokens); first.FinishReason != "abort" || n == 0 || n == 30 || len(first.Logprobs.Own) != n {
+	if n := len(first.Logprobs.Tokens); first.FinishReason != "abort" || n == 0 || n == 300 || len(first.Logprobs.Own) != n {
 		t.Fatalf("%+v", first)
 	}
 	waiting := c.background(completionsPath, body)

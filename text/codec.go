@@ -8,13 +8,14 @@ import (
 
 // Codec turns text into token ids and back. It is safe for concurrent use.
 type Codec struct {
-	model           *bpe
+	model           *cached
 	raw, normalized *matcher // added tokens, looked for before and after normalising
-	nfc             bool
+	normal          normalizers
 	pre             pipeline
 	prefix, suffix  []int32
 	texts           *tokenTexts
 	chat            *chatTemplate // nil: the model has none
+	guard           *guard        // of its control tokens; nil: it has none that compiles
 }
 
 // Load makes the codec of a checkpoint from its tokenizer.json, or else from
@@ -32,7 +33,7 @@ func Load(c *checkpoint.Checkpoint) (*Codec, error) {
 		}
 	}
 	if c.ChatTemplate != "" {
-		codec.chat = newChatTemplate(c.ChatTemplate, c.BOSToken, c.EOSToken)
+		codec.useTemplate(c.ChatTemplate, c.BOSToken, c.EOSToken)
 	}
 	return codec, nil
 }
@@ -59,10 +60,14 @@ func loadTokenizer(c *checkpoint.Checkpoint) (*Codec, error) {
 }
 
 // Encode is the token ids of text with what the tokenizer puts around a text,
-// such as a start token. Text that spells a special token becomes that token.
+// such as a start token. Text that spells a special token becomes that token. It is
+// nil, as for no other text, where a pattern of the tokenizer does not come to an end
+// on this one in time: see ErrPattern.
 func (c *Codec) Encode(text string) []int32 {
 	ids := append([]int32{}, c.prefix...)
-	ids = c.appendText(ids, text)
+	if ids = c.appendText(ids, text); ids == nil {
+		return nil
+	}
 	return append(ids, c.suffix...)
 }
 
@@ -73,8 +78,9 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 
 // EncodeChat renders the messages with the model's chat template, so that an
 // answer follows, and is the token ids of the result. Nothing is added: a start
-// token is there when the template writes one. Errors: ErrNoTemplate,
-// ErrTemplate.
+// token is there when the template writes one. Control tokens are the template's
+// alone: what a message spells like one is encoded as text. Errors: ErrNoTemplate,
+// ErrTemplate, ErrControlToken.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 	return c.EncodeChatWith(messages, ChatOptions{})
 }
@@ -82,11 +88,8 @@ func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 // Decode is the text of ids. Special tokens, tokens that end a text, and ids
 // that no token has, are left out; bytes that are no UTF-8 become U+FFFD.
 func (c *Codec) Decode(ids []int32) string {
-	var bytes []byte
-	for _, id := range ids {
-		bytes = append(bytes, c.texts.shown(id)...)
-	}
-	return validUTF8(string(bytes))
+	d := c.NewDecoder()
+	return d.Push(ids) + d.Flush()
 }
 
 // DecodeAll is Decode that shows special tokens and those that end a text, too.
@@ -111,27 +114,31 @@ func (c *Codec) Hiding(ids []int32) *Codec {
 func (c *Codec) Spell(id int32) []byte { return c.texts.of(id) }
 
 // appendText appends the ids of text to dst: added tokens first, then the words
-// between them.
+// between them. nil: a pattern did not come to an end.
 func (c *Codec) appendText(dst []int32, text string) []int32 {
+	all := true
 	token := func(id int32) { dst = append(dst, id) }
 	word := func(w string) { dst = c.model.appendWord(dst, w) }
-	words := func(s string) { c.pre.words(s, word) }
-	normal := func(s string) { c.normalized.split(c.normalize(s), words, token) }
-	c.raw.split(validUTF8(text), normal, token)
-	return dst
-}
-
-// normalize is what the tokenizer does to a text before it is cut into words.
-func (c *Codec) normalize(s string) string {
-	if c.nfc {
-		return nfc(s)
+	normal := func(s string, start int) {
+		s, ok := c.normal.apply(s)
+		if !ok {
+			all = false
+			return
+		}
+		c.normalized.split(s, func(s string, at int) {
+			all = all && c.pre.words(s, start == 0 && at == 0, word)
+		}, token)
 	}
-	return s
+	c.raw.split(validUTF8(text), normal, token)
+	if !all {
+		return nil
+	}
+	return dst
 }
 
 // VocabSize is how many ids there are, with those that no token has.
 func (c *Codec) VocabSize() int { return len(c.texts.ends) }
 
-// TokenBytes is what a token adds to a text; nil for one that is not shown. The bytes
+// TokenBytes is what a token adds to a text behind its start; nil for one that is not shown. The bytes
 // are read only; those of one token need not be UTF-8.
 func (c *Codec) TokenBytes(id int32) []byte { return c.texts.shown(id) }

@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"fmt"
+	"unicode"
 )
 
 // refuse is the error for a type of a component that is not known.
@@ -19,29 +20,10 @@ type byteLevel struct {
 	UseRegex       *bool  `json:"use_regex"`
 }
 
-func (d *definition) readNormalizer(raw json.RawMessage) error {
-	if isNull(raw) {
-		return nil
-	}
-	name, err := typeOf("normalizer", raw)
-	if err != nil {
-		return err
-	}
-	switch name {
-	case "NFC":
-		d.nfc = true
-		return nil
-	case "Sequence":
-		var sequence struct {
-			Type        string            `json:"type"`
-			Normalizers []json.RawMessage `json:"normalizers"`
-		}
-		if err := decodeStrict("normalizer", raw, &sequence); err != nil {
-			return err
-		}
-		return d.each(sequence.Normalizers, d.readNormalizer)
-	}
-	return refuse("normalizer", name)
+// alone are the pre-tokenizers that have no options.
+var alone = map[string]step{
+	"Whitespace":      {next: nextWordOrSymbols, drop: startsWithSpace},
+	"WhitespaceSplit": {next: runs(unicode.IsSpace), drop: startsWithSpace},
 }
 
 func (d *definition) readPreTokenizer(raw json.RawMessage) error {
@@ -53,21 +35,17 @@ func (d *definition) readPreTokenizer(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if s, ok := alone[name]; ok {
+		if err := decodeStrict(what, raw, new(struct{ Type string })); err != nil {
+			return err
+		}
+		return d.addStep(s)
+	}
 	switch name {
 	case "ByteLevel":
-		var b byteLevel
-		if err := decodeStrict(what, raw, &b); err != nil {
-			return err
-		}
-		s := step{prefixSpace: b.AddPrefixSpace}
-		if b.UseRegex == nil || *b.UseRegex {
-			s.next = nextGPT2
-		}
-		if err := d.addStep(s); err != nil {
-			return err
-		}
-		d.byteLevel = true
-		return nil
+		return d.readByteLevelStep(raw)
+	case "Metaspace":
+		return d.readMetaspaceStep(raw)
 	case "Digits":
 		var digits struct {
 			Type       string `json:"type"`
@@ -76,11 +54,12 @@ func (d *definition) readPreTokenizer(raw json.RawMessage) error {
 		if err := decodeStrict(what, raw, &digits); err != nil {
 			return err
 		}
-		next := nextDigits
 		if digits.Individual {
-			next = nextDigit
+			return d.addStep(step{next: each(isDigit)})
 		}
-		return d.addStep(step{next: next})
+		return d.addStep(step{next: runs(isDigit)})
+	case "Punctuation":
+		return d.readPunctuation(raw)
 	case "Split":
 		return d.readSplit(raw)
 	case "Sequence":
@@ -96,53 +75,36 @@ func (d *definition) readPreTokenizer(raw json.RawMessage) error {
 	return refuse(what, name)
 }
 
-// readSplit reads a Split step: one of the known patterns, whose matches are
-// the pieces.
-func (d *definition) readSplit(raw json.RawMessage) error {
-	var split struct {
-		Type    string `json:"type"`
-		Pattern struct {
-			Regex  string `json:"Regex"`
-			String string `json:"String"`
-		} `json:"pattern"`
-		Behavior string `json:"behavior"`
-		Invert   bool   `json:"invert"`
-	}
-	if err := decodeStrict("pre_tokenizer", raw, &split); err != nil {
+// readByteLevelStep reads the step behind which characters stand for bytes.
+func (d *definition) readByteLevelStep(raw json.RawMessage) error {
+	var b byteLevel
+	if err := decodeStrict("pre_tokenizer", raw, &b); err != nil {
 		return err
 	}
-	next, ok := patterns[split.Pattern.Regex]
-	if !ok {
-		return fmt.Errorf("%w: Split pattern %.300q", ErrUnsupported, split.Pattern.Regex+split.Pattern.String)
+	var s step
+	if b.AddPrefixSpace {
+		s.before = prefixSpace
 	}
-	if split.Behavior != "Isolated" || split.Invert {
-		return fmt.Errorf("%w: Split behavior %.40q, invert %t", ErrUnsupported, split.Behavior, split.Invert)
+	if b.UseRegex == nil || *b.UseRegex {
+		s.next = nextGPT2
 	}
-	return d.addStep(step{next: next})
+	if err := d.addStep(s); err != nil {
+		return err
+	}
+	d.byteLevel = true
+	return nil
 }
 
-// addStep appends a step. None may follow ByteLevel, as it would have to read
-// that step's alphabet.
+// addStep appends a step, unless it does nothing. None may follow ByteLevel, as it
+// would have to read that step's alphabet.
 func (d *definition) addStep(s step) error {
 	if d.byteLevel {
 		return fmt.Errorf("%w: a pre_tokenizer after ByteLevel", ErrUnsupported)
 	}
-	d.pre = append(d.pre, s)
+	if s.before != nil || s.next != nil || s.cut != nil {
+		d.pre = append(d.pre, s)
+	}
 	return nil
-}
-
-func readDecoder(raw json.RawMessage) error {
-	name := "null"
-	if !isNull(raw) {
-		var err error
-		if name, err = typeOf("decoder", raw); err != nil {
-			return err
-		}
-	}
-	if name != "ByteLevel" {
-		return refuse("decoder", name)
-	}
-	return decodeStrict("decoder", raw, new(byteLevel))
 }
 
 // maxParts is how many parts all sequences of a file may have together; real

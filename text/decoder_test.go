@@ -13,7 +13,7 @@ import (
 func byteIDs(c *Codec, b []byte) []int32 {
 	ids := make([]int32, len(b))
 	for i, x := range b {
-		ids[i] = c.model.bytes[x]
+		ids[i] = c.model.model.(*bpe).bytes[x]
 	}
 	return ids
 }

@@ -1,22 +1,36 @@
 package text
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// spaceMark is the character that SentencePiece writes a space as.
+const spaceMark = "▁"
 
 // definition is what a tokenizer is, in whatever file it came.
 type definition struct {
-	tokens []string // by id, in the byte-level alphabet but for added ones; "": no such token
+	tokens []string // by id, as the file spells them; "": no such token
 	added  []addedToken
 
-	merges       []mergePair // in rank order
-	ignoreMerges bool
-	unk          int32 // none: bytes without a token are dropped
+	unk          int32 // stands for what has no token; none: that is dropped
+	byteFallback bool  // but first the tokens of its bytes do
+
+	scores []float64 // of the tokens, by id: the model is Unigram; nil: it is BPE
+
+	merges       []mergePair      // in rank order, or
+	pairs        map[pair]merge   // ready
+	ignoreMerges bool             // of words that are a token, and
+	whole        map[string]int32 // of these words, which are these tokens
 	fuseUnk      bool
 
-	nfc            bool // text is brought to NFC
+	normal         normalizers
 	pre            pipeline
 	byteLevel      bool    // pre ends with the step after which characters stand for bytes
 	prefix, suffix []int32 // what Encode puts around a text
-	parts          int     // read so far, of the sequences in the file
+	spell          spelling
+	parts          int // read so far, of the sequences in the file
 }
 
 // maxAdded is the size in bytes of the longest added token: what may be looked
@@ -24,28 +38,71 @@ type definition struct {
 const maxAdded = 512
 
 // codec builds what encodes and decodes by d. vocab maps the tokens of the
-// model to their ids, in the byte-level alphabet.
+// model to their ids.
 func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
-	model, err := newBPE(d, vocab)
+	m, err := d.model(vocab)
 	if err != nil {
 		return nil, err
 	}
-	c := &Codec{model: model, nfc: d.nfc, pre: d.pre, prefix: d.prefix, suffix: d.suffix}
+	d.tokens = slices.Clone(d.tokens)
+	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix}
 	var raw, normalized []addedToken
 	for _, t := range d.added {
 		if len(t.content) > maxAdded {
 			return nil, fmt.Errorf("%w: added token %d has %d bytes", ErrUnsupported, t.id, len(t.content))
 		}
-		if t.normalized {
-			t.content = c.normalize(t.content)
-			normalized = append(normalized, t)
-		} else {
+		if !t.normalized {
 			raw = append(raw, t)
+			continue
 		}
+		var ok bool
+		if t.content, ok = c.normal.apply(t.content); !ok {
+			return nil, fmt.Errorf("%w: added token %d has no end in the normalizer", ErrUnsupported, t.id)
+		}
+		normalized = append(normalized, t)
+		d.tokens[t.id] = t.content // which is what it becomes in a text, too
 	}
 	c.raw, c.normalized = newMatcher(raw), newMatcher(normalized)
 	c.texts = newTokenTexts(d)
 	return c, nil
+}
+
+func (d *definition) model(vocab map[string]int32) (wordModel, error) {
+	if d.scores == nil {
+		d.cutAtMarks(vocab)
+		return newBPE(d, vocab)
+	}
+	if d.byteLevel {
+		return nil, fmt.Errorf("%w: Unigram behind ByteLevel", ErrUnsupported)
+	}
+	return newUnigram(d, vocab)
+}
+
+// cutAtMarks has words end before every run of spaces' marks when no merge reaches
+// over one, so that a text which the file does not cut is not merged as a whole.
+func (d *definition) cutAtMarks(vocab map[string]int32) {
+	if _, ok := vocab[spaceMark]; !ok || d.byteLevel || d.ignoreMerges || !d.marksLead() {
+		return
+	}
+	d.pre = append(slices.Clip(d.pre), step{next: beforeRun(spaceMark)})
+}
+
+// marksLead says whether all tokens that merges make have marks at their start only.
+func (d *definition) marksLead() bool {
+	leads := func(token string) bool {
+		return !strings.Contains(strings.TrimLeft(token, spaceMark), spaceMark)
+	}
+	for _, p := range d.merges {
+		if !leads(p[0] + p[1]) {
+			return false
+		}
+	}
+	for _, m := range d.pairs {
+		if !leads(d.tokens[m.id]) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkID is an error for an id that no vocabulary of entries tokens would

@@ -9,35 +9,46 @@
 // where a [StopMatcher] finds one in its ids, and a Session, which has the same
 // scanner inside, cuts the text there.
 //
-// What is read: byte-level BPE with the pre-tokenizers ByteLevel, Digits and
-// Split by the patterns of GPT-2, Llama 3 and Qwen2; NFC; added tokens with
-// lstrip, rstrip and single_word; TemplateProcessing. Anything else in a file
-// is refused by its name with [ErrUnsupported], never guessed. The patterns are
-// scanned by hand in time linear in the text; no regular expression of a file
-// is ever run.
+// What is read of a tokenizer.json: the models BPE, over bytes or characters with
+// byte_fallback, and Unigram; the normalizers NFC, NFD, NFKC, NFKD, Lowercase,
+// StripAccents, Strip, Replace, Prepend, Precompiled; the pre-tokenizers ByteLevel,
+// Split, Metaspace, Digits, Punctuation, Whitespace, WhitespaceSplit; the decoders
+// ByteLevel, Metaspace, ByteFallback, Fuse, Replace, Strip; TemplateProcessing; added
+// tokens with all their flags. Of GGUF: the models gpt2 with the pre-tokenizers of
+// ggufpre.go, llama (SentencePiece by score) and gemma4. Anything else in a file is
+// refused by its name with [ErrUnsupported], never guessed.
 //
-// Unicode: letters and numbers are those of Unicode 16.0, as in the reference;
-// Go's own tables are older, and the difference is in unicode16.go. NFC and the
-// words of single_word use Go's tables.
+// Patterns of Split steps that most models have are scanned by hand in time linear in
+// the text. All others, and those of Replace, run in regexp2, which may go back without
+// end: a match that takes longer than 2 s is given up, and the text has no ids then
+// ([ErrPattern]). What the two engines do not share is refused.
+//
+// Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
+// Go's own tables are older, and its norms those of Unicode 9.0, where Go's are newer;
+// the differences are in unicode16.go.
+//
+// A byte that a token stands for by its name, <0x41>, is that byte in a text, whatever
+// stands beside it; the reference gives one U+FFFD for every byte of a run of such tokens
+// that is not UTF-8 as a whole, and here it is one for each ill-formed part of it.
 //
 // Text that is not UTF-8: each maximal ill-formed part counts as one U+FFFD, in
 // both directions (the Unicode Standard, section 3.9), as Python and Rust do
 // it; ranging over a Go string would give one a byte.
 //
-// Chat templates are programs that come with a model, written by a stranger.
-// They are limited in source size, in steps (loop rounds, macro calls, items of
-// range) and in time, and as many as run at once are bounded; they are tried
-// once when loaded. That stops endless loops and recursion. It is no sandbox:
-// one that doubles a string in straight-line code can still use up the memory
-// of the process, as no limit on memory exists inside a process. Use templates
-// of models that are trusted. Against jinja2 the library is known to differ in
-// tojson with indent (keys come out sorted), the repr of strings with both kinds
-// of quotes, filtered loops over two variables, and errors that jinja2 raises
-// for undefined values.
+// Chat templates are programs that come with a model, written by a stranger. They
+// run in text/jinja, an interpreter with limits on steps, memory, depth and time; as
+// many as run at once are bounded. Each is tried once when it is loaded: one that has
+// to be stopped is not used, and what it takes is found out (arguments of calls as
+// dicts or as strings, an empty list of tools or none).
+//
+// Control tokens are the template's alone. A rendered text knows which of its bytes
+// came from the conversation, and an added token that is special, or that the
+// template's own text has, is not looked for there: what somebody writes into a
+// message, a tool or a name is text. Roles are told apart by name: the known ones are
+// as good as the template's text, as templates build tokens of them.
 //
 // Ownership and concurrency: a Codec is read-only but for a bounded cache of
 // words behind a lock, and safe for concurrent use, as Stops are. A [Decoder], a
 // Session and a StopMatcher belong to one goroutine. Slices and strings that are returned belong to the
-// caller. Rendering a template runs a goroutine, which may outlive its deadline
-// where it cannot be stopped.
+// caller.
 package text

@@ -8,7 +8,11 @@ var (
 	ErrNoTokenizer = errors.New("the model has no tokenizer: give token ids instead of text")
 
 	// ErrUnsupported: the tokenizer uses something that is not known here.
-	ErrUnsupported = errors.New("the tokenizer is not supported (byte-level BPE is; token ids work without it)")
+	ErrUnsupported = errors.New("the tokenizer is not supported (token ids work without it)")
+
+	// ErrPattern: a regular expression of the tokenizer did not come to an end on a
+	// text. It is for callers of [Codec.Encode] and [Codec.EncodeRaw] that got nil.
+	ErrPattern = errors.New("the tokenizer's pattern takes too long on this text: shorten it, or give token ids")
 
 	// ErrMalformed: the tokenizer contradicts itself or cannot be parsed.
 	ErrMalformed = errors.New("the tokenizer is damaged: fetch the model again")
@@ -18,6 +22,10 @@ var (
 
 	// ErrStops: the stop strings cannot be looked for.
 	ErrStops = errors.New("bad stop strings")
+
+	// ErrControlToken: a message spells a control token, and this tokenizer writes it as
+	// that even where it is text.
+	ErrControlToken = errors.New("the tokenizer cannot write a control token as text: take it out of the messages")
 
 	// ErrTemplate: the chat template does not compile, took too long, or
 	// refused the messages; its own words follow.

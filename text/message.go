@@ -1,16 +1,18 @@
 package text
 
 import (
-	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
-	"github.com/ardanlabs/jinja"
+	"github.com/cbactor/cbactor/text/jinja"
 )
 
 // Message is one turn of a conversation.
 type Message struct {
 	Role    string `json:"role"` // "system", "user", "assistant", "tool", or what else the template knows
 	Content string `json:"content"`
+
+	Reasoning string `json:"reasoning_content,omitempty"` // what an assistant thought before its answer
 
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // what an assistant asked for
 	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool: the call that this answers
@@ -26,48 +28,62 @@ type ToolCall struct {
 
 // Valid says whether all of m is UTF-8; other characters would be replaced.
 func (m Message) Valid() bool {
-	valid := utf8.ValidString(m.Role) && utf8.ValidString(m.Content) && utf8.ValidString(m.ToolCallID) && utf8.ValidString(m.Name)
+	texts := []string{m.Role, m.Content, m.Reasoning, m.ToolCallID, m.Name}
 	for _, c := range m.ToolCalls {
-		valid = valid && utf8.ValidString(c.ID) && utf8.ValidString(c.Name) && utf8.ValidString(c.Arguments)
+		texts = append(texts, c.ID, c.Name, c.Arguments)
 	}
-	return valid
+	return !slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
 }
 
+// knownRoles are what templates build control tokens of, such as <|user|>. Any other
+// role is text of the request like all the rest of it.
+var knownRoles = []string{"system", "developer", "user", "assistant", "tool", "function", "ipython", "observation"}
+
 // value is the message as a template sees it: what is empty is not there, but for role
-// and content.
-func (m Message) value() jinja.Value {
+// and content. Reasoning is there under the two names that templates have for it.
+func (m Message) value(takes capabilities) jinja.Value {
 	v := jinja.NewDict()
-	v.AsDict().Set("role", jinja.NewString(m.Role))
-	v.AsDict().Set("content", jinja.NewString(m.Content))
+	set := func(name string, x jinja.Value) { v.Set(jinja.String(name), x) }
+	if m.Reasoning != "" {
+		set("thinking", jinja.Foreign(m.Reasoning))
+	}
+	set("role", jinja.Foreign(m.Role))
+	if slices.Contains(knownRoles, m.Role) {
+		set("role", jinja.String(m.Role))
+	}
+	set("content", jinja.Foreign(m.Content))
 	if len(m.ToolCalls) > 0 {
 		calls := make([]jinja.Value, len(m.ToolCalls))
 		for i, c := range m.ToolCalls {
-			calls[i] = c.value()
+			calls[i] = c.value(takes)
 		}
-		v.AsDict().Set("tool_calls", jinja.NewList(calls))
+		set("tool_calls", jinja.NewList(calls))
 	}
 	if m.ToolCallID != "" {
-		v.AsDict().Set("tool_call_id", jinja.NewString(m.ToolCallID))
+		set("tool_call_id", jinja.Foreign(m.ToolCallID))
 	}
 	if m.Name != "" {
-		v.AsDict().Set("name", jinja.NewString(m.Name))
+		set("name", jinja.Foreign(m.Name))
+	}
+	if m.Reasoning != "" {
+		set("reasoning_content", jinja.Foreign(m.Reasoning))
 	}
 	return v
 }
 
 // value is the call in the shape that Transformers documents for templates: arguments
-// are a dict, or a string where they are no JSON.
-func (c ToolCall) value() jinja.Value {
-	arguments, err := jsonValue(json.RawMessage(c.Arguments))
-	if err != nil {
-		arguments = jinja.NewString(c.Arguments)
+// are a dict, or a string where they are no JSON or the template wants one.
+func (c ToolCall) value(takes capabilities) jinja.Value {
+	arguments, err := jsonValue([]byte(c.Arguments))
+	if err != nil || takes.textCalls {
+		arguments = jinja.Foreign(c.Arguments)
 	}
 	function := jinja.NewDict()
-	function.AsDict().Set("name", jinja.NewString(c.Name))
-	function.AsDict().Set("arguments", arguments)
+	function.Set(jinja.String("name"), jinja.Foreign(c.Name))
+	function.Set(jinja.String("arguments"), arguments)
 	v := jinja.NewDict()
-	v.AsDict().Set("id", jinja.NewString(c.ID))
-	v.AsDict().Set("type", jinja.NewString("function"))
-	v.AsDict().Set("function", function)
+	v.Set(jinja.String("id"), jinja.Foreign(c.ID))
+	v.Set(jinja.String("type"), jinja.String("function"))
+	v.Set(jinja.String("function"), function)
 	return v
 }

@@ -103,5 +103,5 @@ func TestTinyMatchesTheReference(t *testing.T) {
 func TestSmolLM2MatchesTheReference(t *testing.T) {
 	_, codec := openModel(t, "smollm2")
 	checkModel(t, codec, readModelGolden(t, "testdata/smollm2.chat.golden.json"))
-	checkGolden(t, codec, "smollm2.golden.jsonl")
+	checkGolden(t, codec, "smollm2")
 }

@@ -1,75 +1,65 @@
 package text
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
-// step cuts pieces of text into smaller ones.
+// step cuts pieces of text into smaller ones. What it is given is not empty.
 type step struct {
-	prefixSpace bool             // a piece that does not start with a space gets one
-	next        func(string) int // length of the first part of a text that is not empty; nil: the whole
+	// before changes a piece before it is cut; first: the piece starts the whole text.
+	// nil: it stays as it is.
+	before func(s string, first bool) string
+	// next is the length of the first part of a text; nil: the whole.
+	next func(string) int
+	// drop says whether a part is left out; nil: none is.
+	drop func(string) bool
+	// cut is there in the place of next where a pattern has to be looked for. ok is
+	// false when it did not come to an end.
+	cut func(s string, emit func(part string, start int)) (ok bool)
 }
 
 // pipeline is the pre-tokenizer: the steps in their order, each cutting what
 // the one before it left.
 type pipeline []step
 
-// words calls emit with every word of s. A word is never empty.
-func (p pipeline) words(s string, emit func(string)) {
+// words calls emit with every word of s. A word is never empty. ok is false when a
+// pattern of the tokenizer did not come to an end.
+func (p pipeline) words(s string, first bool, emit func(string)) (ok bool) {
 	if s == "" {
-		return
+		return true
 	}
 	if len(p) == 0 {
 		emit(s)
-		return
+		return true
 	}
-	first, rest := p[0], p[1:]
-	if first.prefixSpace && !strings.HasPrefix(s, " ") {
-		s = " " + s
+	now, rest := &p[0], p[1:]
+	if now.before != nil {
+		s = now.before(s, first)
 	}
-	if first.next == nil {
-		rest.words(s, emit)
-		return
+	if now.cut != nil {
+		all := true
+		ok := now.cut(s, func(part string, start int) {
+			all = all && rest.words(part, first && start == 0, emit)
+		})
+		return ok && all
 	}
 	for s != "" {
-		n := first.next(s)
-		rest.words(s[:n], emit)
-		s = s[n:]
+		n := len(s)
+		if now.next != nil {
+			n = now.next(s)
+		}
+		if now.drop == nil || !now.drop(s[:n]) {
+			if !rest.words(s[:n], first, emit) {
+				return false
+			}
+		}
+		s, first = s[n:], false
 	}
+	return true
 }
 
-// patterns are the regular expressions of Split steps that are known, with what
-// finds their first match. All of them match at every place.
-var patterns = map[string]func(string) int{
-	gpt2Pattern:   nextGPT2,
-	llama3Pattern: nextLlama3,
-	qwen2Pattern:  nextQwen2,
-}
-
-// nextDigit cuts at every digit: the text before the first one, or that one.
-func nextDigit(s string) int { return cutAt(isDigit, s) }
-
-// nextNumber is nextDigit for the pattern \p{N}.
-func nextNumber(s string) int { return cutAt(isNumber, s) }
-
-func cutAt(is func(rune) bool, s string) int {
-	if r, n := utf8.DecodeRuneInString(s); is(r) {
-		return n
+// prefixSpace puts a space before a piece that does not start with one.
+func prefixSpace(s string, _ bool) string {
+	if strings.HasPrefix(s, " ") {
+		return s
 	}
-	if i := strings.IndexFunc(s, is); i >= 0 {
-		return i
-	}
-	return len(s)
-}
-
-// nextDigits is a run of digits, or of characters that are none.
-func nextDigits(s string) int {
-	if r, _ := utf8.DecodeRuneInString(s); !isDigit(r) {
-		return nextDigit(s)
-	}
-	if i := strings.IndexFunc(s, func(r rune) bool { return !isDigit(r) }); i >= 0 {
-		return i
-	}
-	return len(s)
+	return " " + s
 }

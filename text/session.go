@@ -30,6 +30,13 @@ func (s *Stops) NewSession(keep bool) *Session {
 	return &Session{scan: newScanner(s.codec, s.automaton), list: s.list, keep: keep}
 }
 
+// After says, before the first Push, that the text goes on behind a prompt.
+func (s *Session) After(prompt []int32) {
+	if s.scan.decoder != nil {
+		s.scan.decoder.After(prompt)
+	}
+}
+
 // Push takes the ids of a step, the one that ended generation included, and
 // gives the text that is certain with them, which may be "".
 func (s *Session) Push(ids []int32) string {

@@ -63,6 +63,9 @@ func (s *Stops) NewMatcher() *StopMatcher {
 // of the same Stops finds. It belongs to one goroutine.
 type StopMatcher struct{ scan scanner }
 
+// After says, before the first Match, that the ids follow a prompt.
+func (m *StopMatcher) After(prompt []int32) { m.scan.decoder.After(prompt) }
+
 // Match takes the next ids. When a stop string is complete with one of them it
 // answers how many of these ids belong to the request, that one included, else
 // -1. It takes time linear in their text and, in the long run, no memory. It is

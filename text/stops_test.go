@@ -12,7 +12,7 @@ import (
 // tokensCodec is a codec that only decodes: token i stands for the bytes of
 // tokens[i]; those in angle brackets with bars are special.
 func tokensCodec(tokens ...string) *Codec {
-	d := &definition{tokens: tokens}
+	d := &definition{tokens: tokens, spell: spelling{hex: none, bytes: true}}
 	for i, t := range tokens {
 		d.added = append(d.added, addedToken{id: int32(i), content: t, special: strings.HasPrefix(t, "<|")})
 	}

@@ -50,13 +50,10 @@ func fromTokenizerJSON(data []byte) (*Codec, error) {
 	if err := d.readPreTokenizer(file.PreTokenizer); err != nil {
 		return nil, err
 	}
-	if !d.byteLevel {
-		return nil, fmt.Errorf("%w: pre_tokenizer without ByteLevel", ErrUnsupported)
-	}
 	if err := d.readPostProcessor(file.PostProcessor); err != nil {
 		return nil, err
 	}
-	if err := readDecoder(file.Decoder); err != nil {
+	if err := d.readDecoder(file.Decoder); err != nil {
 		return nil, err
 	}
 	return d.codec(vocab)
@@ -70,6 +67,9 @@ func (d *definition) addTokens(entries []addedEntry, vocab map[string]int32) err
 		}
 		if id, ok := vocab[e.Content]; ok && id != e.ID {
 			return fmt.Errorf("%w: token %.40q has ids %d and %d", ErrMalformed, e.Content, id, e.ID)
+		}
+		if int(e.ID) < len(d.tokens) && d.tokens[e.ID] != "" && d.tokens[e.ID] != e.Content {
+			return fmt.Errorf("%w: token %d is %.40q and %.40q", ErrMalformed, e.ID, d.tokens[e.ID], e.Content)
 		}
 		d.setToken(e.ID, e.Content)
 		d.added = append(d.added, addedToken{id: e.ID, content: e.Content, special: e.Special,

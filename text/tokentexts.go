@@ -8,26 +8,32 @@ type tokenTexts struct {
 	ends   []uint32 // by id, where a token's bytes end
 	hidden []bool   // by id, not shown: special tokens and those that end a text
 	also   []int32  // ids that are not shown either, few
+
+	lead      string           // what a text does not start with,
+	limit     int              // so many times
+	firstBare bool             // the first token of a text has no spaces
+	bare      map[int32][]byte // then, of those tokens that have other spaces
 }
 
-// newTokenTexts turns tokens from the byte-level alphabet into bytes. Added
-// tokens are text as they are, and so is one with a character that is not in
-// the alphabet.
+// newTokenTexts spells the tokens. In the byte-level alphabet added tokens are text
+// as they are, and so is one with a character that is not in the alphabet.
 func newTokenTexts(d *definition) *tokenTexts {
 	t := &tokenTexts{ends: make([]uint32, len(d.tokens)), hidden: make([]bool, len(d.tokens))}
+	t.lead, t.limit = d.spell.lead, d.spell.limit
 	verbatim := make(map[int32]bool, len(d.added))
 	for _, a := range d.added {
-		verbatim[a.id] = true
+		verbatim[a.id] = d.spell.bytes
 		t.hidden[a.id] = a.special
 	}
 	for id, token := range d.tokens {
-		if bytes, ok := fromByteLevel(token); ok && !verbatim[int32(id)] {
-			t.bytes = append(t.bytes, bytes...)
-		} else {
+		if verbatim[int32(id)] {
 			t.bytes = append(t.bytes, token...)
+		} else {
+			t.bytes = append(t.bytes, d.spell.of(token)...)
 		}
 		t.ends[id] = uint32(len(t.bytes))
 	}
+	t.setBare(d)
 	return t
 }
 

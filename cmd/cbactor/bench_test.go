@@ -11,8 +11,8 @@ import (
 
 // A measurement tells how much was shared, and whether the cache was too small.
 func TestMeasurementInWords(t *testing.T) {
-	m := measurement{Workload: "w", PromptTokens: 200, CachedTokens: 150, HitRate: 0.75}
-	if s := m.String(); !strings.HasSuffix(s, "150 of them cached, 75.0 %)\n") {
+	m := measurement{Workload: "w", PromptTokens: 200, CachedTokens: 150, HitRate: 0.75, Executor: "cpu generic", Threads: 1}
+	if s := m.String(); !strings.HasSuffix(s, "150 of them cached, 75.0 %), cpu generic on 1 thread\n") {
 		t.Errorf("told %q", s)
 	}
 	m.Preemptions = 1

@@ -23,8 +23,7 @@ prompt; and where that is a terminal, the embedded model tells some stories. Sev
 batch.
 
 A prompt is put to the model as its tokenizer does, with a start token where it has one. Text that
-spells a special token, such as <|im_end|>, becomes that token, in a chat, too: take such text out of
-what strangers have written.
+spells a special token, such as <|im_end|>, becomes that token, but in a chat, where it stays text.
 
 Texts go to standard output, without their prompts unless that is a terminal; progress and a summary go
 to standard error. With --json each request is a line of JSON on standard output when it ends:

@@ -49,7 +49,7 @@ func packC8(x []float32, dst []byte, i int) {
 	binary.LittleEndian.PutUint32(tail[4*C8Rows+4*i:], uint32(-128*sum))
 }
 
-// gemmC8Go is GemmC8: sums of products are exact in a group, then
+// gemmC8Go is the product of C8: sums of products are exact in a group, then
 // out = fma(float(sum), s, out) over ascending groups, and in the end times d.
 func gemmC8Go(w, x []byte, out []float32, blocks, rows, outStride int) {
 	size := C8.PanelBytes(blocks * Block)
@@ -76,7 +76,7 @@ func eightC8(w, x []byte, out []float32, blocks, rows, outStride int) {
 			q.unpackC8(w[(at+b)*Block*Panel:][:Block*Panel])
 			for i := range rows {
 				x := c8Numbers(x[b*C8Rows*Block:], i)
-				dots[i].add(&q, &x)
+				dots[i].add(&q, &x, 0, Block)
 			}
 		}
 		tail := x[n*C8Rows*Block:]

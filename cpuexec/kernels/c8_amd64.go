@@ -6,7 +6,7 @@ package kernels
 // 10 microseconds.
 const c8PerCall = 400
 
-// c8AVX512 is GemmC8. While the rows of a first call pass a panel, all of them, the next
+// c8AVX512 is the product of C8. While the rows of a first call pass a panel, all of them, the next
 // one is fetched: slowly, as the third level cache gives it.
 func c8AVX512(w, x []byte, out []float32, blocks, rows, outStride int) {
 	checkC8(w, x, out, blocks, rows, outStride)
@@ -27,7 +27,7 @@ func c8AVX512(w, x []byte, out []float32, blocks, rows, outStride int) {
 	}
 }
 
-// c8AVX2 is GemmC8.
+// c8AVX2 is the product of C8.
 func c8AVX2(w, x []byte, out []float32, blocks, rows, outStride int) {
 	checkC8(w, x, out, blocks, rows, outStride)
 	if rows == 1 {

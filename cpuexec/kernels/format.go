@@ -1,7 +1,12 @@
 package kernels
 
-// Block is how many k of a row share a scale in the 8-bit and 4-bit formats.
+// Block is how many k of a row share a scale when it is packed, and at most in a panel of
+// less than 8 bits.
 const Block = 32
+
+// Super is how many k of a column share the scale of their scales in Q4K, Q5K and Q6K, which
+// have a multiple of it.
+const Super = 256
 
 // Format is how a weight panel is stored. A panel has 32 columns, an output each; where
 // k is no multiple of what a format stores together, zeros follow.
@@ -23,14 +28,38 @@ const (
 	// C8 is w = d*q with one d for a column: [k/4][2][16][4] bytes, each q+128, k rounded
 	// up to 32, then 32 d in float32.
 	C8
+	// Q40 is GGUF's Q4_0, w = d*(q-8): for each 32 k the nibbles of Q4, then 32 d in f16.
+	Q40
+	// Q4K is GGUF's Q4_K, w = d*s*q - e*m, with one d and e for 256 k. For each 256 k 32 d
+	// and 32 -e in f16, then 8 times the nibbles of Q4, 32 s and 32 m, in a byte each.
+	Q4K
+	// Q5K is GGUF's Q5_K: Q4K, with the fifth bits behind the nibbles: [2][16][4] bytes,
+	// of 16 columns and 4 k, bit i being that of 4*i k more.
+	Q5K
+	// Q6K is GGUF's Q6_K, w = d*s*(q-32), with one d for 256 k and one s, signed, for 16.
+	// For each 256 k 32 d in f16, then 8 times: [2][4][16][4] bytes, of 16 columns, 8 k
+	// and 4 k, whose high nibbles are the next 4 k; the bits above, [2][2][16][4] bytes, of
+	// 16 columns, 16 k and 4 k, bits 2*i and 2*i+1 being those of 4*i k more; 32 s of the
+	// first 16 k, and 32 of the last.
+	Q6K
+
+	formats = iota
 )
 
-// Sizes of a block of a panel, of a packed row and of what closes a C8 panel, in bytes.
+// Sizes of a block of a panel, of what stands before 8 of them, of a packed row and of what
+// closes a C8 panel, in bytes.
 const (
-	q8Block = 2*8*16*4 + 2*Panel
-	q4Block = 2*4*16*4 + 2*2*Panel
-	xBlock  = Block + 4*4
-	c8Scale = 4 * Panel
+	nibbles  = 2 * 4 * 16 * 4
+	q8Block  = 2*nibbles + 2*Panel
+	q4Block  = nibbles + 2*2*Panel
+	q40Block = nibbles + 2*Panel
+	q4kBlock = nibbles + 2*Panel
+	q5kBlock = nibbles + nibbles/4 + 2*Panel
+	q6kBlock = nibbles + nibbles/2 + 2*Panel
+	q4kHead  = 2 * 2 * Panel // of Q5K too
+	q6kHead  = 2 * Panel
+	xBlock   = Block + 6*4
+	c8Scale  = 4 * Panel
 )
 
 // Places in a block of a packed row, behind its bytes.
@@ -39,25 +68,35 @@ const (
 	xSums   = xScale + 4  // float32: s times the sum of the bytes
 	xOffset = xSums + 4   // int32: the bits of magic, less 128 times the sum
 	xBias   = xOffset + 4 // float32: -magic times s
+	xHalves = xBias + 4   // 2 of int32: the bits of magic, less 32 times the sum of 16 bytes
 )
 
 // PanelBytes is the size of a panel of k rows.
 func (f Format) PanelBytes(k int) int {
 	switch f {
+	case F32:
+		return 4 * k * Panel
 	case BF16:
 		return (k + 1) / 2 * 2 * 2 * Panel
-	case Q8:
-		return Blocks(k) * q8Block
-	case Q4:
-		return Blocks(k) * q4Block
 	case C8:
 		return Blocks(k)*Block*Panel + c8Scale
 	}
-	return 4 * k * Panel
+	return Blocks(k) * f.blockBytes()
+}
+
+// blockBytes is the size of 32 k of a panel of integers whose scales lie among them, with
+// their share of what stands before 8 blocks.
+func (f Format) blockBytes() int {
+	return [formats]int{
+		Q8: q8Block, Q4: q4Block, Q40: q40Block,
+		Q4K: q4kBlock + q4kHead/8, Q5K: q5kBlock + q4kHead/8, Q6K: q6kBlock + q6kHead/8,
+	}[f]
 }
 
 // String is the format's name.
-func (f Format) String() string { return [...]string{"f32", "bf16", "q8", "q4", "c8"}[f] }
+func (f Format) String() string {
+	return [formats]string{"f32", "bf16", "q8", "q4", "c8", "q40", "q4k", "q5k", "q6k"}[f]
+}
 
 // Packs tells that products take packed rows, of Quantise or QuantiseC8.
 func (f Format) Packs() bool { return f >= Q8 }

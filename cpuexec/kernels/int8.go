@@ -32,16 +32,20 @@ func quantiseGo(x []float32, dst []byte, row, rows, first, n, blocks, xStride in
 // quantiseBlock packs a block of a row.
 func quantiseBlock(x []float32, dst []byte) {
 	inverse, scale, bias := blockScale(x)
-	sum := int32(0)
+	var halves [2]int32
 	for j, v := range x {
 		q := toByte(v * inverse)
 		dst[j] = byte(q)
-		sum += int32(q)
+		halves[j/(Block/2)] += int32(q)
 	}
+	sum := halves[0] + halves[1]
 	binary.LittleEndian.PutUint32(dst[xScale:], math.Float32bits(scale))
 	binary.LittleEndian.PutUint32(dst[xSums:], math.Float32bits(scale*float32(sum)))
 	binary.LittleEndian.PutUint32(dst[xOffset:], uint32(magicBits-128*sum))
 	binary.LittleEndian.PutUint32(dst[xBias:], math.Float32bits(bias))
+	for h, sum := range halves {
+		binary.LittleEndian.PutUint32(dst[xHalves+4*h:], uint32(magicBits-32*sum))
+	}
 }
 
 // blockScale is byteScale with a scale of 22 bits, and -magic times it, which is exact

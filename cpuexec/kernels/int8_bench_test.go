@@ -9,14 +9,14 @@ import (
 // BenchmarkPacked reports products with packed rows over 400 panels, more than the second
 // level cache has: GB/s of weights count at one row, GOP/s at many.
 func BenchmarkPacked(b *testing.B) {
-	const blocks, panels = 18, 400
+	const blocks, panels = 16, 400
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, s := range native() {
 		for _, p := range products {
 			w := randomPanels(r, p.format, panels, blocks, 1<<30)
 			size := len(w) / panels
 			for _, rows := range []int{1, 2, 4, 8, 16, 32, 64} {
-				b.Run(fmt.Sprintf("%s/%s/%d", s.Name, p.name, rows), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%s/%d", s.Name, p.format, rows), func(b *testing.B) {
 					x, out := make([]byte, p.size(rows, blocks)), make([]float32, rows*panels*Panel)
 					p.pack(s, random(r, rows*blocks*Block), x, rows, blocks, blocks*Block)
 					gemm := p.gemm(s)
@@ -44,7 +44,7 @@ func BenchmarkQuantise(b *testing.B) {
 	x := random(rand.New(rand.NewPCG(1, 1)), blocks*Block)
 	for _, s := range All() {
 		for _, p := range []product{products[0], products[2]} {
-			b.Run(s.Name+"/"+p.name, func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", s.Name, p.format), func(b *testing.B) {
 				packed := make([]byte, p.size(1, blocks))
 				for b.Loop() {
 					p.pack(s, x, packed, 1, blocks, blocks*Block)

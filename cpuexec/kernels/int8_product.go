@@ -1,62 +1,29 @@
 package kernels
 
-// gemmQ8Go is GemmQ8: sums of products are exact in a block, then
-// out = fma(d, float(sum)*s, out) over ascending blocks.
-func gemmQ8Go(w, x []byte, out []float32, blocks, rows, outStride int) {
-	gemmPackedGo(Q8, w, x, out, blocks, rows, outStride)
-}
-
-// gemmQ4Go is GemmQ4: as gemmQ8Go, and after each block out = fma(m, s*sum(x), out).
-func gemmQ4Go(w, x []byte, out []float32, blocks, rows, outStride int) {
-	gemmPackedGo(Q4, w, x, out, blocks, rows, outStride)
-}
-
-// gemmPackedGo unpacks each block of a panel once for all rows.
-func gemmPackedGo(f Format, w, x []byte, out []float32, blocks, rows, outStride int) {
-	panels := 1
-	if rows == 1 {
-		panels, outStride = len(out)/Panel, Panel
-	}
-	var block unpacked
-	for p := range panels {
-		for b := range blocks {
-			w = block.unpack(f, w)
-			for r := range rows {
-				sums := (*[Panel]float32)(out[(p+r)*outStride:])
-				if b == 0 {
-					*sums = [Panel]float32{}
+// gemmPackedGo is a product of a Format whose scales lie among the integers. Sums of
+// products are exact in a block, or in 16 k of one where scales change there. Then
+// out = fma(d, float(sum)*s, out), and where there are minima out = fma(m, s*sum(x), out),
+// over ascending blocks. Each block of a panel is unpacked once for all rows.
+func gemmPackedGo(f Format) func(w, x []byte, out []float32, blocks, rows, outStride int) {
+	return func(w, x []byte, out []float32, blocks, rows, outStride int) {
+		panels := 1
+		if rows == 1 {
+			panels, outStride = len(out)/Panel, Panel
+		}
+		var block unpacked
+		for p := range panels {
+			panel := w[p*blocks*f.blockBytes():]
+			for b := range blocks {
+				block.unpack(f, panel, b)
+				for r := range rows {
+					sums := (*[Panel]float32)(out[(p+r)*outStride:])
+					if b == 0 {
+						*sums = [Panel]float32{}
+					}
+					block.multiply(sums, x[PackedBytes(r, blocks)+b*xBlock:][:xBlock])
 				}
-				block.multiply(sums, x[PackedBytes(r, blocks)+b*xBlock:][:xBlock])
 			}
 		}
-	}
-}
-
-// unpacked is a block of a panel.
-type unpacked struct {
-	q    pairs
-	d, m [Panel]float32
-	mins bool
-}
-
-// unpack takes the first block of w and returns what is behind it.
-func (u *unpacked) unpack(f Format, w []byte) []byte {
-	u.mins = f == Q4
-	if f == Q8 {
-		u.q.unpackQ8(w)
-		halves(u.d[:], w[1024:])
-		return w[q8Block:]
-	}
-	u.q.unpackQ4(w)
-	halves(u.d[:], w[512:])
-	halves(u.m[:], w[576:])
-	return w[q4Block:]
-}
-
-// halves widens as many halves as dst has room for.
-func halves(dst []float32, w []byte) {
-	for c := range dst {
-		dst[c] = f16At(w, 2*c)
 	}
 }
 
@@ -66,13 +33,25 @@ func (u *unpacked) multiply(sums *[Panel]float32, x []byte) {
 	for j, q := range x[:Block] {
 		n[j] = int64(int8(q))
 	}
-	var dots pairSums
-	dots.add(&u.q, &n)
 	s, sx := float32At(x, xScale), float32At(x, xSums)
-	for c := range sums {
-		sums[c] = fma(u.d[c], float32(float32(dots.of(c))*s), sums[c])
-		if u.mins {
+	if u.halves {
+		u.add(sums, &u.d, &n, 0, Block/2, s)
+		u.add(sums, &u.m, &n, Block/2, Block, s)
+		return
+	}
+	u.add(sums, &u.d, &n, 0, Block, s)
+	if u.minima {
+		for c := range sums {
 			sums[c] = fma(u.m[c], sx, sums[c])
 		}
+	}
+}
+
+// add adds the products of k numbers lo to hi, which share a scale.
+func (u *unpacked) add(sums, d *[Panel]float32, x *[Block]int64, lo, hi int, s float32) {
+	var dots pairSums
+	dots.add(&u.q, x, lo, hi)
+	for c := range sums {
+		sums[c] = fma(d[c], float32(float32(dots.of(c))*s), sums[c])
 	}
 }

@@ -20,20 +20,33 @@ func sameNumbers(t *testing.T, what string, got, want []float32) {
 
 // product is a kernel of packed rows with what packs them.
 type product struct {
-	name   string
 	format Format
-	gemm   func(s *Set) func(w, x []byte, out []float32, blocks, rows, outStride int)
 	pack   func(s *Set, x []float32, dst []byte, rows, blocks, xStride int)
 	size   func(rows, blocks int) int
 }
 
 var products = []product{
-	{"q8", Q8, func(s *Set) func(w, x []byte, out []float32, blocks, rows, outStride int) { return s.GemmQ8 }, packRows, PackedBytes},
-	{"q4", Q4, func(s *Set) func(w, x []byte, out []float32, blocks, rows, outStride int) { return s.GemmQ4 }, packRows, PackedBytes},
-	{"c8", C8, func(s *Set) func(w, x []byte, out []float32, blocks, rows, outStride int) { return s.GemmC8 },
-		func(s *Set, x []float32, dst []byte, rows, blocks, xStride int) {
-			s.QuantiseC8(x, dst, 0, rows, blocks, xStride)
-		}, C8Bytes},
+	{Q8, packRows, PackedBytes},
+	{Q4, packRows, PackedBytes},
+	{C8, func(s *Set, x []float32, dst []byte, rows, blocks, xStride int) {
+		s.QuantiseC8(x, dst, 0, rows, blocks, xStride)
+	}, C8Bytes},
+	{Q40, packRows, PackedBytes},
+	{Q4K, packRows, PackedBytes},
+	{Q5K, packRows, PackedBytes},
+	{Q6K, packRows, PackedBytes},
+}
+
+func (p product) gemm(s *Set) func(w, x []byte, out []float32, blocks, rows, outStride int) {
+	return s.Integers[p.format]
+}
+
+// blocks is so many or a few more, which a panel of the format can have.
+func (p product) blocks(n int) int {
+	if p.format >= Q4K {
+		return (n + 7) / 8 * 8
+	}
+	return n
 }
 
 func packRows(s *Set, x []float32, dst []byte, rows, blocks, xStride int) {
@@ -69,18 +82,22 @@ func randomPanels(r *rand.Rand, f Format, panels, blocks, odd int) []byte {
 				binary.LittleEndian.PutUint32(w[at+4*c:], math.Float32bits(d))
 			}
 		default:
-			size, scales := q8Block, Panel
-			if f == Q4 {
-				size, scales = q4Block, 2*Panel
-			}
-			for b := range blocks {
-				for c := range scales {
-					half(at + (b+1)*size - 2*scales + 2*c)
+			place, each, every := scalesOf(f)
+			for b := 0; b < blocks*f.blockBytes(); b += every {
+				for c := range each {
+					half(at + b + place + 2*c)
 				}
 			}
 		}
 	}
 	return w
+}
+
+// scalesOf says where in a panel's parts of so many bytes so many halves lie.
+func scalesOf(f Format) (place, halves, every int) {
+	return map[Format]int{Q8: 1024, Q4: 512, Q40: 512}[f],
+		map[Format]int{Q8: 32, Q4: 64, Q40: 32, Q4K: 64, Q5K: 64, Q6K: 32}[f],
+		map[Format]int{Q8: 1088, Q4: 640, Q40: 576, Q4K: 4736, Q5K: 5760, Q6K: 6720}[f]
 }
 
 // oddRows is rows of numbers, of which some blocks are all zero, huge, tiny, all equal, or
@@ -136,22 +153,66 @@ func byDefinition(f Format, w, x []byte, blocks, row int) (out [Panel]float32) {
 }
 
 func blockByDefinition(f Format, w, x []byte, b, c int, acc float32) float32 {
-	s, sx, sum := float32At(x, xScale), float32At(x, xSums), int32(0)
+	s, sx := float32At(x, xScale), float32At(x, xSums)
+	var sums [2]int32 // of 16 k
+	block, d, m := blockOf(f, w, b, c)
 	for k := range Block {
-		q := int32(int8(x[k]))
-		if f == Q8 {
-			sum += q * (int32(w[b*q8Block+c/16*512+k/4*64+c%16*4+k%4]) - 128)
-		} else {
-			j := k % 16
-			sum += q * int32(w[b*q4Block+c/16*256+j/4*64+c%16*4+j%4]>>(k/16*4)&15)
-		}
+		sums[k/16] += int32(int8(x[k])) * integerOf(f, block, c, k)
 	}
-	t := float32(float32(sum) * s)
+	if f == Q6K {
+		acc = fma(d, float32(float32(sums[0])*s), acc)
+		return fma(m, float32(float32(sums[1])*s), acc)
+	}
+	acc = fma(d, float32(float32(sums[0]+sums[1])*s), acc)
 	if f == Q8 {
-		return fma(f16At(w, b*q8Block+1024+2*c), t, acc)
+		return acc
 	}
-	acc = fma(f16At(w, b*q4Block+512+2*c), t, acc)
-	return fma(f16At(w, b*q4Block+576+2*c), sx, acc)
+	return fma(m, sx, acc)
+}
+
+// blockOf is block b of a panel, and what integers of column c are multiplied with and what
+// is added; of Q6K that of the last 16 k.
+func blockOf(f Format, w []byte, b, c int) (block []byte, d, m float32) {
+	switch f {
+	case Q8:
+		block = w[b*1088:]
+		return block, f16At(block, 1024+2*c), 0
+	case Q4:
+		block = w[b*640:]
+		return block, f16At(block, 512+2*c), f16At(block, 576+2*c)
+	case Q40:
+		block = w[b*576:]
+		return block, f16At(block, 512+2*c), -8 * f16At(block, 512+2*c)
+	case Q6K:
+		w = w[b/8*6720:]
+		block = w[64+b%8*832:]
+		return block, f16At(w, 2*c) * float32(int8(block[768+c])), f16At(w, 2*c) * float32(int8(block[800+c]))
+	}
+	super, size := 4736, 576
+	if f == Q5K {
+		super, size = 5760, 704
+	}
+	w = w[b/8*super:]
+	block = w[128+b%8*size:]
+	return block, f16At(w, 2*c) * float32(block[size-64+c]), f16At(w, 64+2*c) * float32(block[size-32+c])
+}
+
+// integerOf is number k of column c of a block.
+func integerOf(f Format, block []byte, c, k int) int32 {
+	at := c%16*4 + k%4
+	switch f {
+	case Q8:
+		return int32(block[c/16*512+k/4*64+at]) - 128
+	case Q6K:
+		low := block[c/16*256+k/8*64+at] >> (k / 4 % 2 * 4) & 15
+		high := block[512+c/16*128+k/16*64+at] >> (k % 16 / 4 * 2) & 3
+		return int32(low) + 16*int32(high) - 32
+	}
+	q := int32(block[c/16*256+k%16/4*64+at] >> (k / 16 * 4) & 15)
+	if f == Q5K {
+		q += 16 * int32(block[512+c/16*64+at]>>(k/4)&1)
+	}
+	return q
 }
 
 func c8ByDefinition(w, x []byte, blocks, row, c int) (acc float32) {
@@ -175,9 +236,9 @@ func TestPackedRowLeft(t *testing.T) {
 	for _, s := range native() {
 		for _, p := range products {
 			for _, rows := range []int{129, 257, 513} {
-				p.check(t, r, s, rows, 14) // two calls of GemmQ4
+				p.check(t, r, s, rows, 14) // two calls of products of nibbles
 			}
-			p.check(t, r, s, 25, 800) // 8 rows a call of GemmC8
+			p.check(t, r, s, 25, 800) // 8 rows a call of that of C8
 		}
 	}
 }
@@ -187,7 +248,7 @@ func TestPackedRowLeft(t *testing.T) {
 func TestPackedProducts(t *testing.T) {
 	for _, s := range All() {
 		for _, p := range products {
-			t.Run(s.Name+"/"+p.name, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%s", s.Name, p.format), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(11, uint64(p.format)))
 				for _, rows := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 63, 64, 65, 130} {
 					blocks := 1 + r.IntN(60)
@@ -206,6 +267,7 @@ func TestPackedProducts(t *testing.T) {
 
 func (p product) check(t *testing.T, r *rand.Rand, s *Set, rows, blocks int) {
 	t.Helper()
+	blocks = p.blocks(blocks)
 	odd := 1 << (2 + r.IntN(12))
 	w := randomPanels(r, p.format, 1, blocks, odd)
 	xStride, outStride := blocks*Block+r.IntN(5), Panel+r.IntN(3)
@@ -244,7 +306,7 @@ func (p product) check(t *testing.T, r *rand.Rand, s *Set, rows, blocks int) {
 // TestExtremes multiplies the largest numbers of bytes with each other, where sums in 16
 // bits would saturate, in more rows than a call takes.
 func TestExtremes(t *testing.T) {
-	const blocks, rows = 9, 515
+	const blocks, rows = 16, 515
 	x := make([]float32, rows*blocks*Block)
 	for i := range x {
 		x[i] = float32(1 - i/3%2*2*(i/(blocks*Block)%2)) // some rows alternate
@@ -259,7 +321,7 @@ func TestExtremes(t *testing.T) {
 				p.gemm(s)(w, packed, got, blocks, rows, Panel)
 				for _, row := range []int{0, 1, 2, 3, 127, 128, 129, 511, 512, 513, 514} {
 					want := byDefinition(p.format, w, packed, blocks, row)
-					sameBits(t, fmt.Sprintf("%s/%s of %x: row %d", s.Name, p.name, q, row), got[row*Panel:][:Panel], want[:])
+					sameBits(t, fmt.Sprintf("%s/%s of %x: row %d", s.Name, p.format, q, row), got[row*Panel:][:Panel], want[:])
 				}
 			}
 		}
@@ -268,16 +330,28 @@ func TestExtremes(t *testing.T) {
 
 // fillBytes sets all but the scales of a panel.
 func fillBytes(f Format, w []byte, blocks int, q byte) {
-	size, scales := len(w), c8Scale
-	switch f {
-	case Q8:
-		size, scales = q8Block, 2*Panel
-	case Q4:
-		size, scales = q4Block, 2*2*Panel
+	if f == C8 {
+		w = w[:len(w)-c8Scale]
 	}
-	for at := 0; at < len(w); at += size {
-		for i := range size - scales {
-			w[at+i] = q
+	for at := range w {
+		if f == C8 || at < blocks*f.blockBytes() && !isScale(f, at) {
+			w[at] = q
 		}
 	}
+}
+
+// isScale tells whether a place of a panel is one of scales or minima.
+func isScale(f Format, at int) bool {
+	block, head := f.blockBytes(), 0
+	switch f {
+	case Q4K, Q5K:
+		head = q4kHead
+	case Q6K:
+		head = q6kHead
+	}
+	if head > 0 {
+		at, block = at%(8*block)-head, block-head/8
+	}
+	scales := map[Format]int{Q8: 64, Q4: 128, Q40: 64, Q4K: 64, Q5K: 64, Q6K: 64}[f]
+	return at < 0 || at%block >= block-scales
 }

@@ -29,7 +29,7 @@ func mulAddF32Go(rounds int) float64 {
 	return counted(sums[:])
 }
 
-// mulAddInt8Go is MulAddInt8 by the operations of gemmQ8Go.
+// mulAddInt8Go is MulAddInt8 by the operations of a product of Q8.
 func mulAddInt8Go(rounds int) float64 {
 	var sums [Panel]int32
 	var weights, values [Block]byte

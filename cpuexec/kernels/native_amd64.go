@@ -9,9 +9,7 @@ var avx2 = &Set{
 	Gemm:          gemmBy(gemmAVX2),
 	Attend:        attendAVX2.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX2),
-	GemmQ8:        q8AVX2.product,
-	GemmQ4:        q4AVX2.product,
-	GemmC8:        c8AVX2,
+	Integers:      integersAVX2,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX2.attend,
@@ -36,9 +34,7 @@ var avx512 = &Set{
 	Gemm:          gemmBy(gemmAVX512),
 	Attend:        attendAVX512.attend,
 	GemmBF16:      gemmBF16By(gemmBF16AVX512),
-	GemmQ8:        q8AVX512.product,
-	GemmQ4:        q4AVX512.product,
-	GemmC8:        c8AVX512,
+	Integers:      integersAVX512,
 	Quantise:      quantiseAsm,
 	QuantiseC8:    quantiseC8Asm,
 	AttendBF16:    attendBF16AVX512.attend,
@@ -61,8 +57,7 @@ var avx512 = &Set{
 
 // avx512Older is avx512 on a CPU without VNNI: products of integers are those of AVX2.
 var avx512Older = func(s Set) *Set {
-	s.GemmQ8, s.GemmQ4, s.GemmC8, s.AttendInt8 = avx2.GemmQ8, avx2.GemmQ4, avx2.GemmC8, avx2.AttendInt8
-	s.MulAddInt8 = avx2.MulAddInt8
+	s.Integers, s.AttendInt8, s.MulAddInt8 = avx2.Integers, avx2.AttendInt8, avx2.MulAddInt8
 	return &s
 }(*avx512)
 

@@ -8,16 +8,17 @@ import (
 )
 
 // The sizes of GGUF's blocks of 32 numbers: a half d and 32 bytes; halves d and m and 16
-// bytes of two nibbles.
+// bytes of two nibbles; the same without m.
 const (
-	q8Stored = 2 + Block
-	q4Stored = 2 + 2 + Block/2
+	q8Stored  = 2 + Block
+	q4Stored  = 2 + 2 + Block/2
+	q40Stored = 2 + Block/2
 )
 
 // Places in a block of a panel: of halves, one a column.
 const (
-	q8Scales = 2 * 8 * 16 * 4
-	q4Scales = 2 * 4 * 16 * 4
+	q8Scales = 2 * nibbles
+	q4Scales = nibbles
 	q4Minima = q4Scales + 2*Panel
 )
 
@@ -34,11 +35,23 @@ func PackQ8(panel, stored []byte, c, b int) {
 // PackQ4 does so with a block of Q4_1.
 func PackQ4(panel, stored []byte, c, b int) {
 	block, stored := panel[b*q4Block:][:q4Block], stored[:q4Stored]
-	for j := 0; j < Block/2; j += 4 {
-		copy(block[q4At(c, j):][:4], stored[4+j:])
-	}
+	packNibbles(block, stored[4:], c)
 	copy(block[q4Scales+2*c:][:2], stored)
 	copy(block[q4Minima+2*c:][:2], stored[2:])
+}
+
+// PackQ40 does so with a block of Q4_0.
+func PackQ40(panel, stored []byte, c, b int) {
+	block, stored := panel[b*q40Block:][:q40Block], stored[:q40Stored]
+	packNibbles(block, stored[2:], c)
+	copy(block[q4Scales+2*c:][:2], stored)
+}
+
+// packNibbles takes 16 bytes as GGUF has them: low nibbles are the first 16 k.
+func packNibbles(block, stored []byte, c int) {
+	for j := 0; j < Block/2; j += 4 {
+		copy(block[q4At(c, j):][:4], stored[j:])
+	}
 }
 
 // q8At is where in a block of a panel k number j of column c lies.

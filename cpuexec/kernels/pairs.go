@@ -24,6 +24,32 @@ func (p *pairs) unpackQ4(w []byte) {
 	}
 }
 
+// unpackQ5 takes the bytes of a block of Format Q5K.
+func (p *pairs) unpackQ5(w []byte) {
+	p.unpackQ4(w)
+	bits := w[nibbles:]
+	for c := range p {
+		for j := range p[c] {
+			a, b := bits[4*c+j%4]>>(j/4)&1, bits[64+4*c+j%4]>>(j/4)&1
+			p[c][j] += pair(int8(a<<4), int8(b<<4))
+		}
+	}
+}
+
+// unpackQ6 takes the bytes of a block of Format Q6K, less 32.
+func (p *pairs) unpackQ6(w []byte) {
+	six := func(c, j int) int8 {
+		low := w[c/16*256+j/8*64+c%16*4+j%4] >> (j / 4 % 2 * 4) & 15
+		high := w[nibbles+c/16*128+j/16*64+c%16*4+j%4] >> (j / 4 % 4 * 2) & 3
+		return int8(low|high<<4) - 32
+	}
+	for c := range p {
+		for j := range p[c] {
+			p[c][j] = pair(six(c, j), six(c+16, j))
+		}
+	}
+}
+
 // unpackC8 takes 32 k of a panel of Format C8.
 func (p *pairs) unpackC8(w []byte) {
 	for j := range Block {
@@ -37,11 +63,11 @@ func (p *pairs) unpackC8(w []byte) {
 // pairSums is sums of products of pairs, in the same form.
 type pairSums [Panel / 2]int64
 
-// add multiplies a row's numbers with pairs.
-func (s *pairSums) add(p *pairs, x *[Block]int64) {
+// add multiplies a row's numbers, from lo to hi, with pairs.
+func (s *pairSums) add(p *pairs, x *[Block]int64, lo, hi int) {
 	for c := range p {
-		line, sum := &p[c], s[c]
-		for j, v := range x {
+		line, sum := p[c][lo:hi], s[c]
+		for j, v := range x[lo:hi] {
 			sum += line[j] * v
 		}
 		s[c] = sum

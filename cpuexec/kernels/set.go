@@ -32,21 +32,18 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
-	// GemmQ8 and GemmQ4 multiply rows, which Quantise packed in so many blocks, with a
-	// panel of that Format: out[r][0:32]. One row they multiply with as many panels, one
-	// behind the other, as out has 32 numbers.
-	GemmQ8, GemmQ4 func(w, x []byte, out []float32, blocks, rows, outStride int)
-
-	// GemmC8 does the same with Format C8 and rows, the first of which is the first of 8,
-	// that QuantiseC8 packed.
-	GemmC8 func(w, x []byte, out []float32, blocks, rows, outStride int)
+	// Integers multiply rows that are packed, in so many blocks, with a panel of their
+	// Format: out[r][0:32]. Quantise packs them, for C8 QuantiseC8, and the first of these
+	// is the first of 8. One row they multiply with as many panels, one behind the other,
+	// as out has 32 numbers. Formats that do not pack have none.
+	Integers [formats]func(w, x []byte, out []float32, blocks, rows, outStride int)
 
 	// Quantise packs n blocks of 32 numbers of each of rows of x (xStride apart) as bytes
 	// and scales. They become blocks first and following, of so many, of the rows from
 	// number row on in dst.
 	Quantise func(x []float32, dst []byte, row, rows, first, n, blocks, xStride int)
 
-	// QuantiseC8 packs whole rows for GemmC8.
+	// QuantiseC8 packs whole rows for C8.
 	QuantiseC8 func(x []float32, dst []byte, row, rows, blocks, xStride int)
 
 	// Attend adds a tile of positions, 1 to Tile, to the states of len(n) queries: query

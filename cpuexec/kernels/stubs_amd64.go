@@ -559,7 +559,7 @@ func weighLogits(logits *float32, out *float64, n8 int64, best float64, factor f
 func transpose(x *float32, w *float32, n8 int64, xStride int64)
 
 // gemmQ8AVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
-// Strides are in bytes. Of 4 bits there are 12 blocks at most.
+// Strides are in bytes.
 //
 //go:noescape
 func gemmQ8AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
@@ -576,7 +576,7 @@ func rowQ8AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 func gemmQ8AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
 
 // gemmQ4AVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
-// Strides are in bytes. Of 4 bits there are 12 blocks at most.
+// Strides are in bytes. There are 12 blocks at most.
 //
 //go:noescape
 func gemmQ4AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
@@ -591,6 +591,74 @@ func rowQ4AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
 //
 //go:noescape
 func gemmQ4AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ40AVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. There are 12 blocks at most.
+//
+//go:noescape
+func gemmQ40AVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ40AVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ40AVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ40AVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ40AVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ4KAVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. There are 8 blocks.
+//
+//go:noescape
+func gemmQ4KAVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ4KAVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ4KAVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ4KAVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ4KAVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ5KAVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. There are 8 blocks.
+//
+//go:noescape
+func gemmQ5KAVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ5KAVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ5KAVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ5KAVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ5KAVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// gemmQ6KAVX512 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes. There are 8 blocks.
+//
+//go:noescape
+func gemmQ6KAVX512(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
+
+// rowQ6KAVX512 multiplies a packed row with panels.
+//
+//go:noescape
+func rowQ6KAVX512(w *byte, x *byte, out *float32, blocks int64, panels int64)
+
+// gemmQ6KAVX2 multiplies packed rows with blocks of a panel, and adds where from is not 0.
+// Strides are in bytes.
+//
+//go:noescape
+func gemmQ6KAVX2(w *byte, x *byte, out *float32, blocks int64, rows int64, xStride int64, outStride int64, from int64)
 
 // gemmC8AVX512 multiplies rows with a panel. outStride is in bytes. From ahead
 // bytes behind w on it fetches memory, step bytes for 4 k of 8 rows.

@@ -89,9 +89,10 @@ func TestPausesAreBounded(t *testing.T) {
 
 // A request for which two calls wait goes on when one of them is given up, and ends with the last.
 func TestDropOfOneOfTwo(t *testing.T) {
-	r := serve(t, engine.Config{Executor: executor.NewEcho(executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { time.Sleep(time.Millisecond) }}), MaxQueueSize: 1}, gateway.Options{})
+	gate := make(chan struct{})
+	r := serve(t, engine.Config{Executor: executor.NewEcho(executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}), MaxQueueSize: 1}, gateway.Options{})
 	c := join(t, r)
-	c.do(callOf(generate("first", prompt(5, 1), 300)))
+	c.do(callOf(generate("first", prompt(5, 1), 3)))
 	waiting := func(id string) *messages.Call {
 		m := generate(id, prompt(5, 1), 3)
 		m.Request.Wait = true
@@ -108,6 +109,7 @@ func TestDropOfOneOfTwo(t *testing.T) {
 			t.Errorf("nobody waits for it: %v", err)
 		}
 	}
+	close(gate)
 	if a := c.reply(two, 0); a.Error != nil || len(c.whole(a.GetAccepted().GetSequences()[0].Stream).ids) != 3 {
 		t.Errorf("%v", a)
 	}

@@ -51,7 +51,7 @@ func TestHello(t *testing.T) {
 
 // A guest that was away for too long is told, until it has heard; one that had nothing is not.
 func TestForgottenGuests(t *testing.T) {
-	r := echo(t, slowEcho(time.Millisecond), gateway.Options{Kept: 50 * time.Millisecond})
+	r := echo(t, slowEcho(time.Millisecond), gateway.Options{Kept: time.Second})
 	c := newClient(t, r)
 	for range 2 {
 		if c.hello().GetForgotten() {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
@@ -99,7 +100,7 @@ func TestGenerateRefused(t *testing.T) {
 
 // A request ends by Cancel, a child of it by its own id, and one of another guest does not.
 func TestCancel(t *testing.T) {
-	r := echo(t, executor.EchoConfig{}, gateway.Options{})
+	r := echo(t, slowEcho(time.Millisecond), gateway.Options{}) // far from its end
 	c, other := join(t, r), join(t, r)
 	m := generate("a", prompt(20, 1), 0)
 	m.Request.N = 2

@@ -59,7 +59,7 @@ func TestPauseIsAnsweredBehindNews(t *testing.T) {
 func TestLostHolds(t *testing.T) {
 	r := echo(t, executor.EchoConfig{}, gateway.Options{Limits: gateway.Limits{Holds: 2}})
 	c := join(t, r)
-	hold := c.do(pause(&messages.Pause{LeaseNs: int64(200 * time.Millisecond)})).GetHeld().GetHold()
+	hold := c.do(pause(&messages.Pause{LeaseNs: int64(time.Second)})).GetHeld().GetHold()
 	c.do(&messages.Call{What: &messages.Call_Renew{Renew: &messages.Renew{Hold: hold}}})
 	c.wait(func() bool { return len(c.lost) == 1 }, "the end of the lease")
 	if l := c.lost[0]; l.Hold != hold || !is(convert.ErrorOf(l.Error), engine.ErrHoldLost) {

@@ -240,6 +240,10 @@ func TestTextsThatCannotBeSent(t *testing.T) {
 	r := serve(t, engine.Config{}, gateway.Options{})
 	c := connect(t, r.addr(), remote.Options{})
 	ctx, bad := t.Context(), "\xff"
+	h, err := c.Pause(ctx, engine.PauseOptions{}) // so that the request is not over meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := add(t, c, engine.Request{PromptIDs: prompt(3), IgnoreEOS: true})
 	_, manifest := trained(t)
 	u, err := c.Update(ctx, engine.UpdateOptions{Version: "v2", Manifest: manifest})
@@ -253,10 +257,6 @@ func TestTextsThatCannotBeSent(t *testing.T) {
 		if !errors.Is(err, engine.ErrParams) {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-	h, err := c.Pause(ctx, engine.PauseOptions{})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if err := h.Release(bad); !errors.Is(err, weights.ErrVersion) || r.engine.Status().Holders != 0 {
 		t.Errorf("%v", err)

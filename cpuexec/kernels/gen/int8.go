@@ -8,40 +8,28 @@ import (
 
 // Places in a block of a packed row, as format.go of package kernels has them.
 const (
-	xBlock  = 48
+	xBlock  = 56
 	xScale  = 32
 	xSums   = 36
 	xOffset = 40
 	xBias   = 44
+	xHalves = 48
 )
 
 // magic is the bits of 1.5*2^23: an integer of less than 2^22 either way, added to them,
 // is the bits of that float plus the integer.
 const magic = 0x4b400000
 
-// A call of gemmQ4AVX512 takes up to so many blocks, which are unpacked in the frame.
+// A call of a product by AVX-512 of less than 8 bits takes up to so many blocks, which are
+// unpacked in the frame.
 const (
 	unpackedBlocks = 12
 	unpackedBlock  = 1024 + 2*4*panel // bytes, then scales and minima in float32
 )
 
-// packing is how a panel stores 32 k: 8 bits or 4.
-type packing struct {
-	name  string
-	bits  int
-	block int // bytes
-	d, m  int // places of scales and minima in a block
-	step  int // what lies between blocks as rows meet them
-}
-
-var (
-	q8 = packing{name: "Q8", bits: 8, block: 1088, d: 1024, step: 1088}
-	q4 = packing{name: "Q4", bits: 4, block: 640, d: 512, m: 576, step: unpackedBlock}
-)
-
 // integerProducts is all kernels of 8-bit activations.
 func integerProducts() {
-	for _, p := range []packing{q8, q4} {
+	for _, p := range packings {
 		gemmPacked512(p)
 		rowPacked512(p)
 		gemmPacked2(p)
@@ -53,9 +41,9 @@ func integerProducts() {
 	quantiseC8()
 }
 
-// prefetch fetches a block that lies so far ahead, often in the panel that follows.
-func (p packing) prefetch(w reg.Register, ahead int) {
-	for at := 0; at < p.block; at += 64 {
+// prefetchAhead fetches so many bytes that lie so far ahead, often in the panel that follows.
+func prefetchAhead(w reg.Register, ahead, bytes int) {
+	for at := 0; at < bytes; at += 64 {
 		PREFETCHT0(mem(w, ahead+at))
 	}
 }

@@ -86,30 +86,45 @@ func (p packing) pass2(name string, n, half int, x, out stridedRows) {
 	at := stridedRows{GP64(), GP64(), x.stride}
 	MOVQ(x.first, at.first)
 	at.begin()
+	addq(p.head, w)
 	Label(name)
-	for i := range 2 * n {
-		avx2.zero(i)
-	}
-	if p.bits == 8 {
-		p.prefetch(w, 4096)
-		for j := range 8 {
-			for i := range 2 {
-				bytes2(mem(w, 512*half+64*j+32*i), n, i, func(r int) Mem { return at.at(r, 4*j) })
+	prefetchAhead(w, 4096, p.block)
+	for part := range p.parts() {
+		p.starts2(n, part, at)
+		if p.bits == 8 {
+			for j := range 8 {
+				for i := range 2 {
+					bytes2(mem(w, 512*half+64*j+32*i), n, i, func(r int) Mem { return at.at(r, 4*j) })
+				}
 			}
 		}
-	} else {
-		p.prefetch(w, 4096)
-		for j := range 4 {
+		for _, v := range p.vectors(part) {
 			for i := range 2 {
-				nibbles2(mem(w, 256*half+64*j+32*i), n, i, j, at)
+				if p.bits < 8 {
+					p.nibbles2(w, n, half, i, v, at)
+				}
 			}
 		}
+		p.scale2(n, half, part, w, at, out)
 	}
-	p.scale2(n, half, w, at, out)
 	at.next(xBlock)
 	addq(p.block, w)
 	DECQ(left)
 	JNZ(LabelRef(name))
+}
+
+// starts2 begins the integer sums of n rows: of bytes, which become signed, at 0.
+func (p packing) starts2(n, part int, x stridedRows) {
+	for r := range n {
+		for i := range 2 {
+			if p.parts() == 2 {
+				place, _ := p.start(part)
+				VPBROADCASTD(x.at(r, place), avx2.v(2*r+i))
+			} else {
+				avx2.zero(2*r + i)
+			}
+		}
+	}
 }
 
 // bytes2 adds the products of 8 columns and 4 k. Bytes are made signed; VPMADDUBSW takes
@@ -130,38 +145,92 @@ func bytes2(from Mem, n, i int, x func(r int) Mem) {
 	}
 }
 
-// nibbles2 adds the products of 8 columns and 4 k of the low nibbles, 4 of the high ones,
-// in 16 bits: 8 times two of 15*127 fit.
-func nibbles2(from Mem, n, i, j int, x stridedRows) {
+// nibbles2 adds the products of 8 columns and twice 4 k. Of 4 bits they are added in 16
+// bits: 8 times two of 15*127 fit; of more two times two of 63*127 do.
+func (p packing) nibbles2(w reg.Register, n, half, i, v int, x stridedRows) {
 	y := avx2.v
 	low, high := y(reg2W), y(reg2W+1)
-	VMOVDQU(from, low)
+	VMOVDQU(mem(w, 256*half+64*v+32*i), low)
 	VPSRLW(Imm(4), low, high)
 	VPAND(y(reg2Mask), low, low)
 	VPAND(y(reg2Mask), high, high)
+	if p.bits > 4 {
+		p.addHigh2(w, half, i, p.group(v, 0), low)
+		p.addHigh2(w, half, i, p.group(v, 1), high)
+	}
 	for r := range n {
-		for k, w := range []reg.VecPhysical{low, high} {
-			t := y(reg2X + (2*r+k)%4)
-			VPBROADCASTD(x.at(r, 4*j+16*k), t)
-			VPMADDUBSW(t, w, t)
-			VPADDW(t, y(2*r+i), y(2*r+i))
+		a, b, sum := y(reg2X+2*r%4), y(reg2X+(2*r+1)%4), y(2*r+i)
+		VPBROADCASTD(x.at(r, 4*p.group(v, 0)), a)
+		VPBROADCASTD(x.at(r, 4*p.group(v, 1)), b)
+		VPMADDUBSW(a, low, a)
+		VPMADDUBSW(b, high, b)
+		if p.bits == 4 {
+			VPADDW(a, sum, sum)
+			VPADDW(b, sum, sum)
+			continue
 		}
+		VPADDW(a, b, b)
+		VPMADDWD(y(reg2Ones), b, b)
+		VPADDD(b, sum, sum)
 	}
 }
 
-// scale2 adds a block's sums, times the scales, and minima to the float sums.
-func (p packing) scale2(n, half int, w reg.Register, x, out stridedRows) {
+// addHigh2 adds the bits above nibbles.
+func (p packing) addHigh2(w reg.Register, half, i, group int, to reg.VecPhysical) {
+	t := avx2.v(reg2X)
+	place, shift := p.high(half, group)
+	VMOVDQU(mem(w, place+32*i), t)
+	switch {
+	case shift > 0:
+		VPSRLW(Imm(uint64(shift)), t, t)
+	case shift < 0:
+		VPSLLW(Imm(uint64(-shift)), t, t)
+	}
+	VPAND(p.highMask(), t, t)
+	VPOR(t, to, to)
+}
+
+// factors2 makes what sums of 8 columns are multiplied with, and minima. Register t is
+// clobbered.
+func (p packing) factors2(w reg.Register, half, part, i int, d, m, t reg.VecPhysical) {
+	at := 32*half + 16*i // of halves
+	if p.head == 0 {
+		VCVTPH2PS(mem(w, p.d+at), d)
+		switch {
+		case p.m > 0:
+			VCVTPH2PS(mem(w, p.m+at), m)
+		case p.minima():
+			VMULPS(constants32(minusEight), d, m)
+		}
+		return
+	}
+	head := Load(Param("w"), GP64())
+	widen := VPMOVZXBD
+	if p.parts() == 2 {
+		widen = VPMOVSXBD
+	}
+	widen(mem(w, p.d+32*part+at/2), d)
+	VCVTDQ2PS(d, d)
+	VCVTPH2PS(mem(head, at), t)
+	VMULPS(t, d, d)
+	if p.minima() {
+		VPMOVZXBD(mem(w, p.m+at/2), m)
+		VCVTDQ2PS(m, m)
+		VCVTPH2PS(mem(head, 64+at), t)
+		VMULPS(t, m, m)
+	}
+}
+
+// scale2 adds a part's sums, times the scales, and minima to the float sums.
+func (p packing) scale2(n, half, part int, w reg.Register, x, out stridedRows) {
 	y := avx2.v
 	s, sx := y(reg2X+2), y(reg2X+3)
 	for i := range 2 {
-		VCVTPH2PS(mem(w, p.d+32*half+16*i), y(reg2W+i))
-		if p.bits == 4 {
-			VCVTPH2PS(mem(w, p.m+32*half+16*i), y(reg2X+i))
-		}
+		p.factors2(w, half, part, i, y(reg2W+i), y(reg2X+i), s)
 	}
 	for r := range n {
 		VBROADCASTSS(x.at(r, xScale), s)
-		if p.bits == 4 {
+		if p.minima() {
 			VBROADCASTSS(x.at(r, xSums), sx)
 		}
 		for i := range 2 {
@@ -169,10 +238,15 @@ func (p packing) scale2(n, half int, w reg.Register, x, out stridedRows) {
 			if p.bits == 4 {
 				VPMADDWD(y(reg2Ones), t, t)
 			}
-			VCVTDQ2PS(t, t)
-			VMULPS(s, t, t)
+			if p.parts() == 2 { // sums that began at magic are floats
+				VBROADCASTSS(x.at(r, xBias), sx)
+				VFMADD213PS(sx, s, t)
+			} else {
+				VCVTDQ2PS(t, t)
+				VMULPS(s, t, t)
+			}
 			VFMADD213PS(sum, y(reg2W+i), t)
-			if p.bits == 4 {
+			if p.minima() {
 				VFMADD231PS(y(reg2X+i), sx, t)
 			}
 			VMOVUPS(t, sum)

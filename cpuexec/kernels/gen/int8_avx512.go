@@ -25,15 +25,16 @@ func gemmPacked512(p packing) {
 	TEXT(name, 0, "func(w, x *byte, out *float32, blocks, rows, xStride, outStride, from int64)")
 	Pragma("noescape")
 	Doc(name+" multiplies packed rows with blocks of a panel, and adds where from is not 0.",
-		fmt.Sprintf("Strides are in bytes. Of 4 bits there are %d blocks at most.", unpackedBlocks))
+		"Strides are in bytes."+p.limits())
 	w := Load(Param("w"), GP64())
 	x := stridedRows{Load(Param("x"), GP64()), GP64(), Load(Param("xStride"), GP64())}
 	out, rows := Load(Param("out"), GP64()), Load(Param("rows"), GP64())
 	blocks := GP64()
 	ahead := p.begin512(blocks)
 	broadcast(magic, avx512.v(regMagic))
-	if p.bits == 4 {
+	if p.bits < 8 {
 		packed := w
+		addq(p.head, packed)
 		w = frame(unpackedBlocks * unpackedBlock)
 		for _, n := range passRows {
 			pass := fmt.Sprintf("%s_first%d", name, n)
@@ -58,13 +59,24 @@ func gemmPacked512(p packing) {
 	end()
 }
 
+// limits says how many blocks a call takes.
+func (p packing) limits() string {
+	switch {
+	case p.bits == 8:
+		return ""
+	case p.head > 0:
+		return " There are 8 blocks."
+	}
+	return fmt.Sprintf(" There are %d blocks at most.", unpackedBlocks)
+}
+
 // lookahead is the part of the panel that the next call multiplies with.
 type lookahead struct{ at, end reg.Register }
 
 func (p packing) begin512(size reg.Register) lookahead {
 	l := lookahead{GP64(), GP64()}
 	Load(Param("blocks"), size)
-	IMUL3Q(I32(int32(p.block)), size, size)
+	IMUL3Q(I32(int32(p.size())), size, size)
 	Load(Param("w"), l.at)
 	ADDQ(size, l.at)
 	LEAQ(Mem{Base: l.at, Index: size, Scale: 1}, l.end)
@@ -74,7 +86,7 @@ func (p packing) begin512(size reg.Register) lookahead {
 // fetch fetches some of it in each block of a pass, so that it comes while rows are
 // multiplied: all that a block needs where rows are few.
 func (l lookahead) fetch(name string, p packing, rows int) {
-	size := p.block
+	size := (p.size() + 63) &^ 63
 	if rows == passRows[0] {
 		size = (size/3 + 63) &^ 63
 	}
@@ -112,9 +124,12 @@ func (p packing) pass512(name string, n int, weights, packed reg.Register, ahead
 	} else {
 		p.dots512(n, w, x)
 	}
-	p.scale512(n, w, x)
 	x.next(xBlock)
-	addq(p.step, w)
+	if p.bits < 8 {
+		addq(unpackedBlock, w)
+	} else {
+		addq(p.block, w)
+	}
 	DECQ(left)
 	JNZ(LabelRef(name + "_block"))
 	eachRow(n, out, row, stride, func(i int, m Mem) { VMOVUPS(z(2*n+i), m) })
@@ -139,48 +154,61 @@ func eachRow(n int, out, row, stride reg.Register, do func(i int, m Mem)) {
 	}
 }
 
-// dots512 sums a block's products of n rows. Integers begin at magic, so that they are
-// floats as they are, and 8-bit weights, which are 128 too large, at less.
+// dots512 adds the products of n rows with a block.
 func (p packing) dots512(n int, w reg.Register, x stridedRows) {
 	z := avx512.v
-	for j := range 8 {
-		for c := range 2 {
-			VMOVDQU64(mem(w, 512*c+64*j), z(regW+c))
-		}
-		for r := range n {
-			b := z(regX + (j*n+r)%5)
-			VPBROADCASTD(x.at(r, 4*j), b)
+	for part := range p.parts() {
+		p.starts512(n, part, x)
+		for i := range p.groups() {
+			j := part*p.groups() + i
 			for c := range 2 {
-				sum := z(2*r + c)
-				switch {
-				case j == 0 && p.bits == 8:
-					VPBROADCASTD(x.at(r, xOffset), sum)
-				case j == 0:
-					VMOVDQA64(z(regMagic), sum)
+				VMOVDQU64(mem(w, 512*c+64*j), z(regW+c))
+			}
+			for r := range n {
+				b := z(regX + (j*n+r)%5)
+				VPBROADCASTD(x.at(r, 4*j), b)
+				for c := range 2 {
+					dot(b, z(regW+c), z(2*r+c))
 				}
-				dot(b, z(regW+c), sum)
 			}
 		}
+		p.scale512(n, part, w, x)
 	}
 }
 
-// scale512 adds a block's sums, times the scales, and minima to the float sums:
+// starts512 begins the integer sums of n rows.
+func (p packing) starts512(n, part int, x stridedRows) {
+	z := avx512.v
+	place, ok := p.start(part)
+	for r := range n {
+		if !ok {
+			VMOVDQA64(z(regMagic), z(2*r))
+		} else {
+			VPBROADCASTD(x.at(r, place), z(2*r))
+		}
+		VMOVDQA64(z(2*r), z(2*r+1))
+	}
+}
+
+// scale512 adds a part's sums, times the scales, and minima to the float sums:
 // (magic+sum)*s - magic*s is sum*s, rounded once.
-func (p packing) scale512(n int, w reg.Register, x stridedRows) {
+func (p packing) scale512(n, part int, w reg.Register, x stridedRows) {
 	z := avx512.v
 	for c := range 2 {
 		if p.bits == 8 {
 			VCVTPH2PS(mem(w, p.d+32*c), z(regW+c))
 			continue
 		}
-		VMOVUPS(mem(w, 1024+64*c), z(regW+c))
-		VMOVUPS(mem(w, 1152+64*c), z(regX+c))
+		VMOVUPS(mem(w, 1024+128*part+64*c), z(regW+c))
+		if p.minima() {
+			VMOVUPS(mem(w, 1152+64*c), z(regX+c))
+		}
 	}
 	s, bias, sx := z(regX+2), z(regX+3), z(regX+4)
 	for r := range n {
 		VBROADCASTSS(x.at(r, xBias), bias)
 		VBROADCASTSS(x.at(r, xScale), s)
-		if p.bits == 4 {
+		if p.minima() {
 			VBROADCASTSS(x.at(r, xSums), sx)
 		}
 		for c := range 2 {
@@ -188,7 +216,7 @@ func (p packing) scale512(n int, w reg.Register, x stridedRows) {
 			VFMADD231PS(z(regW+c), z(2*r+c), z(2*n+2*r+c))
 		}
 		for c := range 2 {
-			if p.bits == 4 {
+			if p.minima() {
 				VFMADD231PS(z(regX+c), sx, z(2*n+2*r+c))
 			}
 		}

@@ -13,35 +13,39 @@ func rowPacked512(p packing) {
 		name+" multiplies a packed row with panels.")
 	w, x := Load(Param("w"), GP64()), Load(Param("x"), GP64())
 	out, panels := Load(Param("out"), GP64()), Load(Param("panels"), GP64())
-	at, blocks := GP64(), GP64()
+	at, blocks, eight := GP64(), GP64(), GP64()
 	z := avx512.v
 	broadcast(0x0f0f0f0f, z(31))
 	broadcast(magic, z(30))
+	by := []heads{{z(22), z(23)}, {z(24), z(25)}}
 	Label(name + "_panel")
 	MOVQ(x, at)
 	Load(Param("blocks"), blocks)
 	for c := range 2 {
 		avx512.zero(c)
 	}
-	Label(name + "_block")
-	p.prefetch(w, 4096)
-	VBROADCASTSS(mem(at, xScale), z(28))
-	VBROADCASTSS(mem(at, xBias), z(29))
-	for c := range 2 {
-		t := z(2 + c)
-		p.rowDots512(w, at, c, t)
-		VFMADD213PS(z(29), z(28), t)
-		VCVTPH2PS(mem(w, p.d+32*c), z(20))
-		VFMADD231PS(z(20), t, z(c))
-		if p.bits == 4 {
-			VCVTPH2PS(mem(w, p.m+32*c), z(21))
-			VFMADD231PS_BCST(mem(at, xSums), z(21), z(c))
+	if p.head > 0 {
+		Label(name + "_eight")
+		MOVQ(U32(8), eight)
+		prefetchAhead(w, 4096, p.head)
+		for c := range 2 {
+			p.heads512(w, c, by[c])
 		}
+		addq(p.head, w)
 	}
+	Label(name + "_block")
+	p.rowBlock512(w, at, by)
 	addq(p.block, w)
 	addq(xBlock, at)
-	DECQ(blocks)
-	JNZ(LabelRef(name + "_block"))
+	if p.head > 0 {
+		DECQ(eight)
+		JNZ(LabelRef(name + "_block"))
+		SUBQ(Imm(8), blocks)
+		JNZ(LabelRef(name + "_eight"))
+	} else {
+		DECQ(blocks)
+		JNZ(LabelRef(name + "_block"))
+	}
 	for c := range 2 {
 		VMOVUPS(z(c), mem(out, 64*c))
 	}
@@ -51,25 +55,48 @@ func rowPacked512(p packing) {
 	end()
 }
 
-// rowDots512 adds magic and the dot products of a row with half c of a block's columns.
-func (p packing) rowDots512(w, x reg.Register, c int, t reg.VecPhysical) {
+// rowBlock512 adds the products of a row with a block to the float sums.
+func (p packing) rowBlock512(w, x reg.Register, by []heads) {
 	z := avx512.v
+	prefetchAhead(w, 4096, p.block)
+	s, bias := z(28), z(29)
+	VBROADCASTSS(mem(x, xScale), s)
+	VBROADCASTSS(mem(x, xBias), bias)
+	for c := range 2 {
+		factors := []reg.VecPhysical{z(20), z(21)}
+		p.factors512(w, c, by[c], factors[0], factors[1])
+		for part := range p.parts() {
+			t := z(2 + part)
+			p.rowDots512(w, x, c, part, t)
+			VFMADD213PS(bias, s, t)
+			VFMADD231PS(factors[part], t, z(c))
+		}
+		if p.minima() {
+			VFMADD231PS_BCST(mem(x, xSums), factors[1], z(c))
+		}
+	}
+}
+
+// rowDots512 adds magic and the dot products of a part of a row with half c of a block's
+// columns.
+func (p packing) rowDots512(w, x reg.Register, c, part int, t reg.VecPhysical) {
+	z := avx512.v
+	if place, ok := p.start(part); ok {
+		VPBROADCASTD(mem(x, place), t)
+	} else {
+		VMOVDQA64(z(30), t)
+	}
 	if p.bits == 8 {
-		VPBROADCASTD(mem(x, xOffset), t)
 		for j := range 8 {
 			VMOVDQU64(mem(w, 512*c+64*j), z(4+j))
 			dotBroadcast(mem(x, 4*j), z(4+j), t)
 		}
 		return
 	}
-	VMOVDQA64(z(30), t)
-	for j := range 4 {
-		low, high := z(4+j), z(8+j)
-		VMOVDQU64(mem(w, 256*c+64*j), low)
-		VPSRLW(Imm(4), low, high)
-		VPANDD(z(31), low, low)
-		VPANDD(z(31), high, high)
-		dotBroadcast(mem(x, 4*j), low, t)
-		dotBroadcast(mem(x, 16+4*j), high, t)
+	for _, v := range p.vectors(part) {
+		low, high := z(4+v), z(8+v)
+		p.nibbles512(w, c, v, z(31), z(12+v), low, high)
+		dotBroadcast(mem(x, 4*p.group(v, 0)), low, t)
+		dotBroadcast(mem(x, 4*p.group(v, 1)), high, t)
 	}
 }

@@ -61,8 +61,8 @@ func scales(of, t, top, inverse int, unit Mem) {
 }
 
 // toBytes makes bytes of 32 numbers in register 0, clamped so that a NaN is -127, and
-// adds them to the lanes of register sum.
-func toBytes(x reg.Register, sum int) {
+// adds them to the lanes of registers: the first 16 and the last.
+func toBytes(x reg.Register, first, last int) {
 	y := avx2.v
 	for i := range 4 {
 		VMULPS(mem(x, 32*i), y(regInverse), y(i))
@@ -71,7 +71,8 @@ func toBytes(x reg.Register, sum int) {
 		VCVTPS2DQ(y(i), y(i))
 	}
 	for i := range 4 {
-		VPADDD(y(i), y(sum), y(sum))
+		sum := y([]int{first, last}[i/2])
+		VPADDD(y(i), sum, sum)
 	}
 	VPACKSSDW(y(1), y(0), y(0))
 	VPACKSSDW(y(3), y(2), y(2))
@@ -85,7 +86,7 @@ func quantise() {
 	x, dst, n := Load(Param("x"), GP64()), Load(Param("dst"), GP64()), Load(Param("n"), GP64())
 	order, seventh, clean, toBias, offset := quantiseConstants()
 	VMOVDQU(order, avx2.v(regOrder))
-	scale, sum, t, bias := avx2.v(regScale).AsX(), reg.X4, reg.X5, reg.X6
+	scale, sum, t, bias, last := avx2.v(regScale).AsX(), reg.X4, reg.X5, reg.X6, reg.X7
 	Label("quantise_block")
 	VMOVDQA(avx2.v(regTiny), avx2.v(regScale))
 	largest(x, regScale)
@@ -96,11 +97,19 @@ func quantise() {
 	VSUBSS(bias, bias, t) // NaN where it overflows
 	VADDSS(t, scale, scale)
 	avx2.zero(4)
-	toBytes(x, 4)
+	avx2.zero(7)
+	toBytes(x, 4, 7)
 	VMOVDQU(reg.Y0, mem(dst, 0))
 	fold8(4, 1, VPADDD)
+	fold8(7, 1, VPADDD)
 	VMOVSS(scale, mem(dst, xScale))
 	VMOVSS(bias, mem(dst, xBias))
+	VPUNPCKLDQ(last, sum, reg.X0)
+	VPSLLD(Imm(5), reg.X0, reg.X0)
+	VPBROADCASTD(offset, t)
+	VPSUBD(reg.X0, t, t)
+	VMOVQ(t, mem(dst, xHalves))
+	VPADDD(last, sum, sum)
 	VCVTDQ2PS(sum, t)
 	VMULSS(t, scale, t)
 	VMOVSS(t, mem(dst, xSums))
@@ -135,7 +144,7 @@ func quantiseC8() {
 	Load(Param("blocks"), left)
 	avx2.zero(4)
 	Label("quantiseGroup_block")
-	toBytes(x, 4)
+	toBytes(x, 4, 4)
 	VEXTRACTI128(Imm(1), reg.Y0, reg.X1)
 	for j := range 8 {
 		from := []reg.VecPhysical{reg.X0, reg.X1}[j/4]

@@ -101,7 +101,7 @@ func request(t *rapid.T) texts.Request {
 	case 3:
 		r.Prompt.Raw = &s
 	case 4:
-		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s}}
+		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s, Reasoning: s}}
 		if rapid.Bool().Draw(t, "tools") {
 			r.Prompt.Tools = []json.RawMessage{[]byte("{}"), []byte(s)}
 		}

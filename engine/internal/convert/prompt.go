@@ -43,7 +43,7 @@ func EncodeOf(m *messages.Encode) (texts.Prompt, error) {
 func chat(p texts.Prompt) *messages.Chat {
 	m := &messages.Chat{Messages: make([]*messages.ChatMessage, len(p.Messages))}
 	for i, one := range p.Messages {
-		m.Messages[i] = &messages.ChatMessage{Role: one.Role, Content: one.Content, ToolCallId: one.ToolCallID, Name: one.Name}
+		m.Messages[i] = &messages.ChatMessage{Role: one.Role, Content: one.Content, ToolCallId: one.ToolCallID, Name: one.Name, Reasoning: one.Reasoning}
 		for _, c := range one.ToolCalls {
 			m.Messages[i].ToolCalls = append(m.Messages[i].ToolCalls, &messages.ToolCall{Id: c.ID, Name: c.Name, Arguments: c.Arguments})
 		}
@@ -58,7 +58,7 @@ func chat(p texts.Prompt) *messages.Chat {
 func chatOf(m *messages.Chat) texts.Prompt {
 	p := texts.Prompt{Messages: make([]text.Message, len(m.GetMessages()))}
 	for i, one := range m.GetMessages() {
-		p.Messages[i] = text.Message{Role: one.GetRole(), Content: one.GetContent(), ToolCallID: one.GetToolCallId(), Name: one.GetName()}
+		p.Messages[i] = text.Message{Role: one.GetRole(), Content: one.GetContent(), ToolCallID: one.GetToolCallId(), Name: one.GetName(), Reasoning: one.GetReasoning()}
 		for _, c := range one.GetToolCalls() {
 			p.Messages[i].ToolCalls = append(p.Messages[i].ToolCalls, text.ToolCall{ID: c.GetId(), Name: c.GetName(), Arguments: c.GetArguments()})
 		}
