@@ -13,7 +13,10 @@
 // Attention: neighbouring positions of a sequence share what they read of the cache, up
 // to 16 of them and their query heads. Threads take such spans as they come; long contexts are
 // shared by segments. Where all that a step computes of a sequence is one span, as in decoding, who
-// takes it stores its keys and values first, for nobody else reads them in this step.
+// takes it stores its keys and values first, for nobody else reads them in this step. Layers
+// that slide skip what lies before a span's windows; a query attends to the rest of the tile in
+// which its own begins, so tiles and segments stay where they are. A model with both kinds
+// of attention has a cache group for each, which share the pool by sectors.
 //
 // Tuning: rows and panels of a call, tokens that attend together and the work for which one
 // thread is enough are figures that New can measure (Config.Tune): they say who computes

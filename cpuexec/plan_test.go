@@ -3,6 +3,7 @@ package cpuexec
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,8 +63,8 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			if taken != plan.Total() || e.Memory() != plan {
 				t.Errorf("%s: %d bytes are taken, planned are %d", path, taken, plan.Total())
 			}
-			if g := e.Info().Groups[0]; len(e.Info().Groups) == 1 && (g.Blocks != plan.Blocks || g.Host != cfg.HostBlocks) {
-				t.Errorf("%s: %+v, planned are %d blocks, %d on the host", path, g, plan.Blocks, cfg.HostBlocks)
+			if g := e.Info().Groups; !slices.Equal(g, plan.Cache().Groups) || g[0].Host != cfg.HostBlocks {
+				t.Errorf("%s: %+v, planned are %+v, %d on the host", path, g, plan.Cache().Groups, cfg.HostBlocks)
 			}
 		}
 	}
