@@ -26,8 +26,8 @@ type Memory struct {
 	Sampling int64 // scratch of the samplers
 	Adapters int64 // places for adapters
 
-	groups   [maxGroups]executor.Group
-	pageSize int
+	PageSize int                       // tokens of a block
+	Groups   [maxGroups]executor.Group // one for each kind of attention that the model has; without blocks: there is none
 }
 
 // Total is the sum.
@@ -98,7 +98,7 @@ func (c *Config) plan() (Memory, error) {
 	d := dimsOf(c.Model)
 	l := layoutOf(c, &d)
 	m := Memory{
-		pageSize:   c.PageSize,
+		PageSize:   c.PageSize,
 		BlockBytes: int64(l.allBlocks()),
 		Weights:    weightBytes(c, &d),
 		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + int64(len(l.groups))*lines(pages(c.MaxContext, c.PageSize))),

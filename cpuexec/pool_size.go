@@ -55,13 +55,13 @@ func (m *Memory) sizePool(c *Config, l *layout) error {
 	}
 	m.KV = poolBytes(n, unit)
 	for i := range l.groups {
-		m.groups[i] = executor.Group{Blocks: int(n), Host: c.HostBlocks}
+		m.Groups[i] = executor.Group{Blocks: int(n), Host: c.HostBlocks}
 		if w := l.groups[i].window; w < c.MaxContext {
-			m.groups[i].Window = w
+			m.Groups[i].Window = w
 		}
 		if shared {
-			m.groups[i].PerSector = geometry.PerSector(i)
-			m.groups[i].Blocks *= m.groups[i].PerSector
+			m.Groups[i].PerSector = geometry.PerSector(i)
+			m.Groups[i].Blocks *= m.Groups[i].PerSector
 		}
 	}
 	return nil
@@ -98,8 +98,8 @@ func (c *Config) noBlock(m *Memory, least int64) error {
 
 // Cache is what the executor's Info says of the cache: PageSize, Groups and Sectors.
 func (m Memory) Cache() executor.Info {
-	info := executor.Info{PageSize: m.pageSize, Sectors: m.Sectors}
-	for _, g := range m.groups {
+	info := executor.Info{PageSize: m.PageSize, Sectors: m.Sectors}
+	for _, g := range m.Groups {
 		if g.Blocks > 0 {
 			info.Groups = append(info.Groups, g)
 		}

@@ -126,7 +126,7 @@ func prompt(n int) []int32 {
 func request(i int) engine.Request {
 	r := engine.Request{ID: fmt.Sprintf("r%d", i), PromptIDs: prompt(i), MaxNewTokens: maxNew, IgnoreEOS: i%5 != 0}
 	if i < 4 {
-		r.MaxNewTokens *= 2 // they live to see all versions
+		r.MaxNewTokens *= 4 // they live to see all versions, however fast they are
 	}
 	if i%4 == 1 {
 		r.N = 3
@@ -160,19 +160,7 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 	add(0, 8)
 	await(t, streams[1], 10)
 	resume := pause(t, e)
-	v2 := staged(t, e, "v2", engine.KVKeep)
-	if cfg.NumBlocks == 0 {
-		resume()
-		long := engine.Request{ID: "long", PromptIDs: slices.Repeat(prompt(40), longPrompt/promptLength), N: 3, MaxNewTokens: 8, IgnoreEOS: true, KV: engine.KVKeep}
-		s, err := e.AddRequest(t.Context(), long)
-		if err != nil {
-			t.Fatal(err)
-		}
-		streams = append(append(streams, s), s.Children()...)
-	}
-	if err := v2.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	update(t, e, "v2", engine.KVKeep)
 	resume()
 	await(t, streams[1], 22)
 	resume = pause(t, e)
@@ -194,6 +182,39 @@ func record(t *testing.T, cfg engine.Config) (log, tr string, outs []engine.Outp
 		t.Fatal(err)
 	}
 	return recorded.String(), traced.String(), outs
+}
+
+// recordLong runs long prompts one behind the other, each with forks, while an update comes
+// into force, and gives the log.
+func recordLong(t *testing.T, cfg engine.Config) (log string) {
+	t.Helper()
+	recorded := &file{}
+	cfg.Record, cfg.WeightSets, cfg.Threads, cfg.Seed = recorded, 2, 2, 7
+	e := spawn(t, cfg)
+	resume := pause(t, e)
+	v2 := staged(t, e, "v2", engine.KVKeep)
+	var streams []*engine.Stream
+	for i := range 10 {
+		s, err := e.AddRequest(t.Context(), engine.Request{
+			PromptIDs: append([]int32{int32(3 + i)}, slices.Repeat(prompt(40), longPrompt/promptLength)...), N: 3, MaxNewTokens: 8, IgnoreEOS: true, KV: engine.KVKeep,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(append(streams, s), s.Children()...)
+	}
+	resume()
+	await(t, streams[0], 1)
+	if err := v2.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range streams {
+		s.Wait(t.Context())
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return recorded.String()
 }
 
 // pause pauses, so that nobody ends while weights are sent.
