@@ -2,7 +2,10 @@ package checkpoint
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+
+	"github.com/cbactor/cbactor/model"
 )
 
 // addEOS adds end tokens to those that other files of the model name: a model
@@ -21,7 +24,11 @@ type tokenIDs []int32
 func (t *tokenIDs) UnmarshalJSON(js []byte) error {
 	var one *int32
 	if len(js) > 0 && js[0] == '[' {
-		return json.Unmarshal(js, (*[]int32)(t))
+		err := json.Unmarshal(js, (*[]int32)(t))
+		if err == nil && len(*t) > model.MaxIDs {
+			err = fmt.Errorf("%d token ids, want at most %d", len(*t), model.MaxIDs)
+		}
+		return err
 	}
 	if err := json.Unmarshal(js, &one); err != nil {
 		return err

@@ -53,7 +53,7 @@ func folderMetadata(fsys fs.FS) ([]Entry, error) {
 		if err := json.Compact(&value, all[key]); err != nil {
 			return nil, fmt.Errorf("%w: config.json: %w", ErrFormat, err)
 		}
-		list = append(list, Entry{key, cut(value.String())})
+		list = append(list, Entry{cut(key), cut(value.String())})
 	}
 	return list, nil
 }
@@ -70,7 +70,7 @@ func ggufMetadata(path string, size int64) (_ []Entry, err error) {
 	}
 	list := make([]Entry, 0, len(f.meta))
 	for _, key := range slices.Sorted(maps.Keys(f.meta)) {
-		list = append(list, Entry{key, ggufWords(f.meta[key])})
+		list = append(list, Entry{cut(key), ggufWords(f.meta[key])})
 	}
 	return list, nil
 }

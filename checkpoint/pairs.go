@@ -36,7 +36,10 @@ func (c *Checkpoint) joinPairs() error {
 			continue
 		}
 		if !ok {
-			return fmt.Errorf("%w: tensor %q is stored as %s, and its scales are missing", ErrFormat, name, t.kind)
+			return fmt.Errorf("%w: tensor %.80q is stored as %s, and its scales are missing", ErrFormat, name, t.kind)
+		}
+		if _, twice := c.tensors[base]; twice && base != name {
+			return fmt.Errorf("%w: tensor %.80q is there twice: as it is, and as blocks with scales", ErrFormat, base)
 		}
 		one, err := join(base, t, scales)
 		if err != nil {
@@ -54,7 +57,7 @@ func (c *Checkpoint) joinPairs() error {
 func joinMXFP4(name string, blocks, scales stored) (stored, error) {
 	rank := len(scales.Shape)
 	if rank < 1 || scales.kind != "U8" || !slices.Equal(blocks.Shape, append(slices.Clone(scales.Shape), 16)) {
-		return stored{}, fmt.Errorf("%w: %s is %s %v, and its scales are %s %v, want U8 of [..., n, 16] and [..., n]", ErrFormat, blocks.Name, blocks.kind, blocks.Shape, scales.kind, scales.Shape)
+		return stored{}, fmt.Errorf("%w: %.80q is %s %v, and its scales are %s %v, want U8 of [..., n, 16] and [..., n]", ErrFormat, blocks.Name, blocks.kind, blocks.Shape, scales.kind, scales.Shape)
 	}
 	shape := slices.Clone(scales.Shape)
 	shape[rank-1] *= model.MXFP4.Block()
@@ -66,12 +69,12 @@ func joinMXFP4(name string, blocks, scales stored) (stored, error) {
 // readMXFP4 makes ggml's blocks: a scale, and byte i with numbers i and i+16. What is read
 // has numbers 2i and 2i+1 in byte i.
 func readMXFP4(dst []byte, blocks, scales io.Reader) error {
+	b := make([]byte, 16)
 	for size := model.MXFP4.RowBytes(model.MXFP4.Block()); len(dst) > 0; dst = dst[size:] {
-		var b [16]byte
 		if _, err := io.ReadFull(scales, dst[:1]); err != nil {
 			return err
 		}
-		if _, err := io.ReadFull(blocks, b[:]); err != nil {
+		if _, err := io.ReadFull(blocks, b); err != nil {
 			return err
 		}
 		for i := range 8 {
@@ -87,14 +90,14 @@ func readMXFP4(dst []byte, blocks, scales io.Reader) error {
 func joinFP8(name string, numbers, scales stored) (stored, error) {
 	squares := func(n int) int { return (n + fp8Square - 1) / fp8Square }
 	if len(numbers.Shape) != 2 {
-		return stored{}, fmt.Errorf("%w: %s is %s %v with scales, which only matrices have", model.ErrUnsupported, name, numbers.kind, numbers.Shape)
+		return stored{}, fmt.Errorf("%w: %.80q is %s %v with scales, which only matrices have", model.ErrUnsupported, name, numbers.kind, numbers.Shape)
 	}
 	rows, in := numbers.Shape[0], numbers.Shape[1]
 	if in%fp8Square != 0 {
-		return stored{}, fmt.Errorf("%w: %s has rows of %d, %s needs multiples of %d", model.ErrUnsupported, name, in, numbers.kind, fp8Square)
+		return stored{}, fmt.Errorf("%w: %.80q has rows of %d, %s needs multiples of %d", model.ErrUnsupported, name, in, numbers.kind, fp8Square)
 	}
 	if scales.DType == model.Invalid || !slices.Equal(scales.Shape, []int{squares(rows), squares(in)}) {
-		return stored{}, fmt.Errorf("%w: %s is %s %v, want floats of %v for %s of %v", ErrFormat, scales.Name, scales.kind, scales.Shape, []int{squares(rows), squares(in)}, name, numbers.Shape)
+		return stored{}, fmt.Errorf("%w: %.80q is %s %v, want floats of %v for %s of %v", ErrFormat, scales.Name, scales.kind, scales.Shape, []int{squares(rows), squares(in)}, name, numbers.Shape)
 	}
 	one := stored{Tensor: model.Tensor{Name: name, DType: model.FP8, Shape: numbers.Shape}, kind: numbers.kind}
 	one.read = func(dst []byte) error {

@@ -93,6 +93,7 @@ func TestPairsRefuse(t *testing.T) {
 		"rows of 64":          {[]string{entry("w", "F8_E4M3", "[2,64]", 0, 128), entry("w_scale_inv", "F32", "[1,1]", 128, 132)}, 132, model.ErrUnsupported, "64"},
 		"one scale":           {[]string{entry("w", "F8_E4M3", "[129,128]", 0, 129*128), entry("w_scale_inv", "F32", "[1,1]", 129*128, 129*128+4)}, 129*128 + 4, ErrFormat, "[2 1]"},
 		"a scale that is int": {[]string{entry("w", "F8_E4M3", "[1,128]", 0, 128), entry("w_scale_inv", "I32", "[1,1]", 128, 132)}, 132, ErrFormat, "I32"},
+		"there twice":         {[]string{entry("w", "U8", "[1]", 0, 1), entry("w_blocks", "U8", "[2,16]", 1, 33), entry("w_scales", "U8", "[2]", 33, 35)}, 35, ErrFormat, "there twice"},
 		"a vector":            {[]string{entry("w", "F8_E4M3", "[128]", 0, 128), entry("w_scale_inv", "F32", "[1]", 128, 132)}, 132, model.ErrUnsupported, "[128]"},
 	} {
 		header := "{" + strings.Join(test.entries, ",") + "}"

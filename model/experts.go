@@ -56,7 +56,12 @@ var someDense = setting{
 		}
 		dense := make([]bool, c.Layers)
 		for l := range dense {
-			dense[l] = (l+1)%step != 0 || slices.Contains(only, l)
+			dense[l] = (l+1)%step != 0
+		}
+		for _, l := range only {
+			if l >= 0 && l < c.Layers {
+				dense[l] = true
+			}
 		}
 		if slices.Contains(dense, true) {
 			c.MoE.Dense = dense

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // fields reads a JSON object by field name. The first error is kept, and every
@@ -25,11 +26,14 @@ func newFields(js []byte) *fields {
 // models, and what encodes other things than text, stay outside.
 func (f *fields) enter(name string) {
 	inner := newFields(f.raw[name])
+	if inner.err == nil && inner.raw == nil {
+		inner.fail("%w: it is null, want an object", ErrConfig)
+	}
 	if f.err = inner.err; f.err != nil {
 		f.err = fmt.Errorf("%s: %w", name, f.err)
 		return
 	}
-	for _, name := range []string{"bos_token_id", "eos_token_id", "tie_word_embeddings", "dtype", "torch_dtype", "quantization_config"} {
+	for _, name := range []string{"bos_token_id", "eos_token_id", "tie_word_embeddings", "dtype", "torch_dtype", "quantization_config", "compression_config"} {
 		if raw, ok := f.raw[name]; ok && !inner.has(name) {
 			inner.raw[name] = raw
 		}
@@ -77,6 +81,9 @@ func (f *fields) size(name string, limit int, defaults map[string]int) int {
 	return n
 }
 
+// MaxIDs is how many ids a list of end tokens has at most.
+const MaxIDs = 1024
+
 // ids decodes a token id or a list of them; null and negative ids mean none.
 func (f *fields) ids(name string, def []int32) []int32 {
 	if _, there := f.raw[name]; !there {
@@ -93,8 +100,12 @@ func (f *fields) ids(name string, def []int32) []int32 {
 	}
 	out := list[:0]
 	for _, id := range list {
-		if id >= 0 {
+		if id >= 0 && !slices.Contains(out, id) {
 			out = append(out, id)
+		}
+		if len(out) > MaxIDs {
+			f.fail("%w: %s has more than %d ids", ErrConfig, name, MaxIDs)
+			return nil
 		}
 	}
 	return out

@@ -85,6 +85,10 @@ func TestParseRope(t *testing.T) {
 
 func TestParseConfigRefuses(t *testing.T) {
 	type m = map[string]any
+	tooMany := make([]int, MaxIDs+1)
+	for i := range tooMany {
+		tooMany[i] = i
+	}
 	for _, test := range []struct {
 		changes m
 		kind    error
@@ -138,6 +142,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{m{"bos_token_id": 256}, ErrConfig, "start token"},
 		{m{"eos_token_id": []int{2, 256}}, ErrConfig, "end token"},
 		{m{"eos_token_id": "x"}, ErrConfig, "eos_token_id"},
+		{m{"vocab_size": 1 << 20, "eos_token_id": tooMany}, ErrConfig, "eos_token_id"},
 	} {
 		_, err := ParseConfig(llamaJSON(t, test.changes))
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.says) {
@@ -208,15 +213,41 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+func TestParseConfigRefusesAnEmptyInside(t *testing.T) {
+	_, err := ParseConfig([]byte(`{"model_type":"gemma3","text_config":null,"dtype":"bfloat16"}`))
+	if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "text_config") {
+		t.Error(err)
+	}
+}
+
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte(`{"architectures":["LlamaForCausalLM"],"vocab_size":8,"hidden_size":4,"intermediate_size":4,"num_hidden_layers":1,"num_attention_heads":2}`))
+	f.Add([]byte(`{"model_type":"gemma3","text_config":{"vocab_size":8,"hidden_size":4},"dtype":"bfloat16"}`))
+	made, err := filepath.Glob("../test/testdata/families/made/*/config.json")
+	if err != nil || len(made) == 0 {
+		f.Fatalf("%d configurations: %v", len(made), err)
+	}
+	for _, path := range made {
+		js, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(js)
+	}
 	f.Fuzz(func(t *testing.T, js []byte) {
 		c, err := ParseConfig(js)
 		if err != nil {
 			return
 		}
-		if inv, _ := c.InvFreq(Full); len(inv) != c.RotaryDims()/2 {
-			t.Errorf("%d frequencies for %d dimensions", len(inv), c.RotaryDims())
+		for _, kind := range []Attention{Full, Sliding} {
+			if inv, _ := c.InvFreq(kind); len(inv) != c.RotaryDims()/2 {
+				t.Errorf("%d frequencies for %d dimensions", len(inv), c.RotaryDims())
+			}
+		}
+		if written, err := c.JSON(); err == nil {
+			if _, err := ParseConfig(written); err != nil {
+				t.Errorf("what JSON writes of %s is refused: %v\n%s", js, err, written)
+			}
 		}
 	})
 }

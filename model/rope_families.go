@@ -61,7 +61,11 @@ var partialRotary = setting{
 			f.fail("%w: partial_rotary_factor is %g, want more than 0 and at most 1", ErrConfig, part)
 			return
 		}
-		if n := int(float64(c.HeadDim) * part); n != c.HeadDim {
+		n := int(float64(c.HeadDim) * part)
+		if n < 2 {
+			f.fail("%w: partial_rotary_factor %g leaves nothing to turn of heads of %d", ErrConfig, part, c.HeadDim)
+		}
+		if n != c.HeadDim {
 			c.RotaryDim = n
 		}
 	},

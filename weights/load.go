@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,7 @@ type Source interface {
 // Load reads every tensor of cfg once. All names, shapes and types are checked
 // before memory is taken, for each tensor by itself: a set that has another in its
 // place lets it go. They are rounded up to 64 bytes. What src has beyond cfg is refused
-// unless cfg calls it redundant. Errors wrap ErrMissing, ErrUnknown, ErrShape or
+// unless cfg calls it redundant. Errors wrap ErrMissing, ErrUnknown, ErrShape, ErrTied or
 // ErrRead and name the tensor.
 func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, error) {
 	list, err := match(cfg, src)
@@ -37,7 +38,35 @@ func Load(cfg *model.Config, src Source, epoch uint32, version string) (*Set, er
 		}
 		set.tensors[t.Name] = held{Tensor{Tensor: t, Data: data}, own}
 	}
+	if err := checkTied(cfg, src, set); err != nil {
+		return nil, err
+	}
 	return set, nil
+}
+
+// checkTied makes sure that a head that was written out although it is the embedding is it:
+// the reference computes with one that differs.
+func checkTied(cfg *model.Config, src Source, set *Set) error {
+	const head, embedding = "lm_head.weight", "model.embed_tokens.weight"
+	if !cfg.TiedHead {
+		return nil
+	}
+	all := src.Tensors()
+	i := slices.IndexFunc(all, func(t model.Tensor) bool { return t.Name == head })
+	if i < 0 {
+		return nil
+	}
+	t, own := all[i], set.tensors[embedding]
+	if t.DType == own.DType && slices.Equal(t.Shape, own.Shape) {
+		written := make([]byte, t.Bytes())
+		if err := src.ReadTensor(head, written); err != nil {
+			return fmt.Errorf("%w: %w", ErrRead, err)
+		}
+		if bytes.Equal(written, own.Data) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the file has a %s of its own: tie_word_embeddings must be false", ErrTied, head)
 }
 
 // Size is how many bytes Load takes. Errors are Load's that need no tensor read.

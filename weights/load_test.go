@@ -17,6 +17,7 @@ type fixture struct {
 	tensors map[string]model.Tensor
 	reads   map[string]int
 	fail    string // the tensor that cannot be read
+	untied  bool   // a head that was written out differs from the embedding
 }
 
 var errDisk = errors.New("disk on fire")
@@ -32,6 +33,9 @@ func (m *fixture) ReadTensor(name string, dst []byte) error {
 		return fmt.Errorf("%s: %d bytes wanted, has %d", name, len(dst), t.Bytes())
 	}
 	m.reads[name]++
+	if name == "lm_head.weight" && !m.untied {
+		name = "model.embed_tokens.weight"
+	}
 	copy(dst, bytes.Repeat([]byte{fill(name)}, len(dst)))
 	return nil
 }
@@ -106,6 +110,12 @@ func TestLoadRefuses(t *testing.T) {
 		{"transposed", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{64, 32}} }, ErrShape, name},
 		{"another rank", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, DType: model.F32, Shape: []int{32 * 64}} }, ErrShape, name},
 		{"unreadable type", func(m *fixture) { m.tensors[name] = model.Tensor{Name: name, Shape: []int{32, 64}} }, ErrRead, name},
+		{"a head of its own", func(m *fixture) {
+			m.tensors["lm_head.weight"], m.untied = model.Tensor{Name: "lm_head.weight", DType: model.F32, Shape: []int{8, 64}}, true
+		}, ErrTied, "tie_word_embeddings"},
+		{"a head of another type", func(m *fixture) {
+			m.tensors["lm_head.weight"] = model.Tensor{Name: "lm_head.weight", DType: model.F16, Shape: []int{8, 64}}
+		}, ErrTied, "tie_word_embeddings"},
 		{"unreadable bytes", func(m *fixture) { m.fail = name }, errDisk, name},
 	} {
 		src := source(tinyConfig(), model.F32)
