@@ -12,6 +12,7 @@
 set -eu
 size=$1
 compared='Reference|Golden' # tests that compare with what references compute
+families='TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes' # of them, those of many models
 times=""
 
 # part NAME COMMAND...
@@ -75,8 +76,14 @@ raced() {
 	go test -race -timeout 20m "$@" ./test ./engine/... ./...
 }
 
+# raced_whole runs all of them, of models of all families one that shares work in every way.
+raced_whole() {
+	raced -skip "$families"
+	go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
+}
+
 goldens() { # the comparisons, in words
-	go test -count=1 -v -run "$compared" ./blockmgr ./model ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
+	go test -count=1 -v -run "$compared" "$@" ./blockmgr ./model ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
 		{ cat test-goldens.log; rm test-goldens.log; return 1; }
 	grep -E 'golden:|^ok ' test-goldens.log
 	rm test-goldens.log
@@ -96,8 +103,8 @@ full)
 	part "assets" make --no-print-directory assets
 	part "Python of the example" ./test/python.sh
 	export CBACTOR_REQUIRE_ASSETS=1
-	part "tests, race detector on" raced
-	part "goldens" goldens
+	part "tests, race detector on" raced_whole
+	part "goldens" goldens -skip "$families"
 	part "families" make --no-print-directory test-families
 	part "tokenizers" make --no-print-directory test-tokenizers
 	part "templates" make --no-print-directory test-templates
