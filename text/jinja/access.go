@@ -21,6 +21,7 @@ func (r *rendering) attribute(v Value, name string) Value {
 
 // field is an attribute in Python's own sense; false: there is none.
 func (r *rendering) field(v Value, name string) (Value, bool) {
+	r.scan(len(name))
 	if mutators[typeName(v)][name] || strings.HasPrefix(name, "__") && dunder(name) {
 		return &undefined{object: v, name: Text{s: name}, unsafe: true}, true
 	}
@@ -43,7 +44,7 @@ func (r *rendering) field(v Value, name string) (Value, bool) {
 	case *loop:
 		return x.field(r, name)
 	case *macro:
-		return x.field(name)
+		return x.field(r, name)
 	case *blocks:
 		return x.field(name)
 	case *instance:
@@ -77,12 +78,14 @@ func missing(r *rendering, v, key Value) Value {
 	if u, ok := v.(*undefined); ok {
 		u.fail(r)
 	}
+	r.count(undefinedSize)
 	return &undefined{object: v, name: key}
 }
 
 // item is v[key] as jinja2's sandbox gives it: an item, else the attribute of that
 // name, else undefined.
 func (r *rendering) item(v, key Value) Value {
+	r.spend(1)
 	if s, ok := key.(*slice); ok {
 		if x, ok := r.sliced(v, s); ok {
 			return x
@@ -116,10 +119,7 @@ func (r *rendering) element(v, key Value) (Value, bool) {
 	if !ok {
 		return nil, false
 	}
-	n, ok := length(v)
-	if _, isText := v.(Text); isText {
-		r.scan(len(v.(Text).s))
-	}
+	n, ok := r.length(v)
 	if !ok {
 		return nil, false
 	}
@@ -141,10 +141,8 @@ func (r *rendering) elementAt(v Value, i int) (Value, bool) {
 	case *span:
 		return v.at(i), true
 	case Text:
-		if offsets := v.offsets(); offsets != nil {
-			return v.slice(offsets[i], offsets[i+1]), true
-		}
-		return v.slice(i, i+1), true
+		at := skip(v.s, 0, i)
+		return v.slice(at, skip(v.s, at, 1)), true
 	}
 	return nil, false
 }

@@ -146,7 +146,7 @@ type (
 // callArgs are the arguments of a call, a filter or a test.
 type callArgs struct {
 	pos      []expr
-	names    []string // of kw
+	names    []Text // of kw
 	kw       []expr
 	star     expr // *x; nil: none
 	starstar expr // **x

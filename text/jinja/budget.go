@@ -74,9 +74,14 @@ func (b *budget) scan(n int) { b.spend(1 + n/64) }
 
 // take counts n bytes that are about to be made.
 func (b *budget) take(n int) {
+	b.count(n)
+	b.scan(n)
+}
+
+// count is take without the steps for looking at them.
+func (b *budget) count(n int) {
 	b.room(n)
 	b.bytes -= int64(n)
-	b.scan(n)
 }
 
 // room fails if n bytes more would be too many.

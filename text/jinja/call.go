@@ -1,9 +1,6 @@
 package jinja
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // callable is a value that can be called.
 type callable interface {
@@ -13,20 +10,8 @@ type callable interface {
 // arguments are the values of a call.
 type arguments struct {
 	pos   []Value
-	names []string // of kw
+	names []Text // of kw
 	kw    []Value
-}
-
-// takeNamed takes a keyword argument out of a; false: there is none of that name.
-func (a *arguments) takeNamed(name string) (Value, bool) {
-	i := slices.Index(a.names, name)
-	if i < 0 {
-		return nil, false
-	}
-	v := a.kw[i]
-	a.names = slices.Delete(slices.Clone(a.names), i, i+1)
-	a.kw = slices.Delete(slices.Clone(a.kw), i, i+1)
-	return v, true
 }
 
 // call calls a value.
@@ -76,17 +61,18 @@ type bound struct {
 	name  string  // of the function
 	vals  []Value // absent{}: not given
 	rest  []Value // of *
-	names []string
+	names []Text
 	kw    []Value // of **
 }
 
 // absent stands for an argument that was not given.
 type absent struct{}
 
-func (a arguments) bind(name string, s signature) bound {
-	b := bound{name: name, vals: make([]Value, len(s.params)), names: a.names, kw: a.kw}
+func (r *rendering) bind(a arguments, name string, s signature) bound {
+	b := bound{name: name, vals: make([]Value, len(s.params))}
+	named := r.keywords(a.names, a.kw)
 	for i, p := range s.params {
-		v, ok := a.takeNamed(p)
+		v, ok := named.take(p)
 		switch {
 		case i < len(a.pos) && ok:
 			throw("TypeError", "%s() got multiple values for argument '%s'", name, p)
@@ -105,9 +91,9 @@ func (a arguments) bind(name string, s signature) bound {
 		}
 		b.rest = a.pos[len(s.params):]
 	}
-	b.names, b.kw = a.names, a.kw
-	if len(a.names) > 0 && !s.starstar {
-		throw("TypeError", "%s() got an unexpected keyword argument '%s'", name, a.names[0])
+	b.names, b.kw = named.left()
+	if len(b.names) > 0 && !s.starstar {
+		throw("TypeError", "%s() got an unexpected keyword argument '%s'", name, b.names[0].s)
 	}
 	return b
 }
@@ -173,7 +159,9 @@ type function struct {
 	run func(r *rendering, a bound) Value
 }
 
-func (f *function) call(r *rendering, a arguments) Value { return f.run(r, a.bind("function", f.sig)) }
+func (f *function) call(r *rendering, a arguments) Value {
+	return f.run(r, r.bind(a, "function", f.sig))
+}
 
 // methods are those of a type, by name.
 type methods map[string]*methodCode
@@ -199,5 +187,5 @@ func methodOf(m methods, self Value, name string) (Value, bool) {
 }
 
 func (m *method) call(r *rendering, a arguments) Value {
-	return m.code.run(r, m.self, a.bind(m.name, m.code.sig))
+	return m.code.run(r, m.self, r.bind(a, m.name, m.code.sig))
 }

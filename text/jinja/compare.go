@@ -67,6 +67,7 @@ func (r *rendering) equalDicts(a, b *Dict) bool {
 	r.enter()
 	defer func() { r.depth-- }()
 	for i, h := range a.hashes {
+		r.scanHash(h)
 		v, ok := b.find(h)
 		if !ok || !r.equal(a.values[i], v) {
 			return false
@@ -198,7 +199,7 @@ func (r *rendering) contains(all, v Value) bool {
 	case *namespace, *macro, *blocks, *instance:
 		throw("TypeError", "argument of type '%s' is not iterable", typeName(all))
 	}
-	if _, ok := length(all); !ok {
+	if _, ok := itemCount(all); !ok {
 		if _, ok := all.(*generator); !ok {
 			throw("TypeError", "argument of type '%s' is not iterable", typeName(all))
 		}

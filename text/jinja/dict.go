@@ -74,6 +74,7 @@ func (r *rendering) clone(d *Dict) *Dict {
 	c := NewDict()
 	r.takeTimes(d.Len(), valueSize*4)
 	for i, k := range d.keys {
+		r.scanHash(d.hashes[i])
 		c.set(k, d.hashes[i], d.values[i])
 	}
 	return c
@@ -106,6 +107,7 @@ func (r *rendering) hash(v Value) any {
 		}
 		return v
 	case Text:
+		r.scan(len(v.s))
 		return v.s
 	case *tuple:
 		return r.hashTuple(v)
@@ -123,9 +125,25 @@ func (r *rendering) hashTuple(t *tuple) any {
 	var b strings.Builder
 	for _, x := range t.items {
 		h := r.hash(x)
+		r.take(2*hashLen(h) + 2*valueSize)
 		text := fmt.Sprintf("%T %v", h, h)
-		r.take(len(text))
 		fmt.Fprintf(&b, "%d:%s", len(text), text)
 	}
 	return tupleHash(b.String())
 }
+
+// hashLen is how many bytes there are to look at in a hash.
+func hashLen(hash any) int {
+	switch h := hash.(type) {
+	case string:
+		return len(h)
+	case bigHash:
+		return len(h)
+	case tupleHash:
+		return len(h)
+	}
+	return 0
+}
+
+// scanHash takes the steps for looking a hash up.
+func (r *rendering) scanHash(hash any) { r.scan(hashLen(hash)) }

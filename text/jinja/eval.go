@@ -1,5 +1,7 @@
 package jinja
 
+import "slices"
+
 // eval is the value of an expression.
 func (r *rendering) eval(x expr, s *scope) Value {
 	r.spend(1)
@@ -172,13 +174,14 @@ func (r *rendering) arguments(args callArgs, s *scope) arguments {
 	if !ok {
 		throw("TypeError", "argument after ** must be a mapping")
 	}
-	a.names = append([]string{}, a.names...)
+	r.takeTimes(d.Len()+len(a.names), namedSize)
+	a.names, a.kw = slices.Clip(a.names), slices.Clip(a.kw)
 	for i, k := range d.keys {
 		name, ok := k.(Text)
 		if !ok {
 			throw("TypeError", "keywords must be strings")
 		}
-		a.names, a.kw = append(a.names, name.s), append(a.kw, d.values[i])
+		a.names, a.kw = append(a.names, name), append(a.kw, d.values[i])
 	}
 	return a
 }
@@ -194,7 +197,7 @@ func (r *rendering) filter(name string, v Value, a arguments) Value {
 	if f == nil {
 		throw("TemplateRuntimeError", "No filter named '%s' found.", name)
 	}
-	return f.run(r, v, a.bind(name, f.sig))
+	return f.run(r, v, r.bind(a, name, f.sig))
 }
 
 // applyTest is x is test.
@@ -209,5 +212,5 @@ func (r *rendering) test(name string, v Value, a arguments) bool {
 	if t == nil {
 		throw("TemplateRuntimeError", "No test named '%s' found.", name)
 	}
-	return r.truth(t.run(r, v, a.bind(name, t.sig)))
+	return r.truth(t.run(r, v, r.bind(a, name, t.sig)))
 }

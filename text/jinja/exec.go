@@ -44,6 +44,7 @@ func (r *rendering) statement(st stmt, s *scope) signal {
 	case *continueStmt:
 		return continued
 	case *macroStmt:
+		r.count(macroSize)
 		s.set(st.name, &macro{code: st.code, scope: s, escapes: r.escapes})
 	default:
 		return r.block(st, s)
@@ -138,6 +139,7 @@ func (r *rendering) filtered(f *filterExpr, text Text, s *scope) Value {
 func (r *rendering) assign(target expr, v Value, s *scope) {
 	switch t := target.(type) {
 	case *nameExpr:
+		r.count(nameSize)
 		s.set(t.name, v)
 	case *nsRef:
 		ns, ok := r.lookup(t.name, s).(*namespace)

@@ -3,7 +3,7 @@ package jinja
 // listFilters are filters of lists and of what can be iterated.
 func listFilters() methods {
 	size := &methodCode{sig(""), func(r *rendering, v Value, _ bound) Value {
-		n, ok := length(v)
+		n, ok := r.length(v)
 		if u, isUndefined := v.(*undefined); isUndefined && u.unsafe {
 			u.fail(r)
 		}

@@ -49,6 +49,7 @@ func (r *rendering) toInt(v Value, a bound) Value {
 	r.refuseUndefined(v)
 	switch v := v.(type) {
 	case Text:
+		r.scan(len(v.s))
 		if n, ok := parseInt(v.s, a.number(r, 1, 10)); ok {
 			return n
 		}
@@ -102,12 +103,13 @@ func (r *rendering) toFloat(v Value) (float64, bool) {
 	if !ok {
 		return float(v)
 	}
+	r.scan(len(t.s))
 	s := strings.TrimFunc(t.s, isSpace)
-	lower := strings.ToLower(strings.TrimLeft(s, "+-"))
-	if strings.HasPrefix(lower, "0x") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") || strings.HasPrefix(lower, "_") {
+	if len(s) > 2*maxDigits {
 		return 0, false
 	}
-	if len(s) > 2*maxDigits {
+	lower := strings.ToLower(strings.TrimLeft(s, "+-"))
+	if strings.HasPrefix(lower, "0x") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") || strings.HasPrefix(lower, "_") {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)

@@ -37,6 +37,7 @@ func orderFilters() methods {
 func (r *rendering) keyOf(attribute, missing Value, caseSensitive bool) func(Value) Value {
 	get := r.getter(attribute, missing)
 	return func(v Value) Value {
+		r.spend(1)
 		v = get(v)
 		if t, ok := v.(Text); ok && !caseSensitive {
 			return r.changeCase(t, caseChanges["lower"])
@@ -45,12 +46,17 @@ func (r *rendering) keyOf(attribute, missing Value, caseSensitive bool) func(Val
 	}
 }
 
+// keySize is what one of the attributes to sort by counts as, in bytes: its name, and
+// the functions that read it.
+const keySize = 256
+
 // sortKey is keyOf for any number of attributes with commas between them.
 func (r *rendering) sortKey(attribute Value, caseSensitive bool) func(Value) Value {
 	attributes := []Value{attribute}
 	if t, ok := attribute.(Text); ok {
+		r.takeTimes(strings.Count(t.s, ",")+1, keySize)
 		attributes = nil
-		for _, name := range strings.Split(t.s, ",") {
+		for name := range strings.SplitSeq(t.s, ",") {
 			attributes = append(attributes, Text{s: name})
 		}
 	}
@@ -59,6 +65,7 @@ func (r *rendering) sortKey(attribute Value, caseSensitive bool) func(Value) Val
 		gets[i] = r.keyOf(a, absent{}, caseSensitive)
 	}
 	return func(v Value) Value {
+		r.takeTimes(len(gets), valueSize)
 		key := &tuple{items: make([]Value, len(gets))}
 		for i, get := range gets {
 			key.items[i] = get(v)

@@ -56,7 +56,9 @@ func (r *rendering) getter(attribute, missing Value) func(Value) Value {
 	switch a := attribute.(type) {
 	case nil:
 	case Text:
-		for _, p := range strings.Split(a.s, ".") {
+		r.takeTimes(strings.Count(a.s, ".")+1, textSize+2*valueSize)
+		r.scan(len(a.s))
+		for p := range strings.SplitSeq(a.s, ".") {
 			if n, err := strconv.ParseInt(p, 10, 64); err == nil && strings.Trim(p, "0123456789") == "" {
 				parts = append(parts, n)
 			} else {
@@ -90,18 +92,18 @@ func (r *rendering) mapped(items []Value, f func(Value) Value) []Value {
 
 // mapping is what the arguments of map say: an attribute, or a filter.
 func (r *rendering) mapping(a bound) func(Value) Value {
-	call := arguments{pos: a.rest, names: a.names, kw: a.kw}
 	if len(a.rest) == 0 {
-		attribute, ok := call.takeNamed("attribute")
+		named := r.keywords(a.names, a.kw)
+		attribute, ok := named.take("attribute")
 		if !ok {
 			throw("FilterArgumentError", "map requires a filter argument")
 		}
-		missing, ok := call.takeNamed("default")
+		missing, ok := named.take("default")
 		if !ok {
 			missing = absent{}
 		}
-		if len(call.names) > 0 {
-			throw("FilterArgumentError", "Unexpected keyword argument '%s'", call.names[0])
+		if names, _ := named.left(); len(names) > 0 {
+			throw("FilterArgumentError", "Unexpected keyword argument '%s'", names[0].s)
 		}
 		return r.getter(attribute, missing)
 	}
@@ -109,7 +111,7 @@ func (r *rendering) mapping(a bound) func(Value) Value {
 	if why, ok := refused[name]; ok {
 		throwUnsupported("the filter '%s': %s", name, why)
 	}
-	call.pos = a.rest[1:]
+	call := arguments{pos: a.rest[1:], names: a.names, kw: a.kw}
 	return func(v Value) Value { return r.filter(name, v, call) }
 }
 

@@ -38,17 +38,13 @@ func textFilters() methods {
 			return r.joinFilter(v, a)
 		}},
 		"center": {sig("width?"), func(r *rendering, v Value, a bound) Value {
-			return r.pad(r.soft(v), a.number(r, 0, 80), ' ', '^')
+			return r.pad(r.soft(v), a.number(r, 0, 80), Text{s: " "}, '^')
 		}},
 		"format": {sig("* **"), func(r *rendering, v Value, a bound) Value {
 			return r.formatFilter(r.soft(v), a)
 		}},
 		"wordcount": {sig(""), func(r *rendering, v Value, _ bound) Value {
-			s := r.str(v).s
-			r.scan(len(s))
-			return int64(len(strings.FieldsFunc(s, func(c rune) bool {
-				return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c)
-			})))
+			return wordCount(r.seen(v))
 		}},
 		"truncate": {sig("length? killwords? end? leeway?"), func(r *rendering, v Value, a bound) Value {
 			return r.truncate(v, a)
@@ -57,6 +53,18 @@ func textFilters() methods {
 			return r.wordWrap(v, a)
 		}},
 	}
+}
+
+// wordCount is how many runs of letters, numbers and underscores there are.
+func wordCount(s string) int64 {
+	n, inWord := int64(0), false
+	for _, c := range s {
+		was := inWord
+		if inWord = c == '_' || unicode.IsLetter(c) || unicode.IsNumber(c); inWord && !was {
+			n++
+		}
+	}
+	return n
 }
 
 func caseFilters() methods {
@@ -100,6 +108,7 @@ func (r *rendering) joinFilter(v Value, a bound) Value {
 		items = r.mapped(items, r.getter(a.vals[1], absent{}))
 	}
 	separator := r.soft(a.get(0, Text{}))
+	r.takeTimes(len(items), textSize)
 	parts := make([]Text, len(items))
 	safe := separator.safe
 	for i, x := range items {
@@ -125,7 +134,7 @@ func (r *rendering) formatFilter(t Text, a bound) Value {
 	case len(a.names) > 0:
 		d := NewDict()
 		for i, n := range a.names {
-			r.put(d, Text{s: n}, a.kw[i])
+			r.put(d, n, a.kw[i])
 		}
 		return r.percent(t, d)
 	}
@@ -139,15 +148,16 @@ func (r *rendering) truncate(v Value, a bound) Value {
 		throw("TypeError", "object of type '%s' cannot be truncated", typeName(v))
 	}
 	size, end, leeway := a.number(r, 0, 255), a.textOr(r, 2, "..."), a.number(r, 3, 5)
+	endSize := r.runes(end)
 	switch {
-	case size < end.runes():
-		throw("AssertionError", "expected length >= %d, got %d", end.runes(), size)
+	case size < endSize:
+		throw("AssertionError", "expected length >= %d, got %d", endSize, size)
 	case leeway < 0:
 		throw("AssertionError", "expected leeway >= 0, got %d", leeway)
-	case t.runes() <= size+leeway:
+	case r.runes(t) <= size+leeway:
 		return t
 	}
-	part := r.slicedText(t, &slice{stop: int64(size - end.runes())})
+	part := r.slicedText(t, &slice{stop: int64(size - endSize)})
 	if !a.flag(r, 1, false) {
 		if i := strings.LastIndexByte(part.s, ' '); i >= 0 {
 			part = part.slice(0, i)

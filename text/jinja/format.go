@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,7 +8,8 @@ import (
 // formatter runs str.format.
 type formatter struct {
 	run    *rendering
-	args   bound
+	args   []Value
+	named  keywords
 	next   int  // the field that {} is
 	manual bool // fields have numbers
 	auto   bool // fields have none
@@ -17,7 +17,7 @@ type formatter struct {
 
 // format is t.format(…): fields in braces are replaced by arguments.
 func (r *rendering) format(t Text, a bound) Value {
-	f := &formatter{run: r, args: a}
+	f := &formatter{run: r, args: a.rest, named: r.keywords(a.names, a.kw)}
 	return f.fill(t, 2)
 }
 
@@ -73,6 +73,7 @@ func fieldEnd(s string, at int) int {
 
 // field is what name!conversion:specification stands for.
 func (f *formatter) field(t Text, depth int) Text {
+	f.run.scan(len(t.s))
 	name, _, specified := strings.Cut(t.s, ":")
 	at := len(name) + 1
 	name, conversion, converts := strings.Cut(name, "!")
@@ -88,7 +89,7 @@ func (f *formatter) field(t Text, depth int) Text {
 		}
 	}
 	if specified && at < len(t.s) {
-		return parseSpec(f.fill(t.slice(at, len(t.s)), depth-1).s).apply(f.run, v)
+		return parseSpec(f.fill(t.slice(at, len(t.s)), depth-1)).apply(f.run, v)
 	}
 	return f.run.soft(v)
 }
@@ -137,16 +138,16 @@ func (f *formatter) argument(name string) Value {
 	case err == nil:
 		f.manual = true
 	default:
-		if i := slices.Index(f.args.names, name); i >= 0 {
-			return f.args.kw[i]
+		if v, ok := f.named.find(name); ok {
+			return v
 		}
 		throw("KeyError", "'%s'", name)
 	}
 	if f.auto && f.manual {
 		throw("ValueError", "cannot switch from manual field specification to automatic field numbering")
 	}
-	if n < 0 || n >= len(f.args.rest) {
+	if n < 0 || n >= len(f.args) {
 		throw("IndexError", "Replacement index %d out of range for positional args tuple", n)
 	}
-	return f.args.rest[n]
+	return f.args[n]
 }

@@ -11,7 +11,7 @@ import (
 // formatSpec is how a value is to be written, of Python's format specification
 // mini-language or of a % format.
 type formatSpec struct {
-	fill      rune
+	fill      Text
 	align     byte // <, >, ^ or =; 0: as the type has it
 	sign      byte // +, a space, or 0: only a minus
 	alternate bool
@@ -23,12 +23,12 @@ type formatSpec struct {
 }
 
 // parseSpec reads [[fill]align][sign][#][0][width][,_][.precision][type].
-func parseSpec(s string) formatSpec {
-	spec := formatSpec{fill: ' ', precision: -1}
-	whole := s
+func parseSpec(t Text) formatSpec {
+	spec := formatSpec{fill: Text{s: " "}, precision: -1}
+	s := t.s
 	isAlign := func(i int) bool { return i < len(s) && strings.IndexByte("<>^=", s[i]) >= 0 }
-	if first, n := utf8.DecodeRuneInString(s); s != "" && isAlign(n) {
-		spec.fill, spec.align = first, s[n]
+	if n := runeLen(s); s != "" && isAlign(n) {
+		spec.fill, spec.align = t.slice(0, n), s[n]
 		s = s[n+1:]
 	} else if isAlign(0) {
 		spec.align = s[0]
@@ -48,7 +48,7 @@ func parseSpec(s string) formatSpec {
 	}
 	spec.alternate = take("#") != 0
 	if spec.zero = take("0") != 0; spec.zero && spec.align == 0 {
-		spec.fill, spec.align = '0', '='
+		spec.fill, spec.align = Text{s: "0"}, '='
 	}
 	spec.width = takeNumber(&s, 0)
 	spec.grouping = take(",_")
@@ -59,7 +59,7 @@ func parseSpec(s string) formatSpec {
 	}
 	spec.verb = take("bcdeEfFgGnosxX%")
 	if s != "" {
-		throw("ValueError", "Invalid format specifier '%s'", whole)
+		throw("ValueError", "Invalid format specifier '%s'", t.s)
 	}
 	if spec.verb == 'n' {
 		throwUnsupported("the format 'n', of a locale")
@@ -118,7 +118,7 @@ func (spec formatSpec) text(r *rendering, t Text) Text {
 
 // centered pads; the surplus of a text in the middle goes to its right.
 func (spec formatSpec) centered(r *rendering, t Text, align byte) Text {
-	n := spec.width - t.runes()
+	n := spec.width - r.runes(t)
 	left := map[byte]int{'<': 0, '>': n, '^': n / 2}[align]
 	b := builder{run: r}
 	b.fill(spec.fill, left)
@@ -233,7 +233,7 @@ func (spec formatSpec) number(r *rendering, negative bool, prefix, digits, rest 
 		prefix = string(rune(spec.sign)) + prefix
 	}
 	if spec.grouping != 0 {
-		if spec.align == '=' && spec.fill == '0' {
+		if spec.align == '=' && spec.fill.s == "0" {
 			throwUnsupported("a format with zeros and groups of digits")
 		}
 		digits = grouped(digits, spec.grouping, spec.verb)

@@ -71,7 +71,7 @@ func (r *rendering) dictOf(a bound) Value {
 		}
 	}
 	for i, n := range a.names {
-		r.put(d, Text{s: n}, a.kw[i])
+		r.put(d, n, a.kw[i])
 	}
 	return d
 }

@@ -57,13 +57,25 @@ func htmlFilters() methods {
 // stripTags takes tags and comments out, and makes all white space single spaces. All
 // of the result counts as foreign if any of the text does.
 func (r *rendering) stripTags(t Text) Text {
-	r.take(len(t.s))
+	r.takeTimes(len(t.s), 2)
 	s := cutOut(cutOut(t.s, "<!--", "-->"), "<", ">")
-	s = html.UnescapeString(strings.Join(strings.FieldsFunc(s, isSpace), " "))
+	s = html.UnescapeString(singleSpaces(s))
 	if len(t.foreign) > 0 {
 		return Foreign(s)
 	}
 	return Text{s: s}
+}
+
+// singleSpaces is s with a space for all white space between words, and none around.
+func singleSpaces(s string) string {
+	var b strings.Builder
+	fields(s, -1, func(from, to int) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s[from:to])
+	})
+	return b.String()
 }
 
 // cutOut is s without all that begins and ends so.

@@ -58,16 +58,11 @@ func (r *rendering) spanItems(s *span) []Value {
 // characters are the code points of a text as texts.
 func (r *rendering) characters(t Text) []Value {
 	r.takeTimes(len(t.s), 4*valueSize)
-	var list []Value
-	offsets := t.offsets()
-	if offsets == nil {
-		for i := range len(t.s) {
-			list = append(list, t.slice(i, i+1))
-		}
-		return list
-	}
-	for i := range len(offsets) - 1 {
-		list = append(list, t.slice(offsets[i], offsets[i+1]))
+	list := make([]Value, 0, r.runes(t))
+	for i := 0; i < len(t.s); {
+		end := skip(t.s, i, 1)
+		list = append(list, t.slice(i, end))
+		i = end
 	}
 	return list
 }

@@ -106,6 +106,7 @@ func methodsOfLoops() methods {
 		"changed": {sig("*"), func(r *rendering, self Value, a bound) Value {
 			l := self.(*loop)
 			same := l.changed != nil && r.equalItems(l.changed, a.rest)
+			r.takeTimes(len(a.rest), valueSize)
 			l.changed = append([]Value{}, a.rest...)
 			return !same
 		}},
@@ -117,6 +118,6 @@ func (l *loop) call(r *rendering, a arguments) Value {
 	if !l.code.recursive {
 		throw("TypeError", "The loop must have the 'recursive' marker to be called recursively.")
 	}
-	over := a.bind("loop", sig("iterable")).vals[0]
+	over := r.bind(a, "loop", sig("iterable")).vals[0]
 	return r.captured(func() { r.loopOver(l.code, over, l.scope, l.depth+1) })
 }

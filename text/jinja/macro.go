@@ -1,5 +1,7 @@
 package jinja
 
+import "slices"
+
 // macro is a macro, or the caller of a call block, as a value.
 type macro struct {
 	code    *macroCode
@@ -7,12 +9,16 @@ type macro struct {
 	escapes bool
 }
 
+// macroSize is what one counts as with the scope that it keeps, in bytes.
+const macroSize = 512
+
 // field is an attribute of the macro.
-func (m *macro) field(name string) (Value, bool) {
+func (m *macro) field(r *rendering, name string) (Value, bool) {
 	switch name {
 	case "name":
 		return Text{s: m.code.name}, true
 	case "arguments":
+		r.takeTimes(len(m.code.params), textSize+valueSize)
 		t := &tuple{}
 		for _, p := range m.code.params {
 			t.items = append(t.items, Text{s: p})
@@ -43,8 +49,10 @@ func (m *macro) call(r *rendering, a arguments) Value {
 func (m *macro) bind(r *rendering, a arguments, s *scope) {
 	code := m.code
 	given := min(len(a.pos), len(code.params))
+	named := r.keywords(a.names, a.kw)
+	r.takeTimes(len(code.params), nameSize)
 	for i, p := range code.params {
-		switch v, ok := a.takeNamed(p); {
+		switch v, ok := named.take(p); {
 		case i < given:
 			if ok {
 				throw("TypeError", "macro '%s' got multiple values for argument '%s'", code.name, p)
@@ -55,16 +63,18 @@ func (m *macro) bind(r *rendering, a arguments, s *scope) {
 		case i >= len(code.params)-len(code.defaults):
 			s.set(p, r.eval(code.defaults[i-len(code.params)+len(code.defaults)], s))
 		default:
+			r.count(undefinedSize)
 			s.set(p, &undefined{message: "parameter '" + p + "' was not provided"})
 		}
 	}
 	if code.caller {
-		caller, ok := a.takeNamed("caller")
+		caller, ok := named.take("caller")
 		if !ok || caller == nil {
 			caller = &undefined{message: "No caller defined"}
 		}
 		s.set("caller", caller)
 	}
+	a.names, a.kw = named.left()
 	m.bindRest(r, a, given, s)
 }
 
@@ -74,11 +84,11 @@ func (m *macro) bindRest(r *rendering, a arguments, given int, s *scope) {
 	if code.kwargs {
 		d := NewDict()
 		for i, n := range a.names {
-			r.put(d, Text{s: n}, a.kw[i])
+			r.put(d, n, a.kw[i])
 		}
 		s.set("kwargs", d)
 	} else if len(a.names) > 0 {
-		throw("TypeError", "macro '%s' takes no keyword argument '%s'", code.name, a.names[0])
+		throw("TypeError", "macro '%s' takes no keyword argument '%s'", code.name, a.names[0].s)
 	}
 	if code.varargs {
 		s.set("varargs", &tuple{items: a.pos[given:]})
@@ -91,7 +101,8 @@ func (m *macro) bindRest(r *rendering, a arguments, given int, s *scope) {
 func (r *rendering) callWith(b *callBlock, s *scope) Value {
 	fn := r.eval(b.call.fn, s)
 	a := r.arguments(b.call.args, s)
-	a.names = append(a.names, "caller")
+	r.count(macroSize)
+	a.names = append(slices.Clip(a.names), Text{s: "caller"}) // they are the tree's
 	a.kw = append(a.kw, &macro{code: b.code, scope: s, escapes: r.escapes})
 	return r.call(fn, a)
 }

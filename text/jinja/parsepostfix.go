@@ -1,5 +1,7 @@
 package jinja
 
+import "strings"
+
 // postfix reads the attributes, subscripts and calls behind an expression.
 func (p *parser) postfix(x expr) expr {
 	for {
@@ -100,11 +102,11 @@ func (p *parser) filter(x expr) expr {
 }
 
 func (p *parser) dotted() string {
-	name := p.expectName()
+	parts := []string{p.expectName()}
 	for p.skipOperator(".") {
-		name += "." + p.expectName()
+		parts = append(parts, p.expectName())
 	}
-	return name
+	return strings.Join(parts, ".")
 }
 
 func (p *parser) test(x expr) expr {
@@ -165,7 +167,7 @@ func (p *parser) arguments() callArgs {
 			a.starstar = p.expression()
 		case p.current().kind == kName && p.look().is("="):
 			allow(a.starstar == nil)
-			a.names = append(a.names, p.next().text)
+			a.names = append(a.names, Text{s: p.next().text})
 			p.next()
 			a.kw = append(a.kw, p.expression())
 		default:

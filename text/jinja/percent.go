@@ -56,7 +56,7 @@ func (p *percenter) peek() byte {
 
 // conversion is what one of them, behind its %, stands for.
 func (p *percenter) conversion() Text {
-	spec := formatSpec{fill: ' ', precision: -1, align: '>'}
+	spec := formatSpec{fill: Text{s: " "}, precision: -1, align: '>'}
 	var named Value = absent{}
 	if p.peek() == '(' {
 		named = p.name()
@@ -91,6 +91,7 @@ func (p *percenter) name() Value {
 		throw("ValueError", "incomplete format key")
 	}
 	name := p.format.s[p.at+1 : p.at+end]
+	p.run.scan(len(name))
 	p.at += end + 1
 	if p.names == nil {
 		throw("TypeError", "format requires a mapping")
@@ -156,7 +157,7 @@ func (p *percenter) write(spec formatSpec, verb byte, v Value) Text {
 		}
 		throwUnsupported("the conversion %%a of what is not ASCII")
 	case 'c':
-		if t, ok := v.(Text); ok && t.runes() == 1 {
+		if t, ok := v.(Text); ok && t.s != "" && runeLen(t.s) == len(t.s) {
 			return spec.text(p.run, t)
 		}
 	}
@@ -165,7 +166,7 @@ func (p *percenter) write(spec formatSpec, verb byte, v Value) Text {
 		throw("TypeError", "%%%c format: a real number is required, not %s", verb, typeName(v))
 	}
 	if spec.zero && spec.align == '>' {
-		spec.fill, spec.align = '0', '='
+		spec.fill, spec.align = Text{s: "0"}, '='
 	}
 	spec.verb = verb
 	switch verb {

@@ -82,26 +82,22 @@ func (r *rendering) slicedItems(items []Value, s *slice) []Value {
 }
 
 func (r *rendering) slicedText(t Text, s *slice) Text {
-	r.scan(len(t.s))
-	offsets := t.offsets()
-	n := len(t.s)
-	at := func(i int) int { return i }
-	if offsets != nil {
-		n = len(offsets) - 1
-		at = func(i int) int { return offsets[i] }
-	}
-	first, step, count := s.bounds(n)
+	first, step, count := s.bounds(r.runes(t))
 	if count == 0 {
 		return Text{safe: t.safe}
 	}
+	at := skip(t.s, 0, first)
 	if step == 1 {
-		r.take(at(first+count) - at(first))
-		return t.slice(at(first), at(first+count))
+		end := skip(t.s, at, count)
+		r.take(end - at)
+		return t.slice(at, end)
 	}
 	b := builder{run: r, safe: t.safe}
-	for range count {
-		b.like(t, at(first), t.s[at(first):at(first+1)])
-		first += step
+	for i := range count {
+		if i > 0 {
+			at = skip(t.s, at, step)
+		}
+		b.like(t, at, t.s[at:skip(t.s, at, 1)])
 	}
 	return b.text()
 }

@@ -89,6 +89,9 @@ type scope struct {
 	names  map[string]Value
 }
 
+// nameSize is what a name of a scope counts as with its value, in bytes.
+const nameSize = 32
+
 func (s *scope) set(name string, v Value) {
 	if s.names == nil {
 		s.names = make(map[string]Value)

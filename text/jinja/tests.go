@@ -24,10 +24,10 @@ func typeTests() methods {
 		"string":    func(_ *rendering, v Value) bool { _, ok := v.(Text); return ok },
 		"iterable":  func(_ *rendering, v Value) bool { return isIterable(v) },
 		"sequence":  func(_ *rendering, v Value) bool { return isSequence(v) },
-		"lower":     func(r *rendering, v Value) bool { return hasCaseOnly(r.str(v).s, unicode.IsLower) },
-		"upper":     func(r *rendering, v Value) bool { return hasCaseOnly(r.str(v).s, unicode.IsUpper) },
-		"filter":    func(r *rendering, v Value) bool { return filters[r.str(v).s] != nil },
-		"test":      func(r *rendering, v Value) bool { return tests[r.str(v).s] != nil },
+		"lower":     func(r *rendering, v Value) bool { return hasCaseOnly(r.seen(v), unicode.IsLower) },
+		"upper":     func(r *rendering, v Value) bool { return hasCaseOnly(r.seen(v), unicode.IsUpper) },
+		"filter":    func(r *rendering, v Value) bool { return filters[r.seen(v)] != nil },
+		"test":      func(r *rendering, v Value) bool { return tests[r.seen(v)] != nil },
 		"odd":       func(r *rendering, v Value) bool { return r.equal(r.binary("%", v, int64(2)), int64(1)) },
 		"even":      func(r *rendering, v Value) bool { return r.equal(r.binary("%", v, int64(2)), int64(0)) },
 	} {
@@ -42,7 +42,7 @@ func comparisonTests() methods {
 		"divisibleby": {sig("num"), func(r *rendering, v Value, a bound) Value {
 			return r.equal(r.binary("%", v, a.vals[0]), int64(0))
 		}},
-		"sameas": {sig("other"), func(_ *rendering, v Value, a bound) Value { return same(v, a.vals[0]) }},
+		"sameas": {sig("other"), func(r *rendering, v Value, a bound) Value { return r.same(v, a.vals[0]) }},
 		"in": {sig("seq"), func(r *rendering, v Value, a bound) Value {
 			return r.contains(a.vals[0], v)
 		}},
@@ -54,6 +54,13 @@ func comparisonTests() methods {
 		m[name] = &methodCode{sig("/other"), func(r *rendering, v Value, a bound) Value { return r.holds(op, v, a.vals[0]) }}
 	}
 	return m
+}
+
+// seen is the text of a value, all of which is looked at.
+func (r *rendering) seen(v Value) string {
+	s := r.str(v).s
+	r.scan(len(s))
+	return s
 }
 
 func isUndefined(v Value) bool {
@@ -79,10 +86,11 @@ func isSequence(v Value) bool {
 }
 
 // same is Python's is. Numbers and texts are the same if they are equal and of one type.
-func same(a, b Value) bool {
+func (r *rendering) same(a, b Value) bool {
 	switch x := a.(type) {
 	case Text:
 		y, ok := b.(Text)
+		r.scan(min(len(x.s), len(y.s)))
 		return ok && x.s == y.s && x.safe == y.safe
 	case *big.Int:
 		y, ok := b.(*big.Int)

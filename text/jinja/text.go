@@ -58,8 +58,24 @@ func (t Text) plain() Text {
 	return t
 }
 
-// runes is how many code points the text has.
-func (t Text) runes() int { return utf8.RuneCountInString(t.s) }
+// runes is how many code points a text has.
+func (r *rendering) runes(t Text) int {
+	r.scan(len(t.s))
+	return utf8.RuneCountInString(t.s)
+}
+
+// skip is where the code point is that is n behind the one at byte i of a text, or
+// before it with n < 0. The text has that many.
+func skip(s string, i, n int) int {
+	for ; n > 0; n-- {
+		i += runeLen(s[i:])
+	}
+	for ; n < 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
 
 // ascii says whether bytes are code points.
 func ascii(s string) bool {
@@ -71,18 +87,6 @@ func ascii(s string) bool {
 	return true
 }
 
-// offsets are where each code point starts, and the end; nil where bytes are code points.
-func (t Text) offsets() []int {
-	if ascii(t.s) {
-		return nil
-	}
-	list := make([]int, 0, len(t.s)+1)
-	for i := range t.s {
-		list = append(list, i)
-	}
-	return append(list, len(t.s))
-}
-
 // builder puts a text together.
 type builder struct {
 	run     *rendering
@@ -91,8 +95,8 @@ type builder struct {
 	safe    bool
 }
 
-// spanSize is what a span counts as, in bytes.
-const spanSize = 16
+// spanSize and textSize are what a span counts as and a text beside its bytes, in bytes.
+const spanSize, textSize = 16, 48
 
 // add appends a text.
 func (b *builder) add(t Text) {
@@ -119,10 +123,13 @@ func (b *builder) own(s string) {
 	b.b = append(b.b, s...)
 }
 
-// like appends s, which takes the place of the byte of t at i.
+// like appends s, which takes the place of the byte of t at i. As it is called for each
+// character, it takes a step for every 64 bytes only.
 func (b *builder) like(t Text, i int, s string) {
 	at := len(b.b)
-	b.own(s)
+	b.run.count(len(s))
+	b.run.spend((at+len(s))/64 - at/64)
+	b.b = append(b.b, s...)
 	if t.isForeign(i) && s != "" {
 		b.mark(at, at+len(s))
 	}
@@ -140,13 +147,17 @@ func (t Text) isForeign(i int) bool {
 }
 
 // fill appends a character n times.
-func (b *builder) fill(r rune, n int) {
+func (b *builder) fill(c Text, n int) {
 	if n <= 0 {
 		return
 	}
-	b.run.takeTimes(n, utf8.RuneLen(r))
+	b.run.takeTimes(n, len(c.s))
+	at := len(b.b)
 	for range n {
-		b.b = utf8.AppendRune(b.b, r)
+		b.b = append(b.b, c.s...)
+	}
+	if c.isForeign(0) {
+		b.mark(at, len(b.b))
 	}
 }
 

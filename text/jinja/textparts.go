@@ -21,14 +21,14 @@ func partMethods() methods {
 		}},
 		"removeprefix": {sig("/prefix"), func(r *rendering, self Value, a bound) Value {
 			t := self.(Text)
-			if prefix := a.text(r, 0).s; strings.HasPrefix(t.s, prefix) {
+			if prefix := r.seen(a.text(r, 0)); strings.HasPrefix(t.s, prefix) {
 				return t.slice(len(prefix), len(t.s))
 			}
 			return t
 		}},
 		"removesuffix": {sig("/suffix"), func(r *rendering, self Value, a bound) Value {
 			t := self.(Text)
-			if suffix := a.text(r, 0).s; strings.HasSuffix(t.s, suffix) {
+			if suffix := r.seen(a.text(r, 0)); strings.HasSuffix(t.s, suffix) {
 				return t.slice(0, len(t.s)-len(suffix))
 			}
 			return t
@@ -72,9 +72,9 @@ func (r *rendering) find(t Text, a bound, search func(s, sub string) int) Value 
 	if i < 0 {
 		return int64(-1)
 	}
-	before := part.slice(0, i).runes()
+	before := r.runes(part.slice(0, i))
 	if a.has(1) && a.vals[1] != nil {
-		first, _, _ := (&slice{start: a.vals[1]}).bounds(t.runes())
+		first, _, _ := (&slice{start: a.vals[1]}).bounds(r.runes(t))
 		before += first
 	}
 	return int64(before)

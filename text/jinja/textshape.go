@@ -22,16 +22,16 @@ func shapeMethods() methods {
 			if !ok {
 				throw("TypeError", "format_map() takes a mapping, not %s", typeName(a.vals[0]))
 			}
-			return r.format(self.(Text), namedBy(d))
+			return r.format(self.(Text), r.namedBy(d))
 		}},
 	}
 	for name, side := range map[string]byte{"center": '^', "ljust": '<', "rjust": '>'} {
 		m[name] = &methodCode{sig("/width /fillchar?"), func(r *rendering, self Value, a bound) Value {
-			fill := []rune(a.textOr(r, 1, " ").s)
-			if len(fill) != 1 {
+			fill := a.textOr(r, 1, " ")
+			if fill.s == "" || runeLen(fill.s) != len(fill.s) {
 				throw("TypeError", "The fill character must be exactly one character long")
 			}
-			return r.pad(self.(Text), a.number(r, 0, 0), fill[0], side)
+			return r.pad(self.(Text), a.number(r, 0, 0), fill, side)
 		}}
 	}
 	for name, change := range caseChanges {
@@ -49,11 +49,12 @@ func shapeMethods() methods {
 }
 
 // namedBy are arguments by the names in a dict.
-func namedBy(d *Dict) bound {
+func (r *rendering) namedBy(d *Dict) bound {
+	r.takeTimes(d.Len(), namedSize)
 	a := bound{name: "format_map"}
 	for i, k := range d.keys {
 		if name, ok := k.(Text); ok {
-			a.names, a.kw = append(a.names, name.s), append(a.kw, d.values[i])
+			a.names, a.kw = append(a.names, name), append(a.kw, d.values[i])
 		}
 	}
 	return a
@@ -61,8 +62,8 @@ func namedBy(d *Dict) bound {
 
 // pad makes a text as wide as that many code points. Side says where the text stands:
 // <, > or ^.
-func (r *rendering) pad(t Text, width int, fill rune, side byte) Text {
-	n := width - t.runes()
+func (r *rendering) pad(t Text, width int, fill Text, side byte) Text {
+	n := width - r.runes(t)
 	if n <= 0 {
 		return t
 	}
@@ -87,7 +88,7 @@ func (r *rendering) zeroFill(t Text, width int) Text {
 	}
 	b := builder{run: r, safe: t.safe}
 	b.add(t.slice(0, sign))
-	b.fill('0', width-t.runes())
+	b.fill(Text{s: "0"}, width-r.runes(t))
 	b.add(t.slice(sign, len(t.s)))
 	return b.text()
 }
@@ -100,7 +101,7 @@ func (r *rendering) expandTabs(t Text, size int) Text {
 		case '\t':
 			if size > 0 {
 				n := size - column%size
-				b.fill(' ', n)
+				b.fill(Text{s: " "}, n)
 				column += n
 			}
 			continue

@@ -15,7 +15,7 @@ func splitMethods() methods {
 			return &List{r.split(self.(Text), a, true)}
 		}},
 		"splitlines": {sig("keepends?"), func(r *rendering, self Value, a bound) Value {
-			return &List{values(r.lines(self.(Text), a.flag(r, 0, false)))}
+			return &List{r.values(r.lines(self.(Text), a.flag(r, 0, false)))}
 		}},
 		"partition": {sig("/sep"), func(r *rendering, self Value, a bound) Value {
 			return r.partition(self.(Text), a.text(r, 0), false)
@@ -35,7 +35,8 @@ func runeLen(s string) int {
 }
 
 // values are texts as values.
-func values(texts []Text) []Value {
+func (r *rendering) values(texts []Text) []Value {
+	r.takeTimes(len(texts), textSize+valueSize)
 	list := make([]Value, len(texts))
 	for i, t := range texts {
 		list[i] = t
@@ -191,9 +192,8 @@ func (r *rendering) partition(t, sep Text, right bool) Value {
 
 // joinStrings is separator.join(all), which takes strings only.
 func (r *rendering) joinStrings(separator Text, all Value) Value {
-	items := r.items(all)
-	parts := make([]Text, len(items))
-	for i, x := range items {
+	b := builder{run: r, safe: separator.safe}
+	for i, x := range r.items(all) {
 		t, ok := x.(Text)
 		switch {
 		case !ok && separator.safe:
@@ -204,9 +204,10 @@ func (r *rendering) joinStrings(separator Text, all Value) Value {
 		if separator.safe {
 			t = r.escape(t)
 		}
-		parts[i] = t
+		if i > 0 {
+			b.add(separator)
+		}
+		b.add(t)
 	}
-	joined := r.join(separator, parts)
-	joined.safe = separator.safe
-	return joined
+	return b.text()
 }

@@ -68,6 +68,9 @@ type undefined struct {
 	unsafe  bool // it is there, but the sandbox keeps it
 }
 
+// undefinedSize is what one counts as, in bytes.
+const undefinedSize = 64
+
 func undefinedName(name string) *undefined {
 	return &undefined{message: "'" + name + "' is undefined"}
 }
@@ -153,17 +156,23 @@ func truth(v Value) bool {
 	case Text:
 		return v.s != ""
 	}
-	if n, ok := length(v); ok {
+	if n, ok := itemCount(v); ok {
 		return n > 0
 	}
 	return true
 }
 
 // length is what len() gives; false: v has none.
-func length(v Value) (int, bool) {
+func (r *rendering) length(v Value) (int, bool) {
+	if t, ok := v.(Text); ok {
+		return r.runes(t), true
+	}
+	return itemCount(v)
+}
+
+// itemCount is the length of what is no text.
+func itemCount(v Value) (int, bool) {
 	switch v := v.(type) {
-	case Text:
-		return v.runes(), true
 	case *List:
 		return len(v.items), true
 	case *tuple:

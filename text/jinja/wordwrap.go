@@ -41,12 +41,16 @@ func (w *wrapper) wrap(t Text) (lines []Text) {
 		}
 		var line []Text
 		left := w.width
-		for len(chunks) > 0 && chunks[0].runes() <= left {
-			left -= chunks[0].runes()
+		for len(chunks) > 0 {
+			n := w.run.runes(chunks[0])
+			if n > left {
+				break
+			}
+			left -= n
 			line = append(line, chunks[0])
 			chunks = chunks[1:]
 		}
-		if len(chunks) > 0 && chunks[0].runes() > w.width {
+		if len(chunks) > 0 && w.run.runes(chunks[0]) > w.width {
 			switch {
 			case w.breaks:
 				line = append(line, w.run.slicedText(chunks[0], &slice{stop: int64(left)}))
