@@ -39,7 +39,7 @@ func kinds(t testing.TB) map[string]*Codec {
 // Where it is quadratic it is 4 times, always; on a busy machine it may be more
 // than 2.5 now and then, so the shortest of several tries count.
 func TestEncodingTakesLinearTime(t *testing.T) {
-	size, tries := 100<<10, 10
+	size, tries := 100<<10, 20
 	if testing.Short() {
 		size = 25 << 10
 	}
@@ -49,7 +49,7 @@ func TestEncodingTakesLinearTime(t *testing.T) {
 			once, twice := time.Hour, time.Hour
 			for try := 0; try < tries && !ok; try++ {
 				once, twice = min(once, timeOf(c, text(size))), min(twice, timeOf(c, text(2*size)))
-				ok = once < time.Second && twice < once*5/2
+				ok = (once < time.Second || raced) && twice < once*5/2
 			}
 			t.Logf("%s, %s: %v, twice as long %v", name, kind, once, twice)
 			if !ok {
@@ -66,11 +66,11 @@ func TestAMegabyteOfOneLetter(t *testing.T) {
 	}
 	for name, c := range kinds(t) {
 		took := timeOf(c, strings.Repeat("a", 1<<20))
-		for try := 0; try < 3 && took >= 2*time.Second; try++ {
+		for try := 0; try < 3 && took >= 2*time.Second && !raced; try++ {
 			took = timeOf(c, strings.Repeat("a", 1<<20))
 		}
 		t.Logf("%s: %v", name, took)
-		if took >= 2*time.Second {
+		if took >= 2*time.Second && !raced {
 			t.Errorf("%s: %v", name, took)
 		}
 	}
