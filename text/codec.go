@@ -14,8 +14,9 @@ type Codec struct {
 	pre             pipeline
 	prefix, suffix  []int32
 	texts           *tokenTexts
-	chat            *chatTemplate // nil: the model has none
-	guard           *guard        // of its control tokens; nil: it has none that compiles
+	fill            map[int32]bool // what stands for text without a token: the unknown one, those of bytes
+	chat            *chatTemplate  // nil: the model has none
+	guard           *guard         // of its control tokens; nil: it has none that compiles
 }
 
 // Load makes the codec of a checkpoint from its tokenizer.json, or else from
@@ -116,24 +117,32 @@ func (c *Codec) Spell(id int32) []byte { return c.texts.of(id) }
 // appendText appends the ids of text to dst: added tokens first, then the words
 // between them. nil: a pattern did not come to an end.
 func (c *Codec) appendText(dst []int32, text string) []int32 {
-	all := true
-	token := func(id int32) { dst = append(dst, id) }
 	word := func(w string) { dst = c.model.appendWord(dst, w) }
-	normal := func(s string, start int) {
-		s, ok := c.normal.apply(s)
-		if !ok {
-			all = false
-			return
-		}
-		c.normalized.split(s, func(s string, at int) {
-			all = all && c.pre.words(s, start == 0 && at == 0, word)
-		}, token)
-	}
-	c.raw.split(validUTF8(text), normal, token)
-	if !all {
+	ok := c.cut(text, func(s string, first bool) bool {
+		return c.pre.words(s, first, word)
+	}, func(id int32) { dst = append(dst, id) })
+	if !ok {
 		return nil
 	}
 	return dst
+}
+
+// cut walks through a text and calls token for every added token, and plain for the
+// normalised text between them, with whether the whole starts there. ok is false when
+// a pattern did not come to an end, or plain says so.
+func (c *Codec) cut(text string, plain func(s string, first bool) bool, token func(int32)) (ok bool) {
+	ok = true
+	c.raw.split(validUTF8(text), func(s string, start int) {
+		normal, ends := c.normal.apply(s)
+		if !ends {
+			ok = false
+			return
+		}
+		c.normalized.split(normal, func(s string, at int) {
+			ok = ok && plain(s, start == 0 && at == 0)
+		}, token)
+	}, token)
+	return ok
 }
 
 // VocabSize is how many ids there are, with those that no token has.
