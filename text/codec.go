@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/checkpoint"
 )
@@ -117,9 +118,10 @@ func (c *Codec) Spell(id int32) []byte { return c.texts.of(id) }
 // appendText appends the ids of text to dst: added tokens first, then the words
 // between them. nil: a pattern did not come to an end.
 func (c *Codec) appendText(dst []int32, text string) []int32 {
+	until := patternsEnd(text)
 	word := func(w string) { dst = c.model.appendWord(dst, w) }
-	ok := c.cut(text, func(s string, first bool) bool {
-		return c.pre.words(s, first, word)
+	ok := c.cut(text, until, func(s string, first bool) bool {
+		return c.pre.words(s, first, until, word)
 	}, func(id int32) { dst = append(dst, id) })
 	if !ok {
 		return nil
@@ -129,11 +131,11 @@ func (c *Codec) appendText(dst []int32, text string) []int32 {
 
 // cut walks through a text and calls token for every added token, and plain for the
 // normalised text between them, with whether the whole starts there. ok is false when
-// a pattern did not come to an end, or plain says so.
-func (c *Codec) cut(text string, plain func(s string, first bool) bool, token func(int32)) (ok bool) {
+// a pattern did not come to an end in time, or plain says so.
+func (c *Codec) cut(text string, until time.Time, plain func(s string, first bool) bool, token func(int32)) (ok bool) {
 	ok = true
 	c.raw.split(validUTF8(text), func(s string, start int) {
-		normal, ends := c.normal.apply(s)
+		normal, ends := c.normal.apply(s, until)
 		if !ends {
 			ok = false
 			return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -29,7 +30,7 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 		return
 	}
 	literals := strings.Join(c.chat.compiled.Literals(), "\x00")
-	normal, _ := c.normal.apply(literals)
+	normal, _ := c.normal.apply(literals, patternsEnd(literals))
 	g := &guard{control: make(map[int32]bool)}
 	isControl := func(t addedToken) bool {
 		blank := strings.TrimFunc(t.written, unicode.IsSpace) == ""
@@ -68,6 +69,7 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 		}
 		return ids, nil
 	}
+	until := patternsEnd(text.String())
 	ids, made := []int32{}, int32(none) // a control token that a word became
 	word := func(w string) {
 		from := len(ids)
@@ -78,8 +80,8 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 			}
 		}
 	}
-	ok := c.watching(text).cut(text.String(), func(s string, first bool) bool {
-		return c.pre.words(s, first, word)
+	ok := c.watching(text, until).cut(text.String(), until, func(s string, first bool) bool {
+		return c.pre.words(s, first, until, word)
 	}, func(id int32) { ids = append(ids, id) })
 	switch {
 	case !ok:
@@ -92,7 +94,7 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 
 // watching is c for one rendering, of which it finds the control tokens of the
 // template alone.
-func (c *Codec) watching(text jinja.Text) *Codec {
+func (c *Codec) watching(text jinja.Text, until time.Time) *Codec {
 	allow := func(t *addedToken, start, stop int) bool {
 		return !c.guard.control[t.id] || !touches(text.Foreign(), start, stop)
 	}
@@ -103,7 +105,7 @@ func (c *Codec) watching(text jinja.Text) *Codec {
 	}
 	asWritten := *c
 	asWritten.raw, asWritten.normalized = c.guard.raw.allowing(allow), c.guard.normalized
-	if asRead.outline(text.String()).equal(asWritten.outline(text.String())) {
+	if asRead.outline(text.String(), until).equal(asWritten.outline(text.String(), until)) {
 		return &asRead
 	}
 	return &asWritten
@@ -116,9 +118,9 @@ type outline struct {
 }
 
 // outline is that of a text; where a pattern has no end it ends early.
-func (c *Codec) outline(text string) outline {
+func (c *Codec) outline(text string, until time.Time) outline {
 	o := outline{between: []string{""}}
-	c.cut(text, func(s string, _ bool) bool {
+	c.cut(text, until, func(s string, _ bool) bool {
 		o.between[len(o.tokens)] += s
 		return true
 	}, func(id int32) {

@@ -57,7 +57,7 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 			continue
 		}
 		var ok bool
-		if t.content, ok = c.normal.apply(t.content); !ok {
+		if t.content, ok = c.normal.apply(t.content, patternsEnd(t.content)); !ok {
 			return nil, fmt.Errorf("%w: added token %d has no end in the normalizer", ErrUnsupported, t.id)
 		}
 		normalized = append(normalized, t)

@@ -20,7 +20,8 @@
 //
 // Patterns of Split steps that most models have are scanned by hand in time linear in
 // the text. All others, and those of Replace, run in regexp2, which may go back without
-// end: a match that takes longer than 2 s is given up, and the text has no ids then
+// end: a match that takes longer than 2 s is given up, as are all of a text that take longer
+// than 2 s and 4 µs for each byte, and the text has no ids then
 // ([ErrPattern]). What the two engines do not share is refused.
 //
 // Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
