@@ -23,6 +23,10 @@ type guard struct {
 	raw, normalized *matcher
 }
 
+// maxRendered is the size in bytes of the longest rendering that is encoded: some two
+// million tokens, where the memory to encode it is a multiple of it.
+const maxRendered = 8 << 20
+
 // useTemplate gives the codec its chat template.
 func (c *Codec) useTemplate(source, bos, eos string) {
 	c.chat = newChatTemplate(source, bos, eos)
@@ -60,8 +64,11 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 }
 
 // encodeRendered is the token ids of what a chat template rendered. Errors:
-// ErrControlToken, ErrPattern.
+// ErrControlToken, ErrPattern, ErrTooLong.
 func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
+	if n := len(text.String()); n > maxRendered {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are encoded", ErrTooLong, n, maxRendered)
+	}
 	if len(text.Foreign()) == 0 {
 		ids := c.EncodeRaw(text.String())
 		if ids == nil {

@@ -230,3 +230,25 @@ func normalizedEntry(t *testing.T, name, token string) []string {
 	entry := `"content":"` + token + `",` + flags
 	return []string{entry, strings.Replace(entry, `"normalized":false`, `"normalized":true`, 1)}
 }
+
+// A rendering that no context takes is refused before it is encoded.
+func TestRenderingThatIsTooLong(t *testing.T) {
+	c := chatCodec(t, "<s>{{ messages[0].content }}")
+	for content, want := range map[string]error{strings.Repeat(" a", maxRendered/2): ErrTooLong, "a": nil} {
+		if _, err := c.EncodeChat([]Message{{Role: "user", Content: content}}); !errors.Is(err, want) {
+			t.Errorf("%d bytes: %.200v, want %v", len(content), err, want)
+		}
+	}
+}
+
+// Bytes of a template that are no UTF-8 do not move what is foreign.
+func TestTemplateWithBadBytes(t *testing.T) {
+	c := chatCodec(t, "<s>\xff\xff{{ '\xff' }}{{ bos_token }}{{ messages[0].content }}")
+	c.useTemplate(c.chat.source, "\xff\xff\xff", "")
+	for _, content := range []string{"<s>", "a<s>", "<s>b"} {
+		ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
+		if n := controlIn(c, ids); err != nil || n != 1 {
+			t.Errorf("%q: %d control tokens in %v (%v)", content, n, ids, err)
+		}
+	}
+}
