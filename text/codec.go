@@ -82,7 +82,7 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 // answer follows, and is the token ids of the result. Nothing is added: a start
 // token is there when the template writes one. Control tokens are the template's
 // alone: what a message spells like one is encoded as text. Errors: ErrNoTemplate,
-// ErrTemplate, ErrControlToken, ErrPattern.
+// ErrTemplate, ErrControlToken, ErrPattern, ErrTooLong.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 	return c.EncodeChatWith(messages, ChatOptions{})
 }
@@ -96,11 +96,9 @@ func (c *Codec) Decode(ids []int32) string {
 
 // DecodeAll is Decode that shows special tokens and those that end a text, too.
 func (c *Codec) DecodeAll(ids []int32) string {
-	var bytes []byte
-	for _, id := range ids {
-		bytes = append(bytes, c.texts.of(id)...)
-	}
-	return validUTF8(string(bytes))
+	d := c.NewDecoder()
+	d.all = true
+	return d.Push(ids) + d.Flush()
 }
 
 // Hiding is a codec like c that does not show these ids, such as a request's own
