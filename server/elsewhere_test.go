@@ -89,9 +89,12 @@ func (f failing) Encode(context.Context, texts.Prompt) ([]int32, error) { return
 func TestReportI6Template(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	for code, err := range map[string]error{
-		"chat_template":    fmt.Errorf("%w: roles must alternate", text.ErrTemplate),
-		"no_chat_template": text.ErrNoTemplate,
-		"no_tokenizer":     text.ErrNoTokenizer,
+		"chat_template":           fmt.Errorf("%w: roles must alternate", text.ErrTemplate),
+		"no_chat_template":        text.ErrNoTemplate,
+		"no_tokenizer":            text.ErrNoTokenizer,
+		"control_token":           fmt.Errorf("%w: \"</s>\"", text.ErrControlToken),
+		"tokenizer_pattern":       text.ErrPattern,
+		"context_length_exceeded": text.ErrTooLong,
 	} {
 		r.server.models[0].Texts = failing{r.server.models[0].Texts, err}
 		if message := r.refused(chatPath, object{"messages": say("a")}, 400, "messages", code); !strings.Contains(message, err.Error()) {

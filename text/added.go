@@ -9,12 +9,13 @@ import (
 // text is cut into words.
 type addedToken struct {
 	id         int32
-	content    string
-	special    bool // not shown when ids become text
-	singleWord bool // counts only with no word character beside it
-	lstrip     bool // takes the white space before it along
-	rstrip     bool // takes the white space after it along
-	normalized bool // is looked for in the normalised text
+	content    string // what is looked for
+	written    string // as the file has it: content before it was normalised
+	special    bool   // not shown when ids become text
+	singleWord bool   // counts only with no word character beside it
+	lstrip     bool   // takes the white space before it along
+	rstrip     bool   // takes the white space after it along
+	normalized bool   // is looked for in the normalised text
 }
 
 // matcher finds added tokens in a text: leftmost first, the longest of those

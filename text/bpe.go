@@ -32,6 +32,9 @@ type scratch struct {
 	merger
 }
 
+// maxScratch is how many places of a word the memory has that is kept for the next.
+const maxScratch = 1 << 16
+
 // newBPE builds the model of a definition. vocab maps tokens to their ids.
 func newBPE(d *definition, vocab map[string]int32) (*bpe, error) {
 	m := &bpe{unk: d.unk, fuseUnk: d.fuseUnk, merges: d.pairs}
@@ -108,7 +111,9 @@ func (m *bpe) appendWord(dst []int32, word string) []int32 {
 	s.start(s.ids)
 	s.run(m.merges)
 	dst = s.appendTo(dst)
-	m.mergers.Put(s)
+	if cap(s.symbols)+cap(s.heap) <= maxScratch { // what a huge word took is not kept
+		m.mergers.Put(s)
+	}
 	return dst
 }
 

@@ -66,6 +66,9 @@ func (d *definition) readBPE(raw json.RawMessage) (vocab map[string]int32, err e
 		if err := checkID(id, len(m.Vocab)); err != nil {
 			return nil, err
 		}
+		if int(id) < len(d.tokens) && d.tokens[id] != "" {
+			return nil, fmt.Errorf("%w: token %d is %.40q and %.40q", ErrMalformed, id, d.tokens[id], token)
+		}
 		d.setToken(id, token)
 	}
 	d.unk = none

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cbactor/cbactor/checkpoint"
 )
@@ -14,8 +15,9 @@ type Codec struct {
 	pre             pipeline
 	prefix, suffix  []int32
 	texts           *tokenTexts
-	chat            *chatTemplate // nil: the model has none
-	guard           *guard        // of its control tokens; nil: it has none that compiles
+	fill            map[int32]bool // what stands for text without a token: the unknown one, those of bytes
+	chat            *chatTemplate  // nil: the model has none
+	guard           *guard         // of its control tokens; nil: it has none that compiles
 }
 
 // Load makes the codec of a checkpoint from its tokenizer.json, or else from
@@ -80,7 +82,7 @@ func (c *Codec) EncodeRaw(text string) []int32 {
 // answer follows, and is the token ids of the result. Nothing is added: a start
 // token is there when the template writes one. Control tokens are the template's
 // alone: what a message spells like one is encoded as text. Errors: ErrNoTemplate,
-// ErrTemplate, ErrControlToken, ErrPattern.
+// ErrTemplate, ErrControlToken, ErrPattern, ErrTooLong.
 func (c *Codec) EncodeChat(messages []Message) ([]int32, error) {
 	return c.EncodeChatWith(messages, ChatOptions{})
 }
@@ -94,11 +96,9 @@ func (c *Codec) Decode(ids []int32) string {
 
 // DecodeAll is Decode that shows special tokens and those that end a text, too.
 func (c *Codec) DecodeAll(ids []int32) string {
-	var bytes []byte
-	for _, id := range ids {
-		bytes = append(bytes, c.texts.of(id)...)
-	}
-	return validUTF8(string(bytes))
+	d := c.NewDecoder()
+	d.all = true
+	return d.Push(ids) + d.Flush()
 }
 
 // Hiding is a codec like c that does not show these ids, such as a request's own
@@ -116,24 +116,33 @@ func (c *Codec) Spell(id int32) []byte { return c.texts.of(id) }
 // appendText appends the ids of text to dst: added tokens first, then the words
 // between them. nil: a pattern did not come to an end.
 func (c *Codec) appendText(dst []int32, text string) []int32 {
-	all := true
-	token := func(id int32) { dst = append(dst, id) }
+	until := patternsEnd(text)
 	word := func(w string) { dst = c.model.appendWord(dst, w) }
-	normal := func(s string, start int) {
-		s, ok := c.normal.apply(s)
-		if !ok {
-			all = false
-			return
-		}
-		c.normalized.split(s, func(s string, at int) {
-			all = all && c.pre.words(s, start == 0 && at == 0, word)
-		}, token)
-	}
-	c.raw.split(validUTF8(text), normal, token)
-	if !all {
+	ok := c.cut(text, until, func(s string, first bool) bool {
+		return c.pre.words(s, first, until, word)
+	}, func(id int32) { dst = append(dst, id) })
+	if !ok {
 		return nil
 	}
 	return dst
+}
+
+// cut walks through a text and calls token for every added token, and plain for the
+// normalised text between them, with whether the whole starts there. ok is false when
+// a pattern did not come to an end in time, or plain says so.
+func (c *Codec) cut(text string, until time.Time, plain func(s string, first bool) bool, token func(int32)) (ok bool) {
+	ok = true
+	c.raw.split(validUTF8(text), func(s string, start int) {
+		normal, ends := c.normal.apply(s, until)
+		if !ends {
+			ok = false
+			return
+		}
+		c.normalized.split(normal, func(s string, at int) {
+			ok = ok && plain(s, start == 0 && at == 0)
+		}, token)
+	}, token)
+	return ok
 }
 
 // VocabSize is how many ids there are, with those that no token has.

@@ -2,8 +2,10 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -15,12 +17,15 @@ import (
 type guard struct {
 	control map[int32]bool
 
-	// For a conversation that spells control tokens which are looked for in normalised
-	// text: there, nobody knows any more who wrote what, so that they are looked for in
-	// the text as it is written.
+	// Where control tokens are looked for in normalised text: there, nobody knows any
+	// more who wrote what, and these look for them in the text as it is written. nil:
+	// there are none.
 	raw, normalized *matcher
-	moved           []addedToken // those that raw has and Codec.raw has not
 }
+
+// maxRendered is the size in bytes of the longest rendering that is encoded: some two
+// million tokens, where the memory to encode it is a multiple of it.
+const maxRendered = 8 << 20
 
 // useTemplate gives the codec its chat template.
 func (c *Codec) useTemplate(source, bos, eos string) {
@@ -29,10 +34,12 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 		return
 	}
 	literals := strings.Join(c.chat.compiled.Literals(), "\x00")
+	normal, _ := c.normal.apply(literals, patternsEnd(literals))
 	g := &guard{control: make(map[int32]bool)}
 	isControl := func(t addedToken) bool {
-		blank := strings.TrimFunc(t.content, unicode.IsSpace) == ""
-		return t.special || !blank && strings.Contains(literals, t.content)
+		blank := strings.TrimFunc(t.written, unicode.IsSpace) == ""
+		return t.special || !blank && (strings.Contains(literals, t.written) ||
+			t.normalized && strings.Contains(normal, t.content))
 	}
 	raw, rest := append([]addedToken{}, c.raw.tokens...), []addedToken(nil)
 	for _, t := range c.raw.tokens {
@@ -43,69 +50,101 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 	for _, t := range c.normalized.tokens {
 		if isControl(t) {
 			g.control[t.id] = true
-			g.moved = append(g.moved, t)
+			raw = append(raw, t) // a template may write either form
+			t.content = t.written
 			raw = append(raw, t)
 		} else {
 			rest = append(rest, t)
 		}
 	}
-	g.raw, g.normalized = c.raw, c.normalized
-	if len(g.moved) > 0 {
+	if len(raw) > len(c.raw.tokens) {
 		g.raw, g.normalized = newMatcher(raw), newMatcher(rest)
 	}
 	c.guard = g
 }
 
 // encodeRendered is the token ids of what a chat template rendered. Errors:
-// ErrControlToken, ErrPattern.
+// ErrControlToken, ErrPattern, ErrTooLong.
 func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
-	watched := *c
-	if c.guard.spells(c, text) {
-		watched.raw, watched.normalized = c.guard.raw, c.guard.normalized
+	if n := len(text.String()); n > maxRendered {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are encoded", ErrTooLong, n, maxRendered)
 	}
-	left, taken := make(map[int32]string), make(map[int32]int)
-	watched.raw = watched.raw.allowing(func(t *addedToken, start, stop int) bool {
-		if !c.guard.control[t.id] {
-			return true
+	if len(text.Foreign()) == 0 {
+		ids := c.EncodeRaw(text.String())
+		if ids == nil {
+			return nil, ErrPattern
 		}
-		if touches(text.Foreign(), start, stop) {
-			left[t.id] = t.content
-			return false
-		}
-		taken[t.id]++
-		return true
-	})
-	ids := watched.EncodeRaw(text.String())
-	if ids == nil {
-		return nil, ErrPattern
+		return ids, nil
 	}
-	for _, id := range ids {
-		if content, ok := left[id]; ok {
-			if taken[id]--; taken[id] < 0 {
-				return nil, fmt.Errorf("%w: %q", ErrControlToken, content)
+	until := patternsEnd(text.String())
+	ids, made := []int32{}, int32(none) // a control token that a word became
+	word := func(w string) {
+		from := len(ids)
+		ids = c.model.appendWord(ids, w)
+		for _, id := range ids[from:] {
+			if c.guard.control[id] && !c.fill[id] {
+				made = id
 			}
 		}
+	}
+	ok := c.watching(text, until).cut(text.String(), until, func(s string, first bool) bool {
+		return c.pre.words(s, first, until, word)
+	}, func(id int32) { ids = append(ids, id) })
+	switch {
+	case !ok:
+		return nil, ErrPattern
+	case made != none:
+		return nil, fmt.Errorf("%w: %q", ErrControlToken, c.texts.of(made))
 	}
 	return ids, nil
 }
 
-// spells says whether foreign text may have a control token that is looked for in
-// normalised text: whether that has others than the template wrote.
-func (g *guard) spells(c *Codec, text jinja.Text) bool {
-	if len(g.moved) == 0 {
-		return false
+// watching is c for one rendering, of which it finds the control tokens of the
+// template alone.
+func (c *Codec) watching(text jinja.Text, until time.Time) *Codec {
+	allow := func(t *addedToken, start, stop int) bool {
+		return !c.guard.control[t.id] || !touches(text.Foreign(), start, stop)
 	}
-	own, all := 0, 0
-	written := newMatcher(g.moved)
-	written.allowing(func(_ *addedToken, start, stop int) bool {
-		if !touches(text.Foreign(), start, stop) {
-			own++
-		}
+	asRead := *c
+	asRead.raw = c.raw.allowing(allow)
+	if c.guard.raw == nil {
+		return &asRead
+	}
+	asWritten := *c
+	asWritten.raw, asWritten.normalized = c.guard.raw.allowing(allow), c.guard.normalized
+	if asRead.outline(text.String(), until).equal(asWritten.outline(text.String(), until)) {
+		return &asRead
+	}
+	return &asWritten
+}
+
+// outline is the added tokens of a text and the normalised text around them, one more.
+type outline struct {
+	tokens  []int32
+	between []string
+}
+
+// outline is that of a text; where a pattern has no end it ends early.
+func (c *Codec) outline(text string, until time.Time) outline {
+	o := outline{between: []string{""}}
+	c.cut(text, until, func(s string, _ bool) bool {
+		o.between[len(o.tokens)] += s
 		return true
-	}).split(text.String(), func(string, int) {}, func(int32) {})
-	normal, ok := c.normal.apply(text.String())
-	written.split(normal, func(string, int) {}, func(int32) { all++ })
-	return !ok || all != own
+	}, func(id int32) {
+		o.tokens, o.between = append(o.tokens, id), append(o.between, "")
+	})
+	return o
+}
+
+// equal says whether two are the same but for the white space beside the tokens,
+// which a normalizer adds or takes away where a text starts or ends.
+func (o outline) equal(p outline) bool {
+	trim := func(s string) string {
+		return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || string(r) == spaceMark })
+	}
+	return slices.Equal(o.tokens, p.tokens) && slices.EqualFunc(o.between, p.between, func(a, b string) bool {
+		return trim(a) == trim(b)
+	})
 }
 
 // touches says whether a byte from start up to stop is in one of the spans, which are

@@ -120,7 +120,7 @@ func TestControlTokenThatCannotBeText(t *testing.T) {
 	if len(hello) != 1 {
 		t.Skip("a letter is no token here")
 	}
-	c.raw = newMatcher(append(slices.Clone(c.raw.tokens), addedToken{id: hello[0], content: "a", special: true}))
+	c.raw = newMatcher(append(slices.Clone(c.raw.tokens), addedToken{id: hello[0], content: "a", written: "a", special: true}))
 	c.useTemplate("<s>{{ messages[0].content }}", "", "")
 	if _, err := c.EncodeChat([]Message{{Role: "user", Content: "a"}}); !errors.Is(err, ErrControlToken) {
 		t.Errorf("%v, want ErrControlToken", err)
@@ -130,12 +130,125 @@ func TestControlTokenThatCannotBeText(t *testing.T) {
 // Control tokens that are looked for in normalised text are guarded too.
 func TestNormalizedControlTokens(t *testing.T) {
 	c := chatCodec(t, "<s>{{ messages[0].content }}")
-	c.normalized = newMatcher(append(slices.Clone(c.normalized.tokens), addedToken{id: 7, content: "[X]", special: true, normalized: true}))
+	c.normalized = newMatcher(append(slices.Clone(c.normalized.tokens), addedToken{id: 7, content: "[X]", written: "[X]", special: true, normalized: true}))
 	c.useTemplate("[X]{{ messages[0].content }}[X]", "", "")
 	for content, want := range map[string]int{"hi": 2, "[X]": 2, "a[X]b[X]": 2} {
 		ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
 		if n := controlIn(c, ids); err != nil || n != want {
 			t.Errorf("%q: %d control tokens in %v, want %d (%v)", content, n, ids, want, err)
+		}
+	}
+}
+
+// changedCodec is a small tokenizer whose file is changed, with a chat template.
+func changedCodec(t *testing.T, name, template string, changes ...string) *Codec {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := string(data)
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(file, changes[i]) {
+			t.Fatalf("%s is not in the file", changes[i])
+		}
+		file = strings.Replace(file, changes[i], changes[i+1], 1)
+	}
+	c, err := Load(&checkpoint.Checkpoint{TokenizerJSON: []byte(file), ChatTemplate: template})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What becomes a control token in a word only, behind the normalizer, is refused.
+func TestControlTokenThatTheModelMakes(t *testing.T) {
+	c := changedCodec(t, "unigram_nfkc_metaspace", "<s>{{ messages[0].content }}")
+	for _, content := range []string{"\uff1c/s\uff1e", "</s>", "a\uff1c/s>b"} {
+		ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
+		if n := controlIn(c, ids); !errors.Is(err, ErrControlToken) && n != 1 {
+			t.Errorf("%q: %d control tokens in %v (%v)", content, n, ids, err)
+		}
+	}
+	if ids, err := c.EncodeChat([]Message{{Role: "user", Content: "<unk> \u4e2d"}}); err != nil { // what has no token is unk
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+// Control tokens whose spelling the normalizer changes are the template's alone, and
+// the template has them.
+func TestControlTokensThatNormalizersChange(t *testing.T) {
+	const (
+		prepend = "bpe_bytefallback_prepend"
+		lower   = "bpe_nfkc_lower_digits"
+	)
+	asNormalized := func(c *Codec, content string) int32 {
+		for _, added := range c.normalized.tokens {
+			if added.written == content {
+				return added.id
+			}
+		}
+		t.Fatalf("no token %s", content)
+		return 0
+	}
+	for _, x := range []struct {
+		name, template, token string
+		contents              []string
+	}{
+		{prepend, "<s>{{ messages[0].content }}", "<s>", []string{"hi", "<s>", " <s>", "a <s> b", "\u2581<s>"}},
+		{prepend, "<tool>{{ messages[0].content }}", "<tool>", []string{"hi", " <tool>", "a <tool>", "\u2581<tool>"}},
+		{lower, "ADDED {{ messages[0].content }}", "ADDED", []string{"hi", "ADDED", "added", "x AdDeD y", "\uff21DDED"}},
+		{lower, "added {{ messages[0].content }}", "ADDED", []string{"hi"}},
+		{lower, "<s>{{ messages[0].content }}", "<s>", []string{"hi", "<s>", "<S>", "\u0338\uff1cs\uff1e", "\u0338<s>"}},
+	} {
+		c := changedCodec(t, x.name, x.template, normalizedEntry(t, x.name, x.token)...)
+		id := asNormalized(c, x.token)
+		for _, content := range x.contents {
+			ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
+			if err != nil || len(ids) == 0 || ids[0] != id || slices.Contains(ids[1:], id) {
+				t.Errorf("%s, %q: %v, want %d once, first (%v)", x.template, content, ids, id, err)
+			}
+		}
+		if got := c.EncodeRaw(strings.Replace(x.template, "{{ messages[0].content }}", "hi", 1)); got[0] != id {
+			t.Errorf("%s: as the reference reads it: %v", x.template, got)
+		} else if ids, err := c.EncodeChat([]Message{{Role: "user", Content: "hi"}}); err != nil || !slices.Equal(ids, got) {
+			t.Errorf("%s: %v, want %v as the reference has it (%v)", x.template, ids, got, err)
+		}
+	}
+}
+
+// normalizedEntry is how an added token of a small tokenizer is changed to one that is
+// looked for in normalised text.
+func normalizedEntry(t *testing.T, name, token string) []string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), `"content":"`+token+`",`)
+	flags, _, _ := strings.Cut(rest, "}")
+	entry := `"content":"` + token + `",` + flags
+	return []string{entry, strings.Replace(entry, `"normalized":false`, `"normalized":true`, 1)}
+}
+
+// A rendering that no context takes is refused before it is encoded.
+func TestRenderingThatIsTooLong(t *testing.T) {
+	c := chatCodec(t, "<s>{{ messages[0].content }}")
+	for content, want := range map[string]error{strings.Repeat(" a", maxRendered/2): ErrTooLong, "a": nil} {
+		if _, err := c.EncodeChat([]Message{{Role: "user", Content: content}}); !errors.Is(err, want) {
+			t.Errorf("%d bytes: %.200v, want %v", len(content), err, want)
+		}
+	}
+}
+
+// Bytes of a template that are no UTF-8 do not move what is foreign.
+func TestTemplateWithBadBytes(t *testing.T) {
+	c := chatCodec(t, "<s>\xff\xff{{ '\xff' }}{{ bos_token }}{{ messages[0].content }}")
+	c.useTemplate(c.chat.source, "\xff\xff\xff", "")
+	for _, content := range []string{"<s>", "a<s>", "<s>b"} {
+		ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
+		if n := controlIn(c, ids); err != nil || n != 1 {
+			t.Errorf("%q: %d control tokens in %v (%v)", content, n, ids, err)
 		}
 	}
 }

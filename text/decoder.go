@@ -11,6 +11,7 @@ import (
 // are dealt out. It belongs to one goroutine.
 type Decoder struct {
 	texts   *tokenTexts
+	all     bool   // hidden tokens are shown too
 	started bool   // a token was shown
 	strip   int    // how often the text may still start with what it is not to start with
 	pending []byte // start of a character
@@ -57,6 +58,9 @@ func (d *Decoder) flush() []byte { return d.take(true) }
 
 func (d *Decoder) add(id int32) {
 	text := d.texts.shown(id)
+	if d.all {
+		text = d.texts.of(id)
+	}
 	if !d.started && text != nil {
 		d.started = true
 		text = d.texts.opening(id, text)
@@ -93,15 +97,15 @@ func (t *tokenTexts) opening(id int32, text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(" "), nil)
 }
 
-// setBare remembers what tokens that have a space beside the marks of spaces add
-// where a text starts.
+// setBare remembers what tokens that have a space beside the marks of spaces, or stand
+// for a byte, add where a text starts.
 func (t *tokenTexts) setBare(d *definition) {
 	t.firstBare, t.bare = d.spell.first, make(map[int32][]byte)
 	if !t.firstBare {
 		return
 	}
 	for id, token := range d.tokens {
-		if strings.Contains(token, " ") {
+		if _, isByte := fromFallback(token); isByte || strings.Contains(token, " ") {
 			t.bare[int32(id)] = d.spell.of(strings.ReplaceAll(token, d.spell.lead, ""))
 		}
 	}

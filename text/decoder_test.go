@@ -136,10 +136,10 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := string(b)
 		valid := string(bytes.ToValidUTF8(b, []byte(replacement)))
-		if got := decodeAll(c, c.EncodeRaw(s)); utf8.ValidString(s) && withoutStripped(got) != withoutStripped(s) {
+		if got := c.DecodeAll(c.EncodeRaw(s)); utf8.ValidString(s) && withoutStripped(got) != withoutStripped(s) {
 			t.Errorf("%q came back as %q", s, got)
 		}
-		if got := decodeAll(nfcCodec, nfcCodec.EncodeRaw(valid)); withoutStripped(got) != withoutStripped(nfc(valid)) {
+		if got := nfcCodec.DecodeAll(nfcCodec.EncodeRaw(valid)); withoutStripped(got) != withoutStripped(nfc(valid)) {
 			t.Errorf("%q came back as %q", valid, got)
 		}
 		checkSplit(t, c, c.Encode(s), []int{1, 2, 0, 3})
@@ -153,4 +153,33 @@ func withoutStripped(s string) string {
 		return strings.Join(strings.Fields(s), "")
 	}
 	return s
+}
+
+// A byte is what it is where a text starts, as Metaspace takes away marks of spaces alone.
+func TestByteOfASpaceStartsAText(t *testing.T) {
+	d := definition{tokens: []string{"<0x20>", "\u2581a"}}
+	const decoder = `{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always"}]}`
+	if err := d.readDecoder([]byte(decoder)); err != nil {
+		t.Fatal(err)
+	}
+	c := &Codec{texts: newTokenTexts(&d)}
+	for want, ids := range map[string][]int32{"  a": {0, 1}, "a": {1}, "a ": {1, 0}} {
+		if got := c.Decode(ids); got != want {
+			t.Errorf("%v: %q, want %q", ids, got, want)
+		}
+	}
+}
+
+// DecodeAll is Decode where nothing is hidden, special or ending a text.
+func TestDecodeAll(t *testing.T) {
+	d := definition{tokens: []string{"<s>", "\u2581a", "b"}, added: []addedToken{{id: 0, content: "<s>", special: true}}}
+	if err := d.readDecoder([]byte(`{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always"}`)); err != nil {
+		t.Fatal(err)
+	}
+	c := (&Codec{texts: newTokenTexts(&d)}).Hiding([]int32{2})
+	for want, ids := range map[string][]int32{"a ab": {1, 1, 2}, "<s> ab": {0, 1, 2}, "b": {2, 9}} {
+		if got := c.DecodeAll(ids); got != want {
+			t.Errorf("%v: %q, want %q", ids, got, want)
+		}
+	}
 }

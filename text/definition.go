@@ -51,12 +51,13 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 		if len(t.content) > maxAdded {
 			return nil, fmt.Errorf("%w: added token %d has %d bytes", ErrUnsupported, t.id, len(t.content))
 		}
+		t.written = t.content
 		if !t.normalized {
 			raw = append(raw, t)
 			continue
 		}
 		var ok bool
-		if t.content, ok = c.normal.apply(t.content); !ok {
+		if t.content, ok = c.normal.apply(t.content, patternsEnd(t.content)); !ok {
 			return nil, fmt.Errorf("%w: added token %d has no end in the normalizer", ErrUnsupported, t.id)
 		}
 		normalized = append(normalized, t)
@@ -64,7 +65,20 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 	}
 	c.raw, c.normalized = newMatcher(raw), newMatcher(normalized)
 	c.texts = newTokenTexts(d)
+	c.fill = d.fill(vocab)
 	return c, nil
+}
+
+// fill is the tokens that the model writes for text that it has no token for.
+func (d *definition) fill(vocab map[string]int32) map[int32]bool {
+	fill := map[int32]bool{d.unk: true}
+	if d.byteFallback {
+		bytes, _ := newByteTokens(vocab, fallbackToken)
+		for _, id := range bytes {
+			fill[id] = true
+		}
+	}
+	return fill
 }
 
 func (d *definition) model(vocab map[string]int32) (wordModel, error) {

@@ -20,7 +20,8 @@
 //
 // Patterns of Split steps that most models have are scanned by hand in time linear in
 // the text. All others, and those of Replace, run in regexp2, which may go back without
-// end: a match that takes longer than 2 s is given up, and the text has no ids then
+// end: a match that takes longer than 2 s is given up, as are all of a text that take longer
+// than 2 s and 4 µs for each byte, and the text has no ids then
 // ([ErrPattern]). What the two engines do not share is refused.
 //
 // Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
@@ -39,13 +40,18 @@
 // run in text/jinja, an interpreter with limits on steps, memory, depth and time; as
 // many as run at once are bounded. Each is tried once when it is loaded: one that has
 // to be stopped is not used, and what it takes is found out (arguments of calls as
-// dicts or as strings, an empty list of tools or none).
+// dicts or as strings, an empty list of tools or none). A rendering of more than 8 MiB
+// is not encoded ([ErrTooLong]).
 //
 // Control tokens are the template's alone. A rendered text knows which of its bytes
 // came from the conversation, and an added token that is special, or that the
 // template's own text has, is not looked for there: what somebody writes into a
 // message, a tool or a name is text. Roles are told apart by name: the known ones are
-// as good as the template's text, as templates build tokens of them.
+// as good as the template's text, as templates build tokens of them. Where a token is
+// looked for in normalised text, the conversation must leave the tokens that are found
+// and the text between them as they are in the text as written; else that is what counts.
+// A word of a rendering that the model makes a control token of all the same is refused
+// ([ErrControlToken]).
 //
 // Ownership and concurrency: a Codec is read-only but for a bounded cache of
 // words behind a lock, and safe for concurrent use, as Stops are. A [Decoder], a

@@ -27,6 +27,9 @@ var (
 	// that even where it is text.
 	ErrControlToken = errors.New("the tokenizer cannot write a control token as text: take it out of the messages")
 
+	// ErrTooLong: what the chat template made of the messages is longer than any context.
+	ErrTooLong = errors.New("the messages are too long: shorten them")
+
 	// ErrTemplate: the chat template does not compile, took too long, or
 	// refused the messages; its own words follow.
 	ErrTemplate = errors.New("the chat template failed")

@@ -73,15 +73,6 @@ func readGolden(t *testing.T, name string) []goldenLine {
 	return lines
 }
 
-// decodeAll is Decode with special tokens kept, as the goldens have it.
-func decodeAll(c *Codec, ids []int32) string {
-	all := *c
-	texts := *c.texts
-	texts.hidden = make([]bool, len(texts.hidden))
-	all.texts = &texts
-	return all.Decode(ids)
-}
-
 // checkGolden compares a codec with a file of goldens and prints the count.
 func checkGolden(t *testing.T, c *Codec, name string) {
 	t.Helper()
@@ -99,8 +90,8 @@ func checkGolden(t *testing.T, c *Codec, name string) {
 			t.Errorf("%q: ids %v, want %v", s, raw, l.IDs)
 		case !slices.Equal(whole, want):
 			t.Errorf("%q: with special tokens %v, want %v", s, whole, want)
-		case l.Dec != nil && decodeAll(c, l.IDs) != *l.Dec:
-			t.Errorf("%v: decoded %q, want %q", l.IDs, decodeAll(c, l.IDs), *l.Dec)
+		case l.Dec != nil && c.DecodeAll(l.IDs) != *l.Dec:
+			t.Errorf("%v: decoded %q, want %q", l.IDs, c.DecodeAll(l.IDs), *l.Dec)
 		default:
 			equal++
 		}
@@ -149,7 +140,7 @@ func TestVariantsMatchTheReference(t *testing.T) {
 			cases++
 			if got := c.Encode(*l.T); !slices.Equal(got, l.IDs) {
 				t.Errorf("%s: %+q: %v, want %v", v.Name, *l.T, got, l.IDs)
-			} else if got := decodeAll(c, l.IDs); got != *l.Dec {
+			} else if got := c.DecodeAll(l.IDs); got != *l.Dec {
 				t.Errorf("%s: %v: decoded %q, want %q", v.Name, l.IDs, got, *l.Dec)
 			} else {
 				equal++

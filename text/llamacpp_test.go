@@ -47,7 +47,7 @@ func TestVocabulariesMatchTheReference(t *testing.T) {
 			c.prefix, c.suffix = nil, nil // the goldens are without
 			checkGolden(t, c, "llamacpp/"+name)
 			for _, l := range readGolden(t, "llamacpp/"+name) {
-				if got := decodeAll(c, l.IDs); got != *l.T {
+				if got := c.DecodeAll(l.IDs); got != *l.T {
 					t.Errorf("%q: decoded %q", *l.T, got)
 				}
 			}

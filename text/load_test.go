@@ -75,6 +75,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		{`"id":461`, `"id":5`},
 		{`"vocab":{"!":0`, `"vocab":{"!":2000000000`},
 		{`"vocab":{"!":0`, `"vocab":{"!":-7`},
+		{`"vocab":{"!":0`, `"vocab":{"!":1`},
 		{`"vocab":{"!":0`, `"vocab":{"!":0.5`},
 		{`"merges":[[`, `"merges":[["x","y"],[`},
 		{`"merges":[[`, `"merges":[["x"],[`},

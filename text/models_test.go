@@ -78,7 +78,7 @@ func checkModel(t *testing.T, codec *Codec, g modelGolden) {
 		if !slices.Equal(ids, c.PromptIDs) {
 			t.Errorf("case %d: prompt ids %v, want %v", i, ids, c.PromptIDs)
 		}
-		if got := decodeAll(codec, c.Greedy); got != c.Output {
+		if got := codec.DecodeAll(c.Greedy); got != c.Output {
 			t.Errorf("case %d: output %q, want %q", i, got, c.Output)
 		}
 		shown := strings.NewReplacer("<|im_end|>", "", "<|endoftext|>", "").Replace(c.Output)

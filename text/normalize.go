@@ -2,24 +2,25 @@ package text
 
 import (
 	"strings"
+	"time"
 	"unicode"
 )
 
 // normalizer changes a text before it is cut into words. ok is false when a pattern
-// of the tokenizer did not come to an end on it.
-type normalizer func(s string) (normal string, ok bool)
+// of the tokenizer did not come to an end on it in time.
+type normalizer func(s string, until time.Time) (normal string, ok bool)
 
 // plain is a normalizer that always comes to an end.
 func plain(f func(string) string) normalizer {
-	return func(s string) (string, bool) { return f(s), true }
+	return func(s string, _ time.Time) (string, bool) { return f(s), true }
 }
 
 // normalizers are applied in their order.
 type normalizers []normalizer
 
-func (list normalizers) apply(s string) (normal string, ok bool) {
+func (list normalizers) apply(s string, until time.Time) (normal string, ok bool) {
 	for _, n := range list {
-		if s, ok = n(s); !ok {
+		if s, ok = n(s, until); !ok {
 			return "", false
 		}
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // pattern is what Split and Replace look for: a text or a regular expression.
@@ -107,6 +108,8 @@ func (d *definition) readReplace(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	d.normal = append(d.normal, func(s string) (string, bool) { return e.replace(s, r.Content) })
+	d.normal = append(d.normal, func(s string, until time.Time) (string, bool) {
+		return e.replace(s, r.Content, until)
+	})
 	return nil
 }

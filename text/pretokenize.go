@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // step cuts pieces of text into smaller ones. What it is given is not empty.
 type step struct {
@@ -12,8 +15,8 @@ type step struct {
 	// drop says whether a part is left out; nil: none is.
 	drop func(string) bool
 	// cut is there in the place of next where a pattern has to be looked for. ok is
-	// false when it did not come to an end.
-	cut func(s string, emit func(part string, start int)) (ok bool)
+	// false when it did not come to an end in time.
+	cut func(s string, until time.Time, emit func(part string, start int)) (ok bool)
 }
 
 // pipeline is the pre-tokenizer: the steps in their order, each cutting what
@@ -21,8 +24,8 @@ type step struct {
 type pipeline []step
 
 // words calls emit with every word of s. A word is never empty. ok is false when a
-// pattern of the tokenizer did not come to an end.
-func (p pipeline) words(s string, first bool, emit func(string)) (ok bool) {
+// pattern of the tokenizer did not come to an end in time.
+func (p pipeline) words(s string, first bool, until time.Time, emit func(string)) (ok bool) {
 	if s == "" {
 		return true
 	}
@@ -36,8 +39,8 @@ func (p pipeline) words(s string, first bool, emit func(string)) (ok bool) {
 	}
 	if now.cut != nil {
 		all := true
-		ok := now.cut(s, func(part string, start int) {
-			all = all && rest.words(part, first && start == 0, emit)
+		ok := now.cut(s, until, func(part string, start int) {
+			all = all && rest.words(part, first && start == 0, until, emit)
 		})
 		return ok && all
 	}
@@ -47,7 +50,7 @@ func (p pipeline) words(s string, first bool, emit func(string)) (ok bool) {
 			n = now.next(s)
 		}
 		if now.drop == nil || !now.drop(s[:n]) {
-			if !rest.words(s[:n], first, emit) {
+			if !rest.words(s[:n], first, until, emit) {
 				return false
 			}
 		}

@@ -4,13 +4,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
 
-// patternTime is how long one match of a pattern may take. Patterns and texts come
-// from strangers, and a search that goes back may never end.
-const patternTime = 2 * time.Second
+// Patterns and texts come from strangers, and a search that goes back may never end.
+const (
+	patternTime  = 2 * time.Second      // for one match; and for all of a text together,
+	patternsRate = 4 * time.Microsecond // besides this for each of its bytes: 0.3 is usual
+)
+
+// patternsEnd is until when the patterns of a tokenizer may run on a text.
+func patternsEnd(text string) time.Time {
+	return time.Now().Add(patternTime + time.Duration(len(text))*patternsRate)
+}
 
 // maxPattern is the size in bytes of the longest pattern that is read.
 const maxPattern = 2048
@@ -37,22 +45,34 @@ func compile(pattern string) (*expression, error) {
 }
 
 // find is a finder of the matches.
-func (e *expression) find(s string) (spans []span, ok bool) {
-	places, err := e.compiled.FindAllStringIndex(s, -1)
-	if err != nil { // it took too long, or too much memory
-		return nil, false
-	}
+func (e *expression) find(s string, until time.Time) (spans []span, ok bool) {
 	var f finding
-	for _, p := range places {
-		f.add(p[0], p[1])
+	runes, at := 0, 0 // of s, so far
+	offset := func(rune int) int {
+		for ; runes < rune; runes++ {
+			_, n := utf8.DecodeRuneInString(s[at:])
+			at += n
+		}
+		return at
+	}
+	ok = true
+	err := e.compiled.FindRunesMatches([]rune(s), 0, func(m regexp2.MatchView) bool {
+		from, length, _ := m.GroupRange(0)
+		start := offset(from)
+		f.add(start, offset(from+length))
+		ok = time.Now().Before(until)
+		return ok
+	})
+	if err != nil || !ok { // it took too long, or too much memory
+		return nil, false
 	}
 	f.upTo(len(s))
 	return f.spans, true
 }
 
 // replace puts content in the place of every match.
-func (e *expression) replace(s, content string) (replaced string, ok bool) {
-	spans, ok := e.find(s)
+func (e *expression) replace(s, content string, until time.Time) (replaced string, ok bool) {
+	spans, ok := e.find(s, until)
 	if !ok {
 		return "", false
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/dlclark/regexp2/v2"
 	"pgregory.net/rapid"
@@ -63,7 +64,7 @@ func TestScannersOnOddCharacters(t *testing.T) {
 		{"runs of digits", runs(isDigit), "a12b3", []string{"a", "12", "b", "3"}},
 	} {
 		var got []string
-		pipeline{{next: c.next}}.words(c.text, true, func(w string) { got = append(got, w) })
+		pipeline{{next: c.next}}.words(c.text, true, time.Now(), func(w string) { got = append(got, w) })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+q, want %+q", c.name, got, c.want)
 		}

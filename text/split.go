@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -68,13 +69,13 @@ func isolating(pattern string) (step, error) {
 }
 
 // finder finds the spans of a text that are looked for, in their order; spans cover
-// the text. ok is false when it did not come to an end.
-type finder func(s string) (spans []span, ok bool)
+// the text. ok is false when it did not come to an end in time.
+type finder func(s string, until time.Time) (spans []span, ok bool)
 
 // splitStep cuts at what is found; invert: at what is not.
 func splitStep(find finder, b behavior, invert bool) step {
-	return step{cut: func(s string, emit func(string, int)) bool {
-		spans, ok := find(s)
+	return step{cut: func(s string, until time.Time, emit func(string, int)) bool {
+		spans, ok := find(s, until)
 		if !ok {
 			return false
 		}
@@ -112,7 +113,7 @@ func (f *finding) upTo(from int) {
 
 // findText finds a text, which is not empty.
 func findText(text string) finder {
-	return func(s string) (spans []span, ok bool) {
+	return func(s string, _ time.Time) (spans []span, ok bool) {
 		var f finding
 		for {
 			i := strings.Index(s[f.done:], text)
@@ -128,7 +129,7 @@ func findText(text string) finder {
 
 // findEach finds every character of a kind.
 func findEach(is func(rune) bool) finder {
-	return func(s string) (spans []span, ok bool) {
+	return func(s string, _ time.Time) (spans []span, ok bool) {
 		var f finding
 		for i, r := range s {
 			if is(r) {

@@ -62,9 +62,11 @@ func newUnigram(d *definition, vocab map[string]int32) (*unigram, error) {
 
 func (m *unigram) appendWord(dst []int32, word string) []int32 {
 	buffer := m.paths.Get().(*[]reached)
-	defer m.paths.Put(buffer)
 	best := m.walk((*buffer)[:0], word)
-	*buffer = best
+	if cap(best) <= maxScratch { // what a huge word took is not kept
+		*buffer = best
+		defer m.paths.Put(buffer)
+	}
 	for at := len(word); at > 0; at = int(best[at].from) {
 		best[best[at].from].to = int32(at)
 	}

@@ -71,6 +71,9 @@ func (c *cli) tokenize(model string, args []string, plain, pieces, asJSON bool) 
 	if !plain {
 		ids = codec.Encode(input)
 	}
+	if raw == nil || ids == nil {
+		return text.ErrPattern
+	}
 	switch {
 	case asJSON:
 		return c.printJSON(struct {

@@ -180,9 +180,16 @@ func (l *Local) badWords(ids [][]int32, list []string) ([][]int32, error) {
 	}
 	ids = slices.Clone(ids)
 	for _, w := range list {
-		ids = append(ids, l.codec.EncodeRaw(w))
+		starts := []string{w}
 		if !strings.HasPrefix(w, " ") {
-			ids = append(ids, l.codec.EncodeRaw(" "+w))
+			starts = append(starts, " "+w)
+		}
+		for _, s := range starts {
+			word, err := encoded(l.codec.EncodeRaw(s))
+			if err != nil {
+				return nil, fmt.Errorf("bad_words: %w", err)
+			}
+			ids = append(ids, word)
 		}
 	}
 	return ids, nil

@@ -29,13 +29,17 @@ func generate(ctx context.Context, prompt string) (err error) {
 	if err != nil {
 		return err
 	}
+	ids := codec.Encode(prompt)
+	if ids == nil {
+		return text.ErrPattern
+	}
 	e, err := engine.Spawn(ctx, engine.Config{Checkpoint: model})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 
-	stream, err := e.AddRequest(ctx, engine.Request{PromptIDs: codec.Encode(prompt), MaxNewTokens: 60})
+	stream, err := e.AddRequest(ctx, engine.Request{PromptIDs: ids, MaxNewTokens: 60})
 	if err != nil {
 		return err
 	}

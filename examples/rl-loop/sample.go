@@ -64,6 +64,9 @@ func (s *sampler) run(ctx context.Context, out chan<- []*story) error {
 func (s *sampler) group(ctx context.Context) ([]*story, error) {
 	number := int(s.begun.Add(1))
 	prompt := s.codec.Encode(prompts[number%len(prompts)])
+	if prompt == nil {
+		return nil, text.ErrPattern
+	}
 	group, streams := make([]*story, s.stories), make([]*engine.Stream, s.stories)
 	for i := range group {
 		group[i] = &story{logits: make([][]float32, s.tokens)}

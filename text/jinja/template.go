@@ -3,6 +3,7 @@ package jinja
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -14,7 +15,8 @@ type Template struct {
 }
 
 // Parse reads a source. Errors: ErrSyntax, ErrUnsupported, and ErrLimit for a source of
-// more than MaxSource bytes.
+// more than MaxSource bytes. What is no UTF-8 in it becomes U+FFFD, as it does in Foreign,
+// so that every Text is UTF-8.
 func Parse(source string) (t *Template, err error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("%w: its source has %d bytes, at most %d are taken", ErrLimit, len(source), MaxSource)
@@ -24,7 +26,7 @@ func Parse(source string) (t *Template, err error) {
 			t, err = nil, caught(p)
 		}
 	}()
-	t = &Template{body: parse(source), blocks: make(map[string]*blockStmt)}
+	t = &Template{body: parse(strings.ToValidUTF8(source, "\uFFFD")), blocks: make(map[string]*blockStmt)}
 	checkNames(t.body)
 	t.facts.gather(t)
 	return t, nil

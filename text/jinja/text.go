@@ -16,8 +16,8 @@ type Text struct {
 // Span is the bytes from From up to To of a text.
 type Span struct{ From, To int }
 
-// String makes a text of the caller's own.
-func String(s string) Text { return Text{s: s} }
+// String makes a text of the caller's own. What is no UTF-8 in it becomes U+FFFD.
+func String(s string) Text { return Text{s: strings.ToValidUTF8(s, "\uFFFD")} }
 
 // Foreign makes a text that came from the request, every byte of it. What is no UTF-8
 // in it becomes U+FFFD.

@@ -219,7 +219,7 @@ func TestErrorsCross(t *testing.T) {
 	for _, class := range []error{engine.ErrTooLong, engine.ErrNeverFits, engine.ErrVocab, engine.ErrDuplicateID, engine.ErrRejected, engine.ErrStale, engine.ErrQueueFull,
 		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrCommitted, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
 		weights.ErrMissing, weights.ErrVersion, weights.ErrBusy, weights.ErrClosed, weights.ErrDigest, weights.ErrMemory, weights.ErrNotFinite, weights.ErrBroken,
-		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools,
+		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools, text.ErrControlToken, text.ErrPattern, text.ErrTooLong,
 		grammar.ErrSpec, grammar.ErrUnsupported, grammar.ErrTooLarge, grammar.ErrNothing, grammar.ErrTooAmbiguous, grammar.ErrComplete, ErrNotRemote, ErrProtocol, ErrLimit, context.Canceled, context.DeadlineExceeded} {
 		err := fmt.Errorf("a request: %w: because", class)
 		got := ErrorOf(over(t, Error(err)))
