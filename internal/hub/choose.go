@@ -19,12 +19,11 @@ var needed = []string{
 const (
 	tensorIndex  = "model.safetensors.index.json"
 	singleTensor = "model.safetensors"
-	tensorShards = "*-of-*.safetensors"
 )
 
 // choose picks what is to be fetched: what patterns say, else one file that is named,
-// else what a model needs, its tensors in safetensors where there are such, else the one
-// GGUF file. Errors are ErrChoice.
+// else what a model needs, its tensors in safetensors where there are such, or the index
+// of their shards, else the one GGUF file. Errors are ErrChoice.
 func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(l.files))
 	switch {
@@ -37,13 +36,10 @@ func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 		}
 		return []string{name}, nil
 	}
-	tensors := []string{singleTensor}
-	if _, ok := l.files[tensorIndex]; ok {
-		tensors = []string{tensorIndex, tensorShards}
-	}
-	chosen, err := matching(names, tensors)
-	if err == nil {
-		return append(filter(names, needed), chosen...), nil
+	for _, tensors := range []string{tensorIndex, singleTensor} {
+		if _, ok := l.files[tensors]; ok {
+			return append(filter(names, needed), tensors), nil
+		}
 	}
 	models := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !hubcache.IsGGUF(n) })
 	switch len(models) {

@@ -34,7 +34,7 @@ func noise(n int, seed uint64) []byte {
 func aModel() map[string][]byte {
 	return map[string][]byte{
 		"config.json": []byte(`{"model_type":"llama"}`), "tokenizer.json": noise(5000, 1), "tokenizer_config.json": []byte("{}"),
-		"model.safetensors.index.json": []byte(`{"weight_map":{}}`), "model-00001-of-00002.safetensors": noise(30_000, 2),
+		"model.safetensors.index.json": []byte(`{"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}}`), "model-00001-of-00002.safetensors": noise(30_000, 2),
 		"model-00002-of-00002.safetensors": noise(20_000, 3), "pytorch_model.bin": noise(2000, 4), "onnx/model.onnx": noise(100, 5),
 		"original/consolidated-1-of-2.safetensors": noise(50, 6), "README.md": []byte("# A model\n"), ".gitattributes": []byte("x"),
 		"empty": {},
