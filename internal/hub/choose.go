@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/cbactor/cbactor/internal/hubcache"
 )
@@ -49,6 +50,19 @@ func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 		return models, nil
 	}
 	return nil, fmt.Errorf("%w: name a file, as %s:FILE%s", ErrChoice, ref, ggufs(names))
+}
+
+// alike refuses names that are one file on systems that do not tell capitals.
+func alike(names []string) error {
+	seen := make(map[string]string, len(names))
+	for _, n := range names {
+		folded := strings.ToLower(n)
+		if other, twice := seen[folded]; twice {
+			return fmt.Errorf("%w: %.80q and %.80q may be one file here: take one of them with --include", ErrChoice, other, n)
+		}
+		seen[folded] = n
+	}
+	return nil
 }
 
 // matching are the names that match a pattern; each pattern must match one.

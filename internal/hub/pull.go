@@ -79,6 +79,9 @@ func (c *Client) Pull(ctx context.Context, r Request) (_ Result, err error) {
 	if names, err = p.withShards(ctx, names); err != nil {
 		return out, err
 	}
+	if err := alike(names); err != nil {
+		return out, err
+	}
 	slices.Sort(names)
 	out.Files = names
 	for _, name := range names {

@@ -167,6 +167,7 @@ func TestChoose(t *testing.T) {
 		"no such file":          {files: ggufs, ref: hubtest.Repo + ":Q5_0", err: ErrChoice},
 		"one GGUF file":         {files: map[string][]byte{"a.gguf": noise(4000, 1), "README.md": noise(3, 3)}, ref: hubtest.Repo, want: []string{"a.gguf"}},
 		"no model":              {files: map[string][]byte{"pytorch_model.bin": noise(3, 1)}, ref: hubtest.Repo, err: ErrChoice},
+		"alike":                 {files: map[string][]byte{"A.json": noise(3, 1), "a.json": noise(4, 2)}, ref: hubtest.Repo, include: []string{"*.json"}, err: ErrChoice},
 		"no such revision":      {files: single, ref: hubtest.Repo + "@v9", err: ErrNotFound},
 		"no such repository":    {files: single, ref: "some/other", err: ErrNotFound},
 		"no such file by name":  {files: single, ref: hubtest.Repo + ":b.gguf", err: ErrChoice},
