@@ -154,6 +154,15 @@ func qkNormWidths(m *model.Config, d *dims) (q, k int) {
 	return padded(d.attnDim()), padded(d.kvHeads * d.headDim)
 }
 
+// tileFloats is the size of a worker's tile, in which norms lay queries or keys, too.
+func tileFloats(m *model.Config, d *dims) int {
+	if m.QKNorm == model.QKNormNone {
+		return tileLen
+	}
+	q, k := qkNormWidths(m, d)
+	return max(tileLen, q, k)
+}
+
 // columns are those of a joint, of weights or biases, whose modules lie where where says.
 func (p *packer) columns(j *joint, bias bool, where func(module string) model.Rows) columns {
 	type source struct {

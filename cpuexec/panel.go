@@ -12,7 +12,7 @@ type columns func(c int) (t weights.Tensor, row int, ok bool)
 
 // tileWidth is how many numbers of each row are widened before they are turned: few, so
 // that an assembly call stays short. Blocks of quantised types begin at its multiples. A
-// worker's tile, which has to hold tilePanels rows of a panel as well, has tileLen of them.
+// worker's tile, which has to hold tilePanels rows of a panel as well, has tileLen of them at least.
 const (
 	tileWidth = kernels.Super
 	tileLen   = kernels.Panel * tileWidth

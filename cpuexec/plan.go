@@ -73,8 +73,8 @@ func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots
 //	             + with adapters: MaxTokens * padded ranks of the modules of a matrix
 //	             + with contexts beyond 1,024: attention states of all heads of up to 16
 //	               tokens, for each 1,024 of MaxContext)
-//	           + 4 * Threads * (a tile + a row
-//	             + with adapters: half a tile
+//	           + 4 * Threads * (a tile, or a row of queries where norms need more + a row
+//	             + with adapters: a quarter of a tile
 //	             + up to 64 queries and their attention states, twice with contexts beyond
 //	               1,024; with Plain: MaxContext scores and a vector)
 //	           + with ComputeInt8: rows that matrices take, packed as the kernels say, and
@@ -169,7 +169,7 @@ func workBytes(c *Config, d *dims) int64 {
 	}
 	head := c.headRows()
 	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
-	thread := rows(tileWidth, kernels.Panel) + c.attentionBytes(d) +
+	thread := rows(1, tileFloats(c.Model, d)) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {
 		n += rows(t, c.lowWidth(d))

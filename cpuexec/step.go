@@ -104,7 +104,7 @@ type sample struct {
 
 // worker is what a thread has for itself.
 type worker struct {
-	tile      []float32 // of tileLen: up to tilePanels rows of a panel, or what packing widens
+	tile      []float32 // [tileFloats]: up to tilePanels rows of a panel, what packing widens, or queries
 	low       []float32 // [rowBlock][Panel], with adapters
 	norm      []float32 // [hiddenWidth], of a single token
 	own       input     // a single row: norm, or another one that it packs for itself
@@ -166,7 +166,7 @@ func (s *step) cutWork(a *area) {
 	s.headIn = cutInput(a, s.packs, head, s.hiddenWidth)
 	s.logits = cut[float32](a, head*s.vocabWidth)
 	for i := range s.workers {
-		s.workers[i].tile = cut[float32](a, tileLen)
+		s.workers[i].tile = cut[float32](a, tileFloats(s.config.Model, &s.dims))
 		s.workers[i].norm = cut[float32](a, s.hiddenWidth)
 		s.workers[i].own.packed = cut[byte](a, s.packs.bytes(1, s.widest()))
 		if s.lowWidth > 0 {

@@ -66,7 +66,13 @@ func (r *Resolved) noticeLosses() {
 	c, floats := &r.Config, 0
 	column := c.Quantize == string(cpuexec.QuantizeColumn)
 	count := map[model.DType]int{}
-	for _, t := range c.Checkpoint.Tensors() {
+	tensors := c.Checkpoint.Tensors()
+	computing := cpuexec.Config{Model: c.Checkpoint.Config, Stored: tensors, Compute: cpuexec.Compute(c.Compute), Quantize: cpuexec.Quantize(c.Quantize)}
+	anew := map[model.DType]int{}
+	for _, stored := range computing.Requantised() {
+		anew[stored]++
+	}
+	for _, t := range tensors {
 		if multiplied(c.Checkpoint.Config, t) {
 			count[t.DType]++
 		}
@@ -81,8 +87,10 @@ func (r *Resolved) noticeLosses() {
 			r.notice("compute is int8: %s quantised to %s", matrices(n, stored), c.Quantize)
 		case loses:
 			r.notice("compute is bf16: %s rounded", matrices(n, stored))
-		case r.int8() && column:
-			r.notice("quantize is column: %s quantised anew", matrices(n, stored))
+		case anew[stored] > 0 && column:
+			r.notice("quantize is column: %s quantised anew", matrices(anew[stored], stored))
+		case anew[stored] > 0:
+			r.notice("compute is int8: %s quantised to q8 with others of the same layer", matrices(anew[stored], stored))
 		}
 	}
 	if asked := r.given["quantize"]; asked != "" && r.int8() && floats == 0 && !column {
@@ -121,8 +129,11 @@ func loses(compute cpuexec.Compute, stored model.DType) bool {
 }
 
 // multiplied says that a tensor is a matrix of a product: rows of an embedding that is no
-// head are looked up as they are stored.
+// head are looked up as they are stored, and what chooses experts is computed in float32.
 func multiplied(m *model.Config, t model.Tensor) bool {
+	if m.MoE != nil && strings.HasSuffix(t.Name, "."+m.Router()+".weight") {
+		return false
+	}
 	return len(t.Shape) > 1 && !strings.HasSuffix(t.Name, "_bias") && (m.TiedHead || t.Name != "model.embed_tokens.weight")
 }
 

@@ -76,6 +76,28 @@ func TestComputeFollowsTheModel(t *testing.T) {
 	}
 }
 
+// Blocks of integers that lie in one matrix with others are quantised anew, which is told.
+func TestMixedMatricesAreTold(t *testing.T) {
+	c, err := checkpoint.Open("../checkpoint/testdata/gguf/k.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	r, err := resolve(Config{Checkpoint: c, Compute: "int8"}, plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const anew = " quantised to q8 with others of the same layer"
+	want := []string{"compute is int8: 2 matrices stored as Q4_K are" + anew, "compute is int8: 2 matrices stored as Q5_K are" + anew, "compute is int8: 1 matrix stored as Q6_K is" + anew}
+	if !slices.Equal(r.Notices, want) {
+		t.Errorf("notices %q, want %q", r.Notices, want)
+	}
+}
+
 // Heads that int8 does not fit have a cache in bf16, unless int8 is asked for.
 func TestCacheTypeFitsTheHeads(t *testing.T) {
 	for dim, want := range map[int]string{6: "bf16", 8: "int8", 1024: "int8", 1028: "bf16"} {
@@ -101,6 +123,10 @@ func TestWhatIsMultiplied(t *testing.T) {
 		if got := multiplied(&model.Config{TiedHead: tied}, embedding); got != want {
 			t.Errorf("tied %t: %t", tied, got)
 		}
+	}
+	router := model.Tensor{Name: "model.layers.0.mlp.gate.weight", Shape: []int{4, 2}}
+	if multiplied(&model.Config{Family: "qwen3_moe", MoE: &model.MoE{}}, router) {
+		t.Error("a router is computed as it is")
 	}
 	if norm := (model.Tensor{Name: "model.norm.weight", Shape: []int{4}}); multiplied(&model.Config{}, norm) {
 		t.Error("a norm is no matrix")

@@ -25,6 +25,7 @@ type message struct {
 	Role       string     `json:"role"`
 	Name       string     `json:"name"`
 	Content    content    `json:"content"`
+	Reasoning  string     `json:"reasoning_content"` // of the assistant, before its answer
 	ToolCalls  []toolCall `json:"tool_calls"`   // of the assistant
 	ToolCallID string     `json:"tool_call_id"` // of a tool: what it answers
 }
@@ -47,7 +48,7 @@ func conversation(param string, list []message) (texts.Prompt, error) {
 
 // turn is a message, which is at a parameter, as a chat template takes it.
 func (m *message) turn(param string) (t text.Message, err error) {
-	t = text.Message{Role: m.Role, Content: string(m.Content), Name: m.Name, ToolCallID: m.ToolCallID}
+	t = text.Message{Role: m.Role, Content: string(m.Content), Reasoning: m.Reasoning, Name: m.Name, ToolCallID: m.ToolCallID}
 	switch {
 	case m.Role == "":
 		return t, bad(param, "has no role")

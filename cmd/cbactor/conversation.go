@@ -62,6 +62,7 @@ type turn struct {
 	Role       string   `json:"role"`
 	Name       string   `json:"name"`
 	Content    turnText `json:"content"`
+	Reasoning  string   `json:"reasoning_content"`
 	ToolCallID string   `json:"tool_call_id"`
 	ToolCalls  []struct {
 		ID       string `json:"id"`
@@ -95,7 +96,7 @@ func (t *turnText) UnmarshalJSON(js []byte) error {
 
 // message is the turn as a chat template takes it.
 func (t *turn) message() (text.Message, error) {
-	m := text.Message{Role: t.Role, Name: t.Name, Content: string(t.Content), ToolCallID: t.ToolCallID}
+	m := text.Message{Role: t.Role, Name: t.Name, Content: string(t.Content), Reasoning: t.Reasoning, ToolCallID: t.ToolCallID}
 	if m.Role == "" {
 		return m, errors.New("it has no role")
 	}

@@ -64,8 +64,8 @@ func (c *cli) inputIDs(args []string) ([]int32, error) {
 		}
 	}
 	input = strings.TrimSpace(input)
-	if inner, is := strings.CutPrefix(input, "["); is {
-		input = strings.TrimSuffix(inner, "]")
+	if strings.HasPrefix(input, "[") && strings.HasSuffix(input, "]") {
+		input = input[1 : len(input)-1]
 	}
 	between := func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' || r == '\r' }
 	ids, err := requests.ParseIDs(strings.Join(strings.FieldsFunc(input, between), ","))

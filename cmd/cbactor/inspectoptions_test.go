@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/model"
 )
 
@@ -70,6 +71,14 @@ func TestChatOf(t *testing.T) {
 	} {
 		if got := chatOf(template).String(); got != want {
 			t.Errorf("%q is a %s, want %s", template, got, want)
+		}
+	}
+}
+
+func TestTokenizerKind(t *testing.T) {
+	for file, want := range map[string]string{`{"model":{"type":"Unigram"}}`: "Unigram", `{"model":{}}`: "BPE", `{}`: "unreadable", `{`: "unreadable"} {
+		if got := tokenizerKind(&checkpoint.Checkpoint{TokenizerJSON: []byte(file)}); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
 }

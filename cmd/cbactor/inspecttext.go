@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -12,14 +13,14 @@ func tokenizerKind(c *checkpoint.Checkpoint) string {
 	switch {
 	case c.TokenizerJSON != nil:
 		var t struct {
-			Model struct {
+			Model *struct {
 				Type string `json:"type"`
 			} `json:"model"`
 		}
-		if json.Unmarshal(c.TokenizerJSON, &t) != nil || t.Model.Type == "" {
+		if json.Unmarshal(c.TokenizerJSON, &t) != nil || t.Model == nil {
 			return "unreadable"
 		}
-		return t.Model.Type
+		return cmp.Or(t.Model.Type, "BPE") // the oldest files, all BPE, do not name it
 	case c.Vocab != nil:
 		if c.Vocab.Pre == "" {
 			return c.Vocab.Model

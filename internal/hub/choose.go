@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/cbactor/cbactor/internal/hubcache"
 )
@@ -19,12 +20,11 @@ var needed = []string{
 const (
 	tensorIndex  = "model.safetensors.index.json"
 	singleTensor = "model.safetensors"
-	tensorShards = "*-of-*.safetensors"
 )
 
 // choose picks what is to be fetched: what patterns say, else one file that is named,
-// else what a model needs, its tensors in safetensors where there are such, else the one
-// GGUF file. Errors are ErrChoice.
+// else what a model needs, its tensors in safetensors where there are such, or the index
+// of their shards, else the one GGUF file. Errors are ErrChoice.
 func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(l.files))
 	switch {
@@ -37,13 +37,10 @@ func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 		}
 		return []string{name}, nil
 	}
-	tensors := []string{singleTensor}
-	if _, ok := l.files[tensorIndex]; ok {
-		tensors = []string{tensorIndex, tensorShards}
-	}
-	chosen, err := matching(names, tensors)
-	if err == nil {
-		return append(filter(names, needed), chosen...), nil
+	for _, tensors := range []string{tensorIndex, singleTensor} {
+		if _, ok := l.files[tensors]; ok {
+			return append(filter(names, needed), tensors), nil
+		}
 	}
 	models := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !hubcache.IsGGUF(n) })
 	switch len(models) {
@@ -53,6 +50,19 @@ func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 		return models, nil
 	}
 	return nil, fmt.Errorf("%w: name a file, as %s:FILE%s", ErrChoice, ref, ggufs(names))
+}
+
+// alike refuses names that are one file on systems that do not tell capitals.
+func alike(names []string) error {
+	seen := make(map[string]string, len(names))
+	for _, n := range names {
+		folded := strings.ToLower(n)
+		if other, twice := seen[folded]; twice {
+			return fmt.Errorf("%w: %.80q and %.80q may be one file here: take one of them with --include", ErrChoice, other, n)
+		}
+		seen[folded] = n
+	}
+	return nil
 }
 
 // matching are the names that match a pattern; each pattern must match one.

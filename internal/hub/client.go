@@ -30,7 +30,7 @@ type Client struct {
 	http     *http.Client
 
 	firstWait time.Duration // before a second try
-	stall     time.Duration // without a byte, after which a file is asked for again
+	stall     time.Duration // without a byte, after which an answer is asked for again
 }
 
 const (
@@ -121,9 +121,55 @@ func (c *Client) get(ctx context.Context, u *url.URL, from int64, what string) (
 	return nil, errors.Join(c.refused(r, what), r.Body.Close())
 }
 
+// read asks as get does, and has take read the answer. An answer of which nothing comes for
+// the time of a stall has an error that may pass.
+func (c *Client) read(ctx context.Context, u *url.URL, from int64, what string, take func(r *http.Response, body io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, err := c.get(ctx, u, from, what)
+	if err != nil {
+		return err
+	}
+	silent := time.AfterFunc(c.stall, func() { cancel(passing("%s: nothing has come for %v", what, c.stall)) })
+	defer silent.Stop()
+	body := &meter{r: r.Body, seen: func() { silent.Reset(c.stall) }}
+	err = errors.Join(take(r, body), r.Body.Close())
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// meter tells when bytes are read. What a connection fails with may pass.
+type meter struct {
+	r    io.Reader
+	seen func()
+}
+
+// Read implements io.Reader.
+func (m *meter) Read(b []byte) (int, error) {
+	n, err := m.r.Read(b)
+	if n > 0 {
+		m.seen()
+	}
+	if err != nil && err != io.EOF {
+		err = passing("%w", err)
+	}
+	return n, err
+}
+
 // unreached is the error of a request without an answer. A name that is not known and a
-// certificate that is not right stay so.
+// certificate that is not right stay so. The address is left out: one that was redirected
+// to often has a key of its own.
 func unreached(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		host := at.URL
+		if u, err := url.Parse(at.URL); err == nil {
+			host = u.Host
+		}
+		err = fmt.Errorf("%s: %w", host, at.Err)
+	}
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	switch {
@@ -164,8 +210,8 @@ func detail(r *http.Response) string {
 }
 
 // readAll reads an answer of at most limit bytes.
-func readAll(r *http.Response, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, passing("read an answer: %w", err)
 	}

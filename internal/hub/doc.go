@@ -2,10 +2,11 @@
 //
 // Purpose: [Client.Pull] copies the files that a model needs into a folder. It asks
 // which commit a revision is and which files that has, with their sizes and digests,
-// and fetches what is not there yet. A file is there under its name only when all of it
-// is and its digest is right: SHA-256 of large files, the hash of git of small ones. What
-// has come of one lies under its digest meanwhile, so that another pull goes on with
-// it, and never with a part of another version. package hubcache keeps the record.
+// and fetches what is not there yet. Which shards of tensors a model has is what its
+// index says. A file is there under its name only when all of it is and its digest is
+// right: SHA-256 of large files, the hash of git of small ones. What has come of one lies
+// under its digest meanwhile, so that another pull goes on with it, and never with a part
+// of another version. package hubcache keeps the record.
 //
 // The routes, as the documentation of the hub's API has them:
 //

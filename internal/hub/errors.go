@@ -24,7 +24,7 @@ var (
 	ErrSpace = errors.New("there is no room for it")
 	// ErrBusy: another process pulls into the folder.
 	ErrBusy = errors.New("another process pulls into the folder: wait for its end")
-	// ErrTaken: a file is in the way that is not of the hub.
+	// ErrTaken: a file is in the way that is not of the hub, or a copy of another repository.
 	ErrTaken = errors.New("another file is in its place: take it away, or give another folder")
 	// ErrChoice: the files of the repository are no model, or several.
 	ErrChoice = errors.New("it is not clear what to fetch")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/cbactor/cbactor/internal/hubcache"
 )
@@ -18,7 +17,7 @@ type fetching struct {
 	address *url.URL
 	name    string
 	want    hubcache.File
-	add     func(bytes int) // is told of what comes
+	add     func(bytes int) // is told of what comes, once of each byte of the file
 }
 
 // run gets the file, going on with what is there of it in a folder, and puts it to path.
@@ -27,6 +26,7 @@ func (f *fetching) run(ctx context.Context, dir, path string) (err error) {
 	if err != nil {
 		return err
 	}
+	p.told = f.add
 	resumed := p.size > 0
 	for err == nil {
 		if err = f.client.again(ctx, func() (bool, error) { return f.try(ctx, p) }); err != nil {
@@ -50,23 +50,9 @@ func (f *fetching) try(ctx context.Context, p *part) (further bool, err error) {
 	if before == f.want.Size {
 		return false, nil
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r, err := f.client.get(ctx, f.address, before, f.name)
-	if err != nil {
-		return false, err
-	}
-	stall := f.client.stall
-	silent := time.AfterFunc(stall, func() { cancel(passing("%s: nothing has come for %v", f.name, stall)) })
-	defer silent.Stop()
-	body := &meter{r: r.Body, seen: func(n int) {
-		silent.Reset(stall)
-		f.add(n)
-	}}
-	err = errors.Join(receive(r, body, p), r.Body.Close())
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
+	err = f.client.read(ctx, f.address, before, f.name, func(r *http.Response, body io.Reader) error {
+		return receive(r, body, p)
+	})
 	return p.size > before, err
 }
 
@@ -103,22 +89,4 @@ func begin(r *http.Response, p *part) error {
 		return errors.Join(passing("it does not go on at %d", p.size), p.restart())
 	}
 	return p.restart() // all of it: it knows no ranges
-}
-
-// meter tells of bytes as they are read. What a connection fails with may pass.
-type meter struct {
-	r    io.Reader
-	seen func(int)
-}
-
-// Read implements io.Reader.
-func (m *meter) Read(b []byte) (int, error) {
-	n, err := m.r.Read(b)
-	if n > 0 {
-		m.seen(n)
-	}
-	if err != nil && err != io.EOF {
-		err = passing("%w", err)
-	}
-	return n, err
 }

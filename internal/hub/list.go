@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -110,19 +111,17 @@ func (l *listing) add(page []entry) error {
 // ask gets JSON, and the address of the page after it, nil: it is the last one.
 func (c *Client) ask(ctx context.Context, u *url.URL, what string, v any) (next *url.URL, err error) {
 	err = c.again(ctx, func() (bool, error) {
-		r, err := c.get(ctx, u, 0, what)
-		if err != nil {
-			return false, err
-		}
-		body, err := readAll(r, maxPage)
-		if err := errors.Join(err, r.Body.Close()); err != nil {
-			return false, err
-		}
-		if err := json.Unmarshal(body, v); err != nil {
-			return false, fmt.Errorf("%w: %s: %w", ErrAnswer, what, err)
-		}
-		next, err = c.nextPage(u, r.Header.Values("Link"))
-		return false, err
+		return false, c.read(ctx, u, 0, what, func(r *http.Response, body io.Reader) error {
+			js, err := readAll(body, maxPage)
+			if err != nil {
+				return err
+			}
+			if err := json.Unmarshal(js, v); err != nil {
+				return fmt.Errorf("%w: %s: %w", ErrAnswer, what, err)
+			}
+			next, err = c.nextPage(u, r.Header.Values("Link"))
+			return err
+		})
 	})
 	return next, err
 }

@@ -26,6 +26,35 @@ func partPath(dir, name string, f hubcache.File) string {
 	return filepath.Join(dir, partsDir, digest+"-"+hex.EncodeToString(sum[:8]))
 }
 
+// sweep removes the parts that no pull goes on with: what a listed file has that is not
+// whole stays.
+func (p *pull) sweep() error {
+	useful := map[string]bool{}
+	for name, f := range p.listing.files {
+		if p.record.Files[name] != f {
+			useful[partPath(p.request.Dir, name, f)] = true
+		}
+	}
+	dir := filepath.Join(p.request.Dir, partsDir)
+	parts, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	kept := false
+	for _, part := range parts {
+		path := filepath.Join(dir, part.Name())
+		if useful[path] {
+			kept = true
+		} else if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	if kept {
+		return nil
+	}
+	return os.Remove(dir)
+}
+
 // partSize is how much of a file is there, in bytes.
 func partSize(dir, name string, f hubcache.File) (int64, error) {
 	info, err := os.Stat(partPath(dir, name, f))
@@ -46,6 +75,9 @@ type part struct {
 	hash hasher
 	size int64 // bytes there, which hash has seen
 	want hubcache.File
+
+	most int64           // bytes that were there before a restart, or are
+	told func(bytes int) // of those that become more than that
 }
 
 // openPart opens what is there of a file, and reads it for its digest.
@@ -69,6 +101,7 @@ func openPart(dir, name string, want hubcache.File) (_ *part, err error) {
 	if p.size > want.Size {
 		return p, p.restart()
 	}
+	p.most = p.size
 	return p, nil
 }
 
@@ -91,6 +124,10 @@ func (p *part) Write(b []byte) (int, error) {
 	n, err := p.file.Write(b)
 	p.hash.Write(b[:n]) // a hash gives no errors
 	p.size += int64(n)
+	if p.size > p.most {
+		p.told(int(p.size - p.most))
+		p.most = p.size
+	}
 	return n, err
 }
 

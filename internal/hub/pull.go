@@ -43,13 +43,14 @@ type Result struct {
 	Commit  string
 	Files   []string // that were asked for, by name
 	Bytes   int64    // of them
-	Fetched int64    // bytes that have come now
+	Fetched int64    // bytes that have come now, those that came twice counted once
 }
 
 // Pull copies files of a hub into a folder. What is there already and right is not
 // fetched. When it fails or ctx ends, whose cause is the error then, what has come stays
 // for the next Pull of the same files. Files of an older commit that the new one has no
-// more are removed. Errors are those of the package, or of the disk.
+// more are removed, and those that it has otherwise are missing until they are pulled. A
+// folder takes one repository. Errors are those of the package, or of the disk.
 func (c *Client) Pull(ctx context.Context, r Request) (_ Result, err error) {
 	l, err := c.list(ctx, r.Ref)
 	if err != nil {
@@ -59,8 +60,7 @@ func (c *Client) Pull(ctx context.Context, r Request) (_ Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	slices.Sort(names)
-	out := Result{Commit: l.commit, Files: names}
+	out := Result{Commit: l.commit}
 	if err := os.MkdirAll(r.Dir, 0o777); err != nil {
 		return out, err
 	}
@@ -73,6 +73,17 @@ func (c *Client) Pull(ctx context.Context, r Request) (_ Result, err error) {
 	if p.record, err = hubcache.ReadRecord(r.Dir); err != nil {
 		return out, err
 	}
+	if of := p.record.Repo; of != "" && of != r.Ref.Repo() {
+		return out, fmt.Errorf("%w: %s is a copy of %s", ErrTaken, r.Dir, of)
+	}
+	if names, err = p.withShards(ctx, names); err != nil {
+		return out, err
+	}
+	if err := alike(names); err != nil {
+		return out, err
+	}
+	slices.Sort(names)
+	out.Files = names
 	for _, name := range names {
 		out.Bytes += l.files[name].Size
 	}
@@ -124,11 +135,16 @@ func (p *pull) address(name string) *url.URL {
 // the record of a copy that is not whole.
 func (p *pull) plan(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(p.record.Files)) {
-		if _, still := p.listing.files[name]; !still {
+		want, still := p.listing.files[name]
+		switch {
+		case !still:
 			if err := os.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			delete(p.record.Files, name)
+		case p.record.Files[name] != want: // of an older commit, also where it is not asked for now
+			delete(p.record.Files, name)
+			p.record.Missing = append(p.record.Missing, name)
 		}
 	}
 	for _, name := range names {
@@ -172,7 +188,7 @@ func (p *pull) missing() []string {
 // has says whether a file is there. One that the record does not know is read: it is
 // the file, or one of somebody else.
 func (p *pull) has(name string, want hubcache.File) (bool, error) {
-	known, recorded := p.record.Files[name]
+	_, recorded := p.record.Files[name]
 	info, err := os.Lstat(p.path(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -180,7 +196,7 @@ func (p *pull) has(name string, want hubcache.File) (bool, error) {
 	case err != nil:
 		return false, err
 	case recorded:
-		return known == want && info.Mode().IsRegular() && info.Size() == want.Size, nil
+		return info.Mode().IsRegular() && info.Size() == want.Size, nil
 	case slices.Contains(p.record.Missing, name): // an older version of it may be there
 		return false, nil
 	case !info.Mode().IsRegular() || info.Size() != want.Size:
@@ -242,7 +258,7 @@ func (p *pull) run(ctx context.Context) (fetched int64, err error) {
 	all.Wait()
 	err = context.Cause(ctx)
 	if err == nil {
-		err = os.RemoveAll(filepath.Join(p.request.Dir, partsDir))
+		err = p.sweep()
 	}
 	return fetched, errors.Join(err, progress.Close())
 }

@@ -34,7 +34,7 @@ func noise(n int, seed uint64) []byte {
 func aModel() map[string][]byte {
 	return map[string][]byte{
 		"config.json": []byte(`{"model_type":"llama"}`), "tokenizer.json": noise(5000, 1), "tokenizer_config.json": []byte("{}"),
-		"model.safetensors.index.json": []byte(`{"weight_map":{}}`), "model-00001-of-00002.safetensors": noise(30_000, 2),
+		"model.safetensors.index.json": []byte(`{"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}}`), "model-00001-of-00002.safetensors": noise(30_000, 2),
 		"model-00002-of-00002.safetensors": noise(20_000, 3), "pytorch_model.bin": noise(2000, 4), "onnx/model.onnx": noise(100, 5),
 		"original/consolidated-1-of-2.safetensors": noise(50, 6), "README.md": []byte("# A model\n"), ".gitattributes": []byte("x"),
 		"empty": {},
@@ -167,6 +167,7 @@ func TestChoose(t *testing.T) {
 		"no such file":          {files: ggufs, ref: hubtest.Repo + ":Q5_0", err: ErrChoice},
 		"one GGUF file":         {files: map[string][]byte{"a.gguf": noise(4000, 1), "README.md": noise(3, 3)}, ref: hubtest.Repo, want: []string{"a.gguf"}},
 		"no model":              {files: map[string][]byte{"pytorch_model.bin": noise(3, 1)}, ref: hubtest.Repo, err: ErrChoice},
+		"alike":                 {files: map[string][]byte{"A.json": noise(3, 1), "a.json": noise(4, 2)}, ref: hubtest.Repo, include: []string{"*.json"}, err: ErrChoice},
 		"no such revision":      {files: single, ref: hubtest.Repo + "@v9", err: ErrNotFound},
 		"no such repository":    {files: single, ref: "some/other", err: ErrNotFound},
 		"no such file by name":  {files: single, ref: hubtest.Repo + ":b.gguf", err: ErrChoice},

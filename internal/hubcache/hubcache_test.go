@@ -26,7 +26,7 @@ func TestParseRef(t *testing.T) {
 			t.Errorf("%q is written %q", text, got)
 		}
 	}
-	for _, text := range []string{"", "name", "a/b/c", "/name", "org/", "../name", "org/..", "a..b/c", "./model", ".x/y", "-x/y", "org/name:", "org/name@", "org/name@../x", "org/na me", "org/name@a b", `org\name`, "org/" + strings.Repeat("x", 200)} {
+	for _, text := range []string{"", "name", "a/b/c", "/name", "org/", "../name", "org/..", "a..b/c", "./model", ".x/y", "-x/y", "org/name:", "org/name@", "org/name@../x", "org/name@.", "org/na me", "org/name@a b", `org\name`, "org/" + strings.Repeat("x", 200)} {
 		if got, ok := hubcache.ParseRef(text); ok {
 			t.Errorf("%q is taken as %+v", text, got)
 		}
@@ -111,7 +111,7 @@ func TestValidName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"config.json": true, "a/b.gguf": true, "..a": true, ".gitattributes": true,
 		"": false, ".": false, "..": false, "../a": false, "a/../b": false, "/etc/passwd": false, `a\b`: false, "C:x": false,
-		"a//b": false, "a/": false, ".cbactor-hub.json": false, "a\x00b": false, "a\nb": false, "\xff": false,
+		"a//b": false, "a/": false, ".cbactor-hub.json": false, ".CBactor-hub.json": false, "a\x00b": false, "a\nb": false, "\xff": false,
 	} {
 		if got := hubcache.ValidName(name); got != want {
 			t.Errorf("%q: %v", name, got)

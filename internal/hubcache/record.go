@@ -39,7 +39,7 @@ type Record struct {
 // is not of our own.
 func ValidName(name string) bool {
 	local := fs.ValidPath(name) && name != "." && filepath.IsLocal(filepath.FromSlash(name)) && !strings.ContainsAny(name, `\:`)
-	return local && !strings.HasPrefix(name, Prefix) && !strings.ContainsFunc(name, unicode.IsControl)
+	return local && !strings.HasPrefix(strings.ToLower(name), Prefix) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // ReadRecord reads the record of a folder. A folder without one has an empty record, and

@@ -38,7 +38,7 @@ func ParseRef(s string) (Ref, bool) {
 // validRevision tells what can be a revision from what would be another address.
 func validRevision(s string) bool {
 	const limit = 255
-	return s != "" && len(s) <= limit && !strings.Contains(s, "..") && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
+	return s != "" && s != "." && len(s) <= limit && !strings.Contains(s, "..") && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
 }
 
 // WithRevision is r at another revision; false: it can be none.
