@@ -26,8 +26,8 @@ type message struct {
 	Name       string     `json:"name"`
 	Content    content    `json:"content"`
 	Reasoning  string     `json:"reasoning_content"` // of the assistant, before its answer
-	ToolCalls  []toolCall `json:"tool_calls"`   // of the assistant
-	ToolCallID string     `json:"tool_call_id"` // of a tool: what it answers
+	ToolCalls  []toolCall `json:"tool_calls"`        // of the assistant
+	ToolCallID string     `json:"tool_call_id"`      // of a tool: what it answers
 }
 
 // conversation is messages as a chat template takes them.
