@@ -12,13 +12,14 @@ import (
 // What TRL's synchronous trainers send to /v1/completions: they read lists of the same length,
 // prompt by prompt, and tokens by their ids.
 func TestCompletionsAsTRLAsks(t *testing.T) {
-	r := serveTiny(t, engine.Config{Seed: 7}, Options{}) // with which nobody ends early
+	r := serveTiny(t, engine.Config{}, Options{})
 	prompts := [][]int32{r.codec.Encode("Once upon a time"), r.codec.Encode("One day")}
 	const n = 3
 	for _, top := range []int{0, 2} {
 		a := r.ask(completionsPath, object{
 			"model": "tiny", "prompt": prompts, "return_token_ids": true, "return_tokens_as_token_ids": true, "n": n, "repetition_penalty": 1.0,
 			"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "max_tokens": 8, "logprobs": top, "structured_outputs": nil,
+			"seed": 7, // which they do not send: with it nobody ends early
 		})
 		if len(a.Choices) != n*len(prompts) {
 			t.Fatalf("%d choices", len(a.Choices))
