@@ -18,7 +18,6 @@ import (
 const (
 	mxfp4Blocks, mxfp4Scales = "_blocks", "_scales" // behind the name, as gpt-oss ships it
 	fp8Scales                = "_scale_inv"         // behind the name, as DeepSeek ships it
-	fp8Square                = 128                  // rows and columns that share a scale
 )
 
 // joinPairs puts them together. Errors name the tensor.
@@ -88,13 +87,13 @@ func readMXFP4(dst []byte, blocks, scales io.Reader) error {
 // joinFP8 makes one tensor of numbers [out, in] and their scales, which are weights
 // divided by what is stored, for each square.
 func joinFP8(name string, numbers, scales stored) (stored, error) {
-	squares := func(n int) int { return (n + fp8Square - 1) / fp8Square }
+	squares := func(n int) int { return (n + model.FP8Square - 1) / model.FP8Square }
 	if len(numbers.Shape) != 2 {
 		return stored{}, fmt.Errorf("%w: %.80q is %s %v with scales, which only matrices have", model.ErrUnsupported, name, numbers.kind, numbers.Shape)
 	}
 	rows, in := numbers.Shape[0], numbers.Shape[1]
-	if in%fp8Square != 0 {
-		return stored{}, fmt.Errorf("%w: %.80q has rows of %d, %s needs multiples of %d", model.ErrUnsupported, name, in, numbers.kind, fp8Square)
+	if in%model.FP8Square != 0 {
+		return stored{}, fmt.Errorf("%w: %.80q has rows of %d, %s needs multiples of %d", model.ErrUnsupported, name, in, numbers.kind, model.FP8Square)
 	}
 	if scales.DType == model.Invalid || !slices.Equal(scales.Shape, []int{squares(rows), squares(in)}) {
 		return stored{}, fmt.Errorf("%w: %.80q is %s %v, want floats of %v for %s of %v", ErrFormat, scales.Name, scales.kind, scales.Shape, []int{squares(rows), squares(in)}, name, numbers.Shape)
@@ -118,7 +117,7 @@ func readFP8(dst []byte, numbers io.Reader, scales []float32, perRow int) error 
 	size := model.FP8.RowBytes(model.FP8.Block())
 	for at := 0; len(dst) > 0; at++ {
 		row, square := at/perRow, at%perRow
-		binary.LittleEndian.PutUint32(dst, math.Float32bits(scales[row/fp8Square*perRow+square]))
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(scales[row/model.FP8Square*perRow+square]))
 		if _, err := io.ReadFull(numbers, dst[4:size]); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (s *step) route(id int, w *layer) {
 	lo, hi := share(len(s.tokens), id, s.threads)
 	m, width := &s.mixture, padded(s.experts)
 	for t := lo; t < hi; t++ {
-		s.normalise(&s.norm, t, t, w.norms[2])
+		s.normal(&s.norm, t, t, w.norms[2]) // gather packs
 		scores := m.scores[t*width:][:width]
 		for p := range w.router.count() {
 			s.kernels.Gemm(w.router.floats(p), s.norm.x[t*s.hiddenWidth:], scores[p*kernels.Panel:], w.router.k, 1, s.hiddenWidth, width)

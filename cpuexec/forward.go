@@ -78,13 +78,18 @@ func (s *step) norms(id int, w []float32) *input {
 // normalise makes the residual stream of a token row number row of what a matrix takes, as
 // it is where w is nil.
 func (s *step) normalise(in *input, row, token int, w []float32) {
+	s.normal(in, row, token, w)
+	s.quantise(in, row, 1)
+}
+
+// normal is normalise for who takes numbers alone: nothing is packed.
+func (s *step) normal(in *input, row, token int, w []float32) {
 	x := s.x[token*s.hiddenWidth:][:s.hiddenWidth]
 	if w == nil {
 		copy(in.x[row*in.width:], x)
 	} else {
 		s.kernels.Norm(x, w, in.x[row*in.width:][:in.width], s.hidden, s.config.Model.NormEps)
 	}
-	s.quantise(in, row, 1)
 }
 
 // project writes this thread's columns of q, k and v.

@@ -23,20 +23,18 @@ const (
 func (m *Memory) sizePool(c *Config, l *layout) error {
 	unit, shared := int64(l.groups[0].block), len(l.groups) > 1
 	geometry := l.geometry()
+	n, wanted := int64(math.MaxInt32), int64(c.NumBlocks)
 	if shared {
 		unit = geometry.SectorBytes()
+		n, wanted = n*int64(l.page)/unit, int64(geometry.Sectors(c.NumBlocks)) // so that blocks have numbers
 	}
-	n := int64(math.MaxInt32)
 	lower := func(most int64, by Bound) {
 		if most < n {
 			n, m.Bound = most, by
 		}
 	}
 	m.Bound = ByNumBlocks
-	if lower(int64(c.NumBlocks), ByNumBlocks); shared {
-		n = math.MaxInt32 * int64(l.page) / unit // so that blocks have numbers
-		lower(int64(geometry.Sectors(c.NumBlocks)), ByNumBlocks)
-	}
+	lower(wanted, ByNumBlocks)
 	lower(c.use(l), ByUse)
 	if c.MemoryLimit > 0 {
 		lower(c.MemoryLimit/4/unit, ByQuarter)

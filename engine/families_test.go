@@ -39,20 +39,8 @@ func spawnPath(t *testing.T, path string, cfg Config) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Checkpoint, cfg.Compute, cfg.KVDType, cfg.Threads = c, "f32", "f32", 2
-	e, err := Spawn(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	cfg.Compute, cfg.KVDType, cfg.Threads = "f32", "f32", 2
+	return spawnOpened(t, cfg, c)
 }
 
 // generateGolden answers how many tokens it has compared, and how many of prompts were

@@ -46,6 +46,12 @@ func spawnChanged(t *testing.T, cfg Config, change func(c *model.Config)) *Engin
 		t.Fatal(err)
 	}
 	change(c.Config)
+	return spawnOpened(t, cfg, c)
+}
+
+// spawnOpened spawns an engine with a checkpoint, and closes both.
+func spawnOpened(t *testing.T, cfg Config, c *checkpoint.Checkpoint) *Engine {
+	t.Helper()
 	cfg.Checkpoint = c
 	e, err := Spawn(t.Context(), cfg)
 	if err != nil {

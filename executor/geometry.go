@@ -38,8 +38,8 @@ func (c Geometry) SectorTokens() int {
 	return most
 }
 
-// MinSectors is how many sectors hold at least blocks of every group: a count of
-// blocks over all layers, as users give it, turned into memory. At least 1.
+// MinSectors is how many sectors have the bytes of so many blocks over all layers, as users
+// give them: every group has as many at the same time only where Sectors says so. At least 1.
 func (c Geometry) MinSectors(blocks int) int {
 	return max(1, int((c.wholeBlock()*int64(blocks)+c.SectorBytes()-1)/c.SectorBytes()))
 }

@@ -80,7 +80,7 @@ type MoE struct {
 
 // Config is one model: the options over the forward pass.
 type Config struct {
-	Family       string // "llama"
+	Family       string // a name of the table of families
 	Vocab        int
 	Hidden       int
 	Intermediate int

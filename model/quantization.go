@@ -1,7 +1,7 @@
 package model
 
-// fp8Square is the rows and columns that share a scale of FP8, the only ones that are read.
-const fp8Square = 128
+// FP8Square is the rows and columns that share a scale of FP8, the only ones that are read.
+const FP8Square = 128
 
 // quantization reads quant_method of a quantization_config, "" where there is none. Two
 // are implemented: "fp8", E4M3 with a scale for each square of 128, as DeepSeek and Qwen
@@ -31,8 +31,8 @@ func (f *fields) quantization() string {
 
 // checkFP8 refuses what is called fp8, too.
 func (f *fields) checkFP8() {
-	if block := value(f, "weight_block_size", []int(nil)); len(block) != 2 || block[0] != fp8Square || block[1] != fp8Square {
-		f.fail("%w: fp8 with weight_block_size %v is not implemented, only squares of %d are", ErrUnsupported, block, fp8Square)
+	if block := value(f, "weight_block_size", []int(nil)); len(block) != 2 || block[0] != FP8Square || block[1] != FP8Square {
+		f.fail("%w: fp8 with weight_block_size %v is not implemented, only squares of %d are", ErrUnsupported, block, FP8Square)
 	}
 	if scheme := value(f, "activation_scheme", "dynamic"); scheme != "dynamic" {
 		f.fail("%w: fp8 with activation_scheme %.40q is not implemented, only dynamic is", ErrUnsupported, scheme)

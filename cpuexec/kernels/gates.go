@@ -2,8 +2,8 @@ package kernels
 
 import "math"
 
-// The gates of families other than Llama's, in plain Go for every Set, with the operations
-// of SiluTile: src has 32 gates, then 32 ups a row, dst gets 32 columns, row by row.
+// The gates of families other than Llama's, in plain Go for every Set. As in
+// SiluTile, src has 32 gates, then 32 ups a row, dst gets 32 columns, row by row.
 
 // GELUTile writes gelu(gate)*up, by the approximation with tanh:
 //
