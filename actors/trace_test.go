@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/obs/obstest"
 	"github.com/cbactor/cbactor/internal/trace"
 	"github.com/cbactor/cbactor/sched"
 )
@@ -259,7 +260,7 @@ func TestTraceTellsEveryPositionOnce(t *testing.T) {
 
 // A trace that cannot be written is told once, and the engine goes on.
 func TestATraceThatFailsEndsAlone(t *testing.T) {
-	var log bytes.Buffer
+	var log obstest.Journal
 	ex := executor.NewEcho(executor.EchoConfig{Blocks: 64})
 	s := Start(Options{Executor: ex, Log: zerolog.New(&log).Level(zerolog.WarnLevel), Trace: fullDisk{},
 		Sched:  sched.Config{MaxTokens: 64, MaxSlots: 8, PageSize: 16, Blocks: 64, Depth: 1},

@@ -32,6 +32,7 @@ func newClock(c *Config, d *dims) *clock {
 	if c.Profile == nil {
 		return nil
 	}
+	c.Profile.follow()
 	k := &clock{profile: c.Profile, laps: make([]lap, c.Threads)}
 	for i, j := range d.joints() {
 		k.outputs[i] = j.outputs()

@@ -172,3 +172,27 @@ func TestKindOfSteps(t *testing.T) {
 		}
 	}
 }
+
+// The time between the last step of an executor, closed with sequences open, and the first
+// one of the next is not between steps.
+func TestProfileOfTwoExecutors(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	p := new(Profile)
+	for range 2 {
+		d := newDriver(t, Config{Model: m, Weights: set, Threads: 1, PageSize: 16, MaxContext: 128, MaxTokens: 128, Profile: p}, 128, false)
+		var b executor.Batch
+		var r executor.Result
+		s := &sequence{ids: make([]int32, 3), limit: 4}
+		d.step++
+		b.Step, b.Epoch = d.step, 1
+		d.admit(&b, s, 0)
+		d.row(&b, s, 128)
+		d.do(&b, &r)
+		if err := d.e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := p.Of(Prefill); s.Steps != 2 || s.Gaps != 0 {
+		t.Errorf("%d gaps in %d steps", s.Gaps, s.Steps)
+	}
+}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/cbactor/cbactor/internal/obs/obstest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -17,7 +17,7 @@ import (
 // those before them, which is logged once; the way back, and a new session, compute the same.
 // Over those before them they cannot be written.
 func TestFloatsSentToAQuantisedModel(t *testing.T) {
-	var log bytes.Buffer
+	var log obstest.Journal
 	e, err := Spawn(t.Context(), Config{Checkpoint: storedAs(t, "q4_1"), WeightSets: 2, Threads: 1, Log: zerolog.New(&log).Level(zerolog.WarnLevel)})
 	if err != nil {
 		t.Fatal(err)
@@ -62,13 +62,13 @@ func TestFloatsSentToAQuantisedModel(t *testing.T) {
 
 // Weights that lose nothing are not told of.
 func TestWeightsSentAsTheyAreComputed(t *testing.T) {
-	var log bytes.Buffer
+	var log obstest.Journal
 	e := spawnTiny(t, Config{Threads: 1, Log: zerolog.New(&log).Level(zerolog.WarnLevel)})
 	newTrained(t, 1).update(t, e, "v2", KVKeep)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if log.Len() > 0 {
+	if log.String() != "" {
 		t.Errorf("logged: %s", log.String())
 	}
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Checkpoint *checkpoint.Checkpoint // the model; may be closed after Spawn
 	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
 	// Checkpoint is not needed, and what only concerns the CPU executor must be left at zero
-	Log zerolog.Logger
+	Log zerolog.Logger // its writer may be written to by several goroutines, and for a moment yet behind Close
 
 	// Trace, if set, is written what happens to each request, as `cbactor explain` reads
 	// it, and closed by Close; the caller closes it when Spawn fails. Nothing waits for

@@ -106,17 +106,17 @@ type swapRun struct {
 // plain runs without a change, and tells how many steps that takes.
 func (r *swapRun) plain(t *testing.T) int {
 	r.gate.left.Store(0)
-	r.judge(t, 0, <-r.begin(t))
+	r.judge(t, 0, <-r.together(t))
 	changeTo(t, r.engine, secondVersion)
 	changeTo(t, r.engine, FirstVersion) // of another epoch: nothing is found in the cache
 	return int(-r.gate.left.Load())
 }
 
 // swapped runs with a change behind that step of about so many: their number differs by
-// when each request comes, and by who gives way to whom.
+// who gives way to whom.
 func (r *swapRun) swapped(t *testing.T, step, steps int64) {
 	r.gate.left.Store(step)
-	ended := r.begin(t)
+	ended := r.together(t)
 	var outs []Output
 	select {
 	case <-r.gate.reached:
@@ -162,7 +162,7 @@ func (r *swapRun) begin(t *testing.T) <-chan []Output {
 	return ended
 }
 
-// together is begin, with no step before all requests are there: runs have the same steps.
+// together is begin, with no step before all requests are there: when each comes changes nothing.
 func (r *swapRun) together(t *testing.T) <-chan []Output {
 	t.Helper()
 	h := pause(t, r.engine, PauseOptions{})

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/internal/obs/obstest"
 )
 
 // The CPU executor tunes as is resolved.
@@ -47,7 +47,7 @@ func TestTuningIsWired(t *testing.T) {
 func tuneTiny(t *testing.T, dir string, c *Compile) string {
 	t.Helper()
 	t.Setenv("CBACTOR_CACHE", dir)
-	var log bytes.Buffer
+	var log obstest.Journal
 	e, err := Spawn(t.Context(), Config{Checkpoint: tiny(t), Threads: 1, DecodeCompileConfig: c, Log: zerolog.New(&log)})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,32 +8,17 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/obs/obstest"
 )
 
 // journal keeps what is logged.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
+type journal struct{ obstest.Journal }
 
 // lines are the lines about a request.
 func (j *journal) lines(t *testing.T, id string) (list []object) {
