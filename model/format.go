@@ -64,7 +64,11 @@ func (c *Config) JSON() ([]byte, error) {
 // ropeFields are the settings of all layers, by their kinds where these differ.
 func (c *Config) ropeFields() map[string]any {
 	if c.SlidingRope != nil {
-		return map[string]any{typeNames[Full]: c.Rope.fields(), typeNames[Sliding]: c.SlidingRope.fields()}
+		byType := map[string]any{typeNames[Full]: c.Rope.fields(), typeNames[Sliding]: c.SlidingRope.fields()}
+		if c.Rope.Kind == RopeYarn || c.SlidingRope.Kind == RopeYarn {
+			byType["truncate"] = c.Rope.Truncate || c.SlidingRope.Truncate // of both that are yarn
+		}
+		return byType
 	}
 	f := c.Rope.fields()
 	if c.RotaryDim > 0 {
@@ -81,11 +85,11 @@ func (r *Rope) fields() map[string]any {
 	}
 	switch r.Kind {
 	case RopeLlama3:
-		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f[originalMaxPosition] = r.OriginalMaxPosition
 		f["low_freq_factor"] = r.LowFreqFactor
 		f["high_freq_factor"] = r.HighFreqFactor
 	case RopeYarn:
-		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f[originalMaxPosition] = r.OriginalMaxPosition
 		f["beta_fast"] = r.BetaFast
 		f["beta_slow"] = r.BetaSlow
 		f["truncate"] = r.Truncate

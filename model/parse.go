@@ -77,7 +77,7 @@ func (row *family) parse(f *fields) *Config {
 	if row.rope != nil {
 		row.rope(f, c, row.theta)
 	} else {
-		c.Rope = f.rope(row.theta, c.MaxPosition, false)
+		c.Rope = f.rope(besideRope{theta: row.theta, maxPosition: c.MaxPosition})
 	}
 	refuseForeign(f, row)
 	return c
@@ -116,6 +116,7 @@ var neutral = map[string]any{
 	"clip_qkv":                nil,
 	"hidden_act":              "silu",
 	"hidden_activation":       "silu",
+	"per_layer_config":        nil,
 }
 
 func refuseForeign(f *fields, row *family) {
