@@ -29,10 +29,10 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	if c.Config, err = model.ParseConfig(js); err != nil {
 		return nil, fmt.Errorf("config.json: %w", err)
 	}
-	if err := c.readText(fsys); err != nil {
+	if err := c.readGeneration(fsys); err != nil { // before others add end tokens: it replaces assumed ones
 		return nil, err
 	}
-	if err := c.readGeneration(fsys); err != nil {
+	if err := c.readText(fsys); err != nil {
 		return nil, err
 	}
 	if err := c.Config.Validate(); err != nil { // the other files named end tokens, too

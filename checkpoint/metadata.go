@@ -24,8 +24,9 @@ type Entry struct {
 const maxEntry = 200
 
 // Metadata is what the files of a model say of it, by key: the fields of config.json, or
-// the keys of a GGUF file, which a Checkpoint has only as far as they are understood.
-// Errors are Open's.
+// the keys of a GGUF file, which a Checkpoint has only as far as they are understood, also of
+// a model that Open refuses. Errors wrap ErrNotFound or ErrFormat, or are those of the file
+// system.
 func Metadata(path string) ([]Entry, error) {
 	if path == Embedded {
 		return folderMetadata(tiny.FS)

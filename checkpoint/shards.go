@@ -20,17 +20,21 @@ type shards struct {
 	index map[string]string // the file of each tensor; nil: there is one file
 }
 
-// findShards reads the index, if there is one. Other files of the folder are not
-// looked at.
+// findShards reads the index, unless there is the single file, which the reference takes
+// first. Other files of the folder are not looked at.
 func findShards(fsys fs.FS) (shards, error) {
+	single := shards{files: []string{singleFile}}
+	if _, err := fs.Stat(fsys, singleFile); err == nil {
+		return single, nil
+	}
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
 	}
 	if err := readJSON(fsys, indexFile, maxIndexFile, &index); err != nil {
 		return shards{}, err
 	}
-	if index.WeightMap == nil {
-		return shards{files: []string{singleFile}}, nil
+	if index.WeightMap == nil { // the single file is missed by its name
+		return single, nil
 	}
 	files := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
 	for _, file := range files {

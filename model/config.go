@@ -113,9 +113,10 @@ type Config struct {
 	LogitScale    float64 // logits, likewise
 	LogitSoftcap  float64 // c*tanh(x/c) of logits, scaled; 0: none
 
-	MoE    *MoE        // nil: every layer has one MLP
-	Attn   []Attention // per layer
-	BOS    int32       // -1: none
-	EOS    []int32     // union of every source that names one
-	Stored DType       // the type most weights are stored in
+	MoE        *MoE        // nil: every layer has one MLP
+	Attn       []Attention // per layer
+	BOS        int32       // -1: none
+	EOS        []int32     // union of every source that names one
+	AssumedEOS bool        // config.json names none: they are the family's
+	Stored     DType       // the type most weights are stored in
 }

@@ -64,6 +64,8 @@ func (row *family) parse(f *fields) *Config {
 	if _, there := f.raw["head_dim"]; there || c.HeadDim == 0 {
 		c.HeadDim = value(f, "head_dim", c.Hidden/max(c.Heads, 1))
 	}
+	_, named := f.raw["eos_token_id"]
+	c.AssumedEOS = !named && len(c.EOS) > 0
 	if bos := f.ids("bos_token_id", row.bos); len(bos) > 0 {
 		c.BOS = bos[0]
 	}
