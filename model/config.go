@@ -74,7 +74,6 @@ type MoE struct {
 	ChosenOnly   bool   // the softmax is over the chosen ones; else over all, and
 	Normalize    bool   // then what is chosen is divided by its sum
 	RouterBias   bool   // the router has one, and so do experts
-	Turned       bool   // a tensor has the matrices of all experts, with inputs as rows
 	Dense        []bool // per layer, true: it has one MLP instead; nil: none
 }
 

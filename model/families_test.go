@@ -86,7 +86,7 @@ func TestFamilyDefaults(t *testing.T) {
 		{"gemma3", m{"attn_logit_softcapping": 50, "final_logit_softcapping": 30}, func(c *Config) bool { return c.AttnSoftcap == 0 && c.LogitSoftcap == 30 }},
 		{"gpt-oss", m{"rope_parameters": nil, "original_max_position_embeddings": 128}, func(c *Config) bool { return c.Rope.Factor == 32 && c.Rope.OriginalMaxPosition == 128 }},
 		{"gpt-oss", m{"rope_parameters": nil}, func(c *Config) bool { return c.Rope.Factor == 32 && !c.Rope.Truncate && c.Rope.Theta == 150000 }},
-		{"gpt-oss", m{"quantization_config": m{"quant_method": "mxfp4"}}, func(c *Config) bool { return !c.MoE.Turned && c.MoE.ChosenOnly && c.MoE.RouterBias }},
+		{"gpt-oss", m{"quantization_config": m{"quant_method": "mxfp4"}}, func(c *Config) bool { return c.MoE.ChosenOnly && c.MoE.RouterBias }},
 		{"qwen3-moe", m{"decoder_sparse_step": 2, "mlp_only_layers": []int{3}}, func(c *Config) bool { return reflect.DeepEqual(c.MoE.Dense, []bool{true, false, true, true}) }},
 		{"qwen3-moe", m{"num_local_experts": nil, "num_experts": 6, "norm_topk_prob": nil}, func(c *Config) bool { return c.MoE.Experts == 6 && !c.MoE.Normalize }},
 		{"phi3", m{"rope_parameters": nil, "partial_rotary_factor": 0.25}, func(c *Config) bool { return c.RotaryDim == 4 }},
@@ -198,18 +198,18 @@ func TestRowsAreTensors(t *testing.T) {
 	}
 	for _, e := range entries {
 		c := parseMade(t, e.Name(), nil)
-		shapes := map[string][]int{}
+		tensors := map[string]Tensor{}
 		for _, tensor := range c.Tensors() {
-			shapes[tensor.Name] = tensor.Shape
+			tensors[tensor.Name] = tensor
 		}
 		seen := map[string]map[int]bool{}
 		take := func(r Rows, n int, bias bool) {
-			shape := shapes[r.Tensor]
+			shape := tensors[r.Tensor].Shape
 			if shape == nil {
 				t.Fatalf("%s: no tensor %s", e.Name(), r.Tensor)
 			}
 			per := shape[len(shape)-1]
-			if !bias && !r.Turned {
+			if !bias && !tensors[r.Tensor].Transposed() {
 				per = shape[len(shape)-2]
 			}
 			if seen[r.Tensor] == nil {

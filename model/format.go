@@ -11,8 +11,8 @@ var storedNames = map[DType]string{F32: "float32", F16: "float16", BF16: "bfloat
 
 // JSON writes the configuration as a config.json that ParseConfig and the Hugging
 // Face libraries read: what Transformers 5 has renamed is there under the names of
-// Transformers 4, too, and says the same. It wraps ErrUnsupported when config.json has no words for
-// the configuration.
+// Transformers 4, too, and says the same, of weights that are floats. It wraps ErrUnsupported
+// when config.json has no words for the configuration.
 func (c *Config) JSON() ([]byte, error) {
 	if c.Rope.FreqDivisors != nil {
 		return nil, fmt.Errorf("%w: config.json cannot hold frequency divisors of a GGUF file", ErrUnsupported)
@@ -20,9 +20,6 @@ func (c *Config) JSON() ([]byte, error) {
 	row := c.row()
 	if row == nil {
 		return nil, fmt.Errorf("%w: family %.80q is not known", ErrUnsupported, c.Family)
-	}
-	if row.experts.all != "" && !c.MoE.Turned {
-		return nil, fmt.Errorf("%w: config.json cannot say that floats of all experts are stored with outputs as rows", ErrUnsupported)
 	}
 	fields := map[string]any{
 		"architectures":           []string{row.architecture},

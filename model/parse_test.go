@@ -219,10 +219,6 @@ func TestJSONRoundTrip(t *testing.T) {
 	if _, err := c.JSON(); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("frequency divisors: got %v", err)
 	}
-	c = parseMade(t, "gpt-oss", map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}})
-	if _, err := c.JSON(); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("experts in MXFP4: got %v", err)
-	}
 	if _, err := (&Config{Family: "x"}).JSON(); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("unknown family: got %v", err)
 	}
