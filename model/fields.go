@@ -15,12 +15,38 @@ type fields struct {
 	err    error
 }
 
+// maxFields is how many fields an object has at most.
+const maxFields = 4096
+
 func newFields(js []byte) *fields {
 	f := &fields{}
-	if err := json.Unmarshal(js, &f.raw); err != nil {
+	if members(js) > maxFields { // before memory is taken for each
+		f.err = fmt.Errorf("%w: an object has more than %d fields", ErrConfig, maxFields)
+	} else if err := json.Unmarshal(js, &f.raw); err != nil {
 		f.err = fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return f
+}
+
+// members counts those of an object by the commas between them.
+func members(js []byte) int {
+	n, depth, inText := 1, 0, false
+	for i := 0; i < len(js); i++ {
+		switch c := js[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && depth == 1:
+			n++
+		}
+	}
+	return n
 }
 
 // enter goes into an object. What the reference reads outside goes before what is inside,

@@ -46,6 +46,19 @@ func (c *Config) Tensors() []Tensor {
 	return l
 }
 
+// FewestTensors is how many Tensors lists at least, computed from the sizes alone.
+func (c *Config) FewestTensors() int {
+	each := 0
+	if row := c.row(); c.MoE != nil && row != nil && row.experts.each != "" {
+		for l := range c.Layers {
+			if c.HasExperts(l) {
+				each += 3 * c.MoE.Experts
+			}
+		}
+	}
+	return c.Layers + each
+}
+
 // list is tensors that are listed.
 type list []Tensor
 
