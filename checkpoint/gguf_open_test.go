@@ -207,6 +207,7 @@ func TestGGUFModelRefuses(t *testing.T) {
 		"architecture":        {replace(ggufStr("general.architecture", "mamba")), model.ErrUnsupported, "mamba"},
 		"architecture number": {replace(ggufU32("general.architecture", 5)), ErrFormat, "general.architecture"},
 		"experts":             {replace(ggufU32("llama.expert_shared_count", 8)), model.ErrUnsupported, "llama.expert_shared_count"},
+		"a window":            {replace(ggufU32("llama.attention.sliding_window", 8)), model.ErrUnsupported, "sliding_window"},
 		"yarn's attention":    {replace(ggufF32("llama.rope.scaling.attn_factor", 0.5)), model.ErrUnsupported, "attn_factor"},
 		"rope type":           {replace(ggufStr("llama.rope.scaling.type", "longrope")), model.ErrUnsupported, "longrope"},
 		"half a head":         {replace(ggufU32("llama.rope.dimension_count", 2)), ErrFormat, "dimension_count"},
