@@ -39,7 +39,10 @@ func (t Text) Foreign() []Span { return t.foreign }
 // slice is the bytes from from up to to.
 func (t Text) slice(from, to int) Text {
 	part := Text{s: t.s[from:to], safe: t.safe}
-	if len(t.foreign) == 1 && t.foreign[0].From <= from && t.foreign[0].To >= to && from < to {
+	if from == to {
+		return part
+	}
+	if len(t.foreign) == 1 && t.foreign[0].From <= from && t.foreign[0].To >= to {
 		part.foreign = []Span{{0, to - from}}
 		return part
 	}
