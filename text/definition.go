@@ -26,6 +26,7 @@ type definition struct {
 	fuseUnk      bool
 
 	normal         normalizers
+	normalGrowth   growth
 	pre            pipeline
 	byteLevel      bool    // pre ends with the step after which characters stand for bytes
 	prefix, suffix []int32 // what Encode puts around a text
@@ -47,6 +48,7 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 	d.tokens = slices.Clone(d.tokens)
 	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix}
 	var raw, normalized []addedToken
+	until := patternsEnd("")
 	for _, t := range d.added {
 		if len(t.content) > maxAdded {
 			return nil, fmt.Errorf("%w: added token %d has %d bytes", ErrUnsupported, t.id, len(t.content))
@@ -57,7 +59,7 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 			continue
 		}
 		var ok bool
-		if t.content, ok = c.normal.apply(t.content, patternsEnd(t.content)); !ok {
+		if t.content, ok = c.normal.apply(t.content, until); !ok {
 			return nil, fmt.Errorf("%w: added token %d has no end in the normalizer", ErrUnsupported, t.id)
 		}
 		normalized = append(normalized, t)

@@ -32,7 +32,10 @@ func change(t *testing.T, old, new string) []byte {
 	return []byte(strings.Replace(string(data), old, new, 1))
 }
 
-// What is unknown is refused by its name.
+// twentyfold is a normalizer and a decoder that lengthens a text.
+const twentyfold = `{"type":"Replace","pattern":{"String":"a"},"content":"aaaaaaaaaaaaaaaaaaaa"}`
+
+// What is unknown, or has no measure, is refused by its name.
 func TestUnknownPartsAreRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, name string }{
 		{`"type":"BPE"`, `"type":"WordPiece"`, `"WordPiece"`},
@@ -53,6 +56,12 @@ func TestUnknownPartsAreRefused(t *testing.T) {
 		{`"content":"ADDED"`, `"content":"` + strings.Repeat("a", maxAdded+1) + `"`, `added token`},
 		{`"normalizer":`, `"normalizer":` + strings.Repeat(`{"type":"Sequence","normalizers":[`, 100) + strings.Repeat(`]}`, 100) + `,"truncation":`, `parts`},
 		{`"use_regex":false}`, `"use_regex":false},{"type":"Digits","individual_digits":true}`, `after ByteLevel`},
+		{`{"type":"NFC"}`, `{"type":"Sequence","normalizers":[` + twentyfold + `,` + twentyfold + `]}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Replace","pattern":{"Regex":"a*"},"content":"` + strings.Repeat("a", maxGrowth) + `"}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Prepend","prepend":"` + strings.Repeat("a", maxGrowth) + `"}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Precompiled","precompiled_charsmap":"AAAAAGFh` + strings.Repeat("YWFh", 100) + `"}`, `normalizer makes a text`},
+		{`"decoder":{"type":"ByteLevel"`, `"decoder":{"type":"Sequence","decoders":[` + twentyfold + `,` + twentyfold + `]},"truncation":{"type":"ByteLevel"`, `decoder makes a text`},
+		{`"ids":[462]`, `"ids":[462` + strings.Repeat(`,462`, maxAround) + `]`, `tokens around a text`},
 	} {
 		_, err := fromTokenizerJSON(change(t, c.old, c.new))
 		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), c.name) {

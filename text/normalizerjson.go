@@ -70,7 +70,7 @@ func (d *definition) readNormalizer(raw json.RawMessage) error {
 			return err
 		}
 		d.normal = append(d.normal, plain(prepend(p.Prepend)))
-		return nil
+		return d.normalGrowth.by(what, 1+len(p.Prepend))
 	case "Replace":
 		return d.readReplace(raw)
 	case "Precompiled":
@@ -102,7 +102,7 @@ func (d *definition) readReplace(raw json.RawMessage) error {
 	}
 	if r.Pattern.String != nil {
 		d.normal = append(d.normal, plain(replaceAll(*r.Pattern.String, r.Content)))
-		return nil
+		return d.normalGrowth.replacing("normalizer", *r.Pattern.String, r.Content)
 	}
 	e, err := compile(*r.Pattern.Regex)
 	if err != nil {
@@ -111,5 +111,5 @@ func (d *definition) readReplace(raw json.RawMessage) error {
 	d.normal = append(d.normal, func(s string, until time.Time) (string, bool) {
 		return e.replace(s, r.Content, until)
 	})
-	return nil
+	return d.normalGrowth.by("normalizer", 1+len(r.Content)) // it may match between any two bytes
 }
