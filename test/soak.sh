@@ -1,5 +1,6 @@
 #!/bin/sh
-# The long numbers, part by part: soak.sh PART. Each part writes docs/reports/PART.md.
+# The long numbers, part by part: soak.sh PART. Each part writes docs/reports/PART.md, files
+# writes fuzz.md.
 # Run from the repository's root (make soak PART=first-light). Timings are taken in a
 # scheduling group of their own with a raised weight, where that is allowed.
 set -eu
@@ -305,6 +306,49 @@ http() {
 	echo '```'
 }
 
+# What reads files, fuzzed for FUZZTIME each.
+files() {
+	echo '# Fuzzing of what reads files'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo 'An input is refused by a typed error of one line, or what is made of it holds together (`fuzz_test.go` of each package).'
+	echo 'It may take 2 s, and memory of twice its size and a base that the fuzzer names: 4 MiB for checkpoints and'
+	echo 'configurations, 8 MiB for tokenizers, 16 MiB for templates, whose rendering is limited to 1 MiB of values.'
+	echo 'All that is allocated counts, garbage too (`internal/fuzztest`).'
+	echo
+	echo '| fuzzer | time | executions | inputs that reached what none had |'
+	echo '|---|---|---|---|'
+	test/corpus.sh list | while read -r folder name; do
+		fuzzed "$folder" "$name"
+	done
+	echo
+	echo '## What is kept: the smallest inputs that reach together what all reach beyond the seeds'
+	echo
+	echo '```'
+	test/corpus.sh keep || echo FAIL
+	du -cb ./*/testdata/fuzz ./*/*/testdata/fuzz 2>/dev/null | sed -n 's/\ttotal$/ bytes in all/p'
+	echo '```'
+	echo
+	cat test/testdata/fuzz-found.md
+}
+
+# fuzzed FOLDER NAME: a row of the table.
+fuzzed() {
+	log=$(mktemp)
+	go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-5m}" -fuzzminimizetime 1s >"$log" 2>&1 || over "$log" || {
+		echo FAIL
+		cat "$log"
+	}
+	sed -n "s/^fuzz: elapsed: \(.*\), execs: \([0-9]*\) .*new interesting: \([0-9]*\).*/| \`$2\` | \1 | \2 | \3 |/p" "$log" | tail -1
+	rm "$log"
+}
+
+# over LOG: fuzzing failed only since its time was over in the middle of an input.
+over() {
+	grep -q 'context deadline exceeded' "$1" && ! grep -q 'Failing input' "$1"
+}
+
 # Where the time of a step goes, the engine's own share, and what the machine can do.
 profile() {
 	echo '# Where the time of a step goes'
@@ -362,6 +406,9 @@ http)
 profile)
 	report profile profile
 	;;
+files)
+	report fuzz files
+	;;
 all)
 	"$0" first-light
 	"$0" load
@@ -373,9 +420,10 @@ all)
 	"$0" remote
 	"$0" http
 	"$0" profile
+	"$0" files
 	;;
 *)
-	echo "usage: test/soak.sh first-light | load | scheduler | sampling | calls | pauses | weights | remote | http | profile | all" >&2
+	echo "usage: test/soak.sh first-light | load | scheduler | sampling | calls | pauses | weights | remote | http | profile | files | all" >&2
 	exit 2
 	;;
 esac

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/internal/fuzztest"
 )
 
@@ -68,22 +69,56 @@ func FuzzTokenizerJSON(f *testing.F) {
 	fuzztest.Fuzz(f, 8<<20, func(t *testing.T, file []byte) {
 		c, err := fromTokenizerJSON(file)
 		if err != nil {
-			if strings.ContainsAny(err.Error(), "\n\r") || !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnsupported) {
-				t.Errorf("the error is of no kind, or has more than one line: %q", err)
-			}
+			checkRefusal(t, err)
 			return
 		}
-		for _, s := range []string{"", "aaaaaaab A", " é\u2581中\xff 12", string(file[max(len(file)-64, 0):])} {
-			ids := c.Encode(s)
-			for _, id := range ids {
-				if id < 0 || int(id) >= c.VocabSize() {
-					t.Errorf("id %d of %d", id, c.VocabSize())
-				}
-			}
-			if !utf8.ValidString(c.Decode(ids)) {
-				t.Errorf("%v is no text", ids)
-			}
-			checkSplit(t, c, ids, []int{1, 0, 2})
-		}
+		checkCodec(t, c, string(file[max(len(file)-64, 0):]))
 	})
+}
+
+// FuzzVocab is FuzzTokenizerJSON for the vocabularies of GGUF files, here as JSON.
+func FuzzVocab(f *testing.F) {
+	for pre := range preTokenizers {
+		f.Add([]byte(`{"Model":"gpt2","Pre":"` + pre + `","Tokens":["a","b","ab","Ġ","<s>","<t>"],"Types":[1,1,1,1,3,4],"Merges":["a b"],"AddBOS":true,"BOS":4,"EOS":-1}`))
+	}
+	for _, model := range []string{"llama", "gemma4"} {
+		f.Add([]byte(`{"Model":"` + model + `","Tokens":["<unk>","a","▁","▁a","<0x41>","\n\n"],"Types":[2,1,1,1,6,1],"Scores":[0,-1,-2,-3.5,0,1],"Merges":["▁ a"],"AddSpacePrefix":true,"UNK":-1}`))
+	}
+	fuzztest.Fuzz(f, 8<<20, func(t *testing.T, js []byte) {
+		var v checkpoint.Vocab
+		if json.Unmarshal(js, &v) != nil || max(v.BOS, v.EOS, v.UNK) >= int32(len(v.Tokens)) || min(v.BOS, v.EOS, v.UNK) < -1 {
+			return // what package checkpoint does not give
+		}
+		c, err := fromVocab(&v)
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkCodec(t, c, v.Pre)
+	})
+}
+
+// checkRefusal checks that an error is of a kind and one line.
+func checkRefusal(t *testing.T, err error) {
+	t.Helper()
+	if strings.ContainsAny(err.Error(), "\n\r") || !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnsupported) {
+		t.Errorf("the error is of no kind, or has more than one line: %q", err)
+	}
+}
+
+// checkCodec checks that texts, and another one, become tokens and those text.
+func checkCodec(t *testing.T, c *Codec, another string) {
+	t.Helper()
+	for _, s := range []string{"", "aaaaaaab A", " é\u2581中\xff 12", another} {
+		ids := c.Encode(s)
+		for _, id := range ids {
+			if id < 0 || int(id) >= c.VocabSize() {
+				t.Errorf("id %d of %d", id, c.VocabSize())
+			}
+		}
+		if !utf8.ValidString(c.Decode(ids)) {
+			t.Errorf("%v is no text", ids)
+		}
+		checkSplit(t, c, ids, []int{1, 0, 2})
+	}
 }
