@@ -336,7 +336,7 @@ files() {
 # fuzzed FOLDER NAME: a row of the table.
 fuzzed() {
 	log=$(mktemp)
-	go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-5m}" -fuzzminimizetime 1s >"$log" 2>&1 || over "$log" || {
+	go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-5m}" -fuzzminimizetime 100x >"$log" 2>&1 || over "$log" || {
 		echo FAIL
 		cat "$log"
 	}
