@@ -32,6 +32,7 @@ type definition struct {
 	prefix, suffix []int32 // what Encode puts around a text
 	spell          spelling
 	parts          int // read so far, of the sequences in the file
+	patterns       int // bytes of the expressions, likewise
 }
 
 // maxAdded is the size in bytes of the longest added token: what may be looked

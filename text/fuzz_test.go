@@ -78,7 +78,7 @@ func FuzzTokenizerJSON(f *testing.F) {
 
 // FuzzVocab is FuzzTokenizerJSON for the vocabularies of GGUF files, here as JSON.
 func FuzzVocab(f *testing.F) {
-	for pre := range preTokenizers {
+	for _, pre := range []string{"gpt-2", "starcoder", "llama-bpe", "qwen2", "falcon", "none"} { // others take long to compile
 		f.Add([]byte(`{"Model":"gpt2","Pre":"` + pre + `","Tokens":["a","b","ab","Ġ","<s>","<t>"],"Types":[1,1,1,1,3,4],"Merges":["a b"],"AddBOS":true,"BOS":4,"EOS":-1}`))
 	}
 	for _, model := range []string{"llama", "gemma4"} {

@@ -35,6 +35,9 @@ func change(t *testing.T, old, new string) []byte {
 // twentyfold is a normalizer and a decoder that lengthens a text.
 const twentyfold = `{"type":"Replace","pattern":{"String":"a"},"content":"aaaaaaaaaaaaaaaaaaaa"}`
 
+// longPattern is a normalizer whose pattern is as long as one may be.
+var longPattern = `{"type":"Replace","pattern":{"Regex":"` + strings.Repeat("a", maxPattern) + `"},"content":""}`
+
 // What is unknown, or has no measure, is refused by its name.
 func TestUnknownPartsAreRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, name string }{
@@ -61,6 +64,7 @@ func TestUnknownPartsAreRefused(t *testing.T) {
 		{`{"type":"NFC"}`, `{"type":"Prepend","prepend":"` + strings.Repeat("a", maxGrowth) + `"}`, `normalizer makes a text`},
 		{`{"type":"NFC"}`, `{"type":"Precompiled","precompiled_charsmap":"AAAAAGFh` + strings.Repeat("YWFh", 100) + `"}`, `normalizer makes a text`},
 		{`"decoder":{"type":"ByteLevel"`, `"decoder":{"type":"Sequence","decoders":[` + twentyfold + `,` + twentyfold + `]},"truncation":{"type":"ByteLevel"`, `decoder makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Sequence","normalizers":[` + strings.Repeat(longPattern+`,`, 2) + longPattern + `]}`, `patterns`},
 		{`"ids":[462]`, `"ids":[462` + strings.Repeat(`,462`, maxAround) + `]`, `tokens around a text`},
 	} {
 		_, err := fromTokenizerJSON(change(t, c.old, c.new))

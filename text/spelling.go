@@ -90,7 +90,7 @@ func (d *definition) readDecoderPart(raw json.RawMessage) error {
 		if err := decodeStrict(what, raw, &r); err != nil {
 			return err
 		}
-		if err := r.Pattern.check(); err != nil {
+		if err := d.check(&r.Pattern); err != nil {
 			return err
 		}
 		if r.Pattern.String == nil {

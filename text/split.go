@@ -31,7 +31,7 @@ func (d *definition) readSplit(raw json.RawMessage) error {
 	if err := decodeStrict("pre_tokenizer", raw, &split); err != nil {
 		return err
 	}
-	if err := split.Pattern.check(); err != nil {
+	if err := d.check(&split.Pattern); err != nil {
 		return err
 	}
 	b, err := readBehavior(split.Behavior)

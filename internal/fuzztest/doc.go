@@ -7,7 +7,7 @@
 //
 // What is measured: memory is all that was allocated while the target ran, garbage included,
 // and so never less than what it held at once. What others allocate meanwhile counts too.
-// Time is that of the clock, the best of three where it is too long.
+// Time is that of processors, so that a busy machine makes no input a slow one.
 //
 // Ownership and concurrency: one fuzzer of a process runs at a time, as package testing
 // has it.

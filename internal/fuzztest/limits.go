@@ -8,12 +8,12 @@ import (
 
 // limits are what one input may take.
 type limits struct {
-	memory uint64 // bytes
-	slow   time.Duration
-	hung   int // seconds after which it has no end
+	memory uint64        // bytes
+	slow   time.Duration // of processors
+	hung   int           // seconds after which it has no end
 }
 
-// tries are for a busy machine.
+// tries are for what others of the process do meanwhile, such as the collector.
 const tries = 3
 
 // judge runs a target on an input, and says what it took too much. What has no end is ended
@@ -52,9 +52,9 @@ func (l limits) watch(end <-chan struct{}) {
 // measured runs it once. The count of bytes lags behind by what is left of the
 // allocator's spans, some 100 KB at most.
 func measured(run func()) (took time.Duration, allocated uint64) {
-	before, began := allocations(), time.Now()
+	before, began := allocations(), processorTime()
 	run()
-	return time.Since(began), allocations() - before
+	return processorTime() - began, allocations() - before
 }
 
 func allocations() uint64 {
