@@ -306,7 +306,7 @@ http() {
 	echo '```'
 }
 
-# What reads files, fuzzed for FUZZTIME each, four at a time.
+# What reads files, fuzzed for FUZZTIME each, LANES at a time.
 files() {
 	echo '# Fuzzing of what reads files'
 	echo
@@ -315,17 +315,17 @@ files() {
 	echo 'An input is refused by a typed error of one line, or what is made of it holds together (`fuzz_test.go` of each package).'
 	echo 'It may take 2 s, and memory of twice its size and a base that the fuzzer names: 4 MiB for checkpoints and'
 	echo 'configurations, 8 MiB for tokenizers, 16 MiB for templates, whose rendering is limited to 1 MiB of values.'
-	echo 'All that is allocated counts, garbage too (`internal/fuzztest`).'
+	echo "All that is allocated counts, garbage too (\`internal/fuzztest\`). ${LANES:-$(nproc)} ran at a time."
 	echo
 	echo '| fuzzer | time | executions | inputs that reached what none had |'
 	echo '|---|---|---|---|'
-	test/corpus.sh list | xargs -n 2 -P 4 "$0" fuzzed || echo FAIL
+	test/corpus.sh list | xargs -n 2 -P "${LANES:-$(nproc)}" "$0" fuzzed || echo FAIL
 	echo
 	echo '## What is kept: the smallest inputs that reach together what all reach beyond the seeds'
 	echo
 	echo '```'
 	test/corpus.sh keep || echo FAIL
-	du -cb ./*/testdata/fuzz ./*/*/testdata/fuzz 2>/dev/null | sed -n 's/\ttotal$/ bytes in all/p'
+	echo "$(find . -path '*/testdata/fuzz/*' -type f -exec cat {} + | wc -c) bytes in all"
 	echo '```'
 	echo
 	cat test/testdata/fuzz-found.md

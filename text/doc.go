@@ -24,6 +24,10 @@
 // than 2 s and 4 µs for each byte, and the text has no ids then
 // ([ErrPattern]). What the two engines do not share is refused.
 //
+// A file cannot ask for much more than its size: chains of replacements that make a text
+// more than 256 times longer are refused, as are patterns of more than 4 KiB together, added
+// tokens of more than 512 bytes and more than 1,024 tokens around a text.
+//
 // Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
 // Go's own tables are older, and its norms those of Unicode 9.0, where Go's are newer;
 // the differences are in unicode16.go.

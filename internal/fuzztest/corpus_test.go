@@ -39,12 +39,12 @@ func TestParseFound(t *testing.T) {
 		"go test fuzz v1\nstring(\"(b)\")\n":     "(b)",
 		"go test fuzz v1\n[]byte(\"\")\n":        "",
 	} {
-		if got, err := parseFound(data); err != nil || got != want {
-			t.Errorf("%q: %q, %v", data, got, err)
+		if got, ok := parseFound(data); !ok || got != want {
+			t.Errorf("%q: %q, %t", data, got, ok)
 		}
 	}
 	for _, data := range []string{"", "go test fuzz v2\n[]byte(\"a\")\n", "go test fuzz v1\n[]byte(\"a\")\nstring(\"b\")\n", "go test fuzz v1\nint(3)\n"} {
-		if got, err := parseFound(data); err == nil {
+		if got, ok := parseFound(data); ok {
 			t.Errorf("%q was read as %q", data, got)
 		}
 	}

@@ -59,11 +59,7 @@ func readFound(folder string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		input, err := parseFound(string(data))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if len(input) <= maxInput {
+		if input, ok := parseFound(string(data)); ok && len(input) <= maxInput {
 			inputs = append(inputs, input)
 		}
 	}
