@@ -9,22 +9,28 @@ import (
 	"github.com/cbactor/cbactor/checkpoint"
 )
 
-// vocabulary is the vocabulary of a file of llama.cpp's; the test is skipped when that
+// ofLlamaCpp is the path of a file of llama.cpp's models; the test is skipped when that
 // was not fetched (make assets).
-func vocabulary(t *testing.T, name string) *checkpoint.Vocab {
+func ofLlamaCpp(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := checkpoint.CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "llama.cpp", "models", "ggml-vocab-"+name+".gguf")
+	path := filepath.Join(dir, "llama.cpp", "models", name)
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv("CBACTOR_REQUIRE_ASSETS") != "" {
 			t.Fatal(err)
 		}
 		t.Skipf("%s is not there: run make assets", path)
 	}
-	v, err := checkpoint.OpenVocab(path)
+	return path
+}
+
+// vocabulary is the vocabulary of a file of llama.cpp's.
+func vocabulary(t *testing.T, name string) *checkpoint.Vocab {
+	t.Helper()
+	v, err := checkpoint.OpenVocab(ofLlamaCpp(t, "ggml-vocab-"+name+".gguf"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,15 @@ func (r *rendering) part(t Text, from, to int) Text {
 	return t.slice(from, to)
 }
 
+// Prefix is the first n bytes of the text; a character is not cut in two by the caller.
+func (t Text) Prefix(n int) Text { return t.slice(0, n) }
+
+// Append is the text with one of the caller's own behind it.
+func (t Text) Append(own string) Text {
+	t.s += String(own).s
+	return t
+}
+
 // plain is the text without its mark of being safe, as str() gives it.
 func (t Text) plain() Text {
 	t.safe = false
