@@ -45,7 +45,7 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 		return nil, err
 	}
 	d.tokens = slices.Clone(d.tokens)
-	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix}
+	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix, unk: d.unk}
 	var raw, normalized []addedToken
 	for _, t := range d.added {
 		if len(t.content) > maxAdded {
