@@ -15,7 +15,7 @@
 // Split, Metaspace, Digits, Punctuation, Whitespace, WhitespaceSplit; the decoders
 // ByteLevel, Metaspace, ByteFallback, Fuse, Replace, Strip; TemplateProcessing; added
 // tokens with all their flags. Of GGUF: the models gpt2 with the pre-tokenizers of
-// ggufpre.go, llama (SentencePiece by score) and gemma4. Anything else in a file is
+// checkpoint, llama (SentencePiece by score) and gemma4. Anything else in a file is
 // refused by its name with [ErrUnsupported], never guessed.
 //
 // Patterns of Split steps that most models have are scanned by hand in time linear in

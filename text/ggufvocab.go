@@ -49,6 +49,19 @@ func (d *definition) byteLevelCodec(v *checkpoint.Vocab) (*Codec, error) {
 	return d.codec(idsOf(v, anyToken))
 }
 
+// stepsOf are the steps of a pre-tokenizer that a GGUF file names.
+func stepsOf(p checkpoint.PreTokenizer) (pipeline, error) {
+	var all pipeline
+	for _, pattern := range p.Patterns {
+		s, err := isolating(pattern)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 // markedCodec reads BPE by merges over characters, with marks for spaces. Line ends
 // are cut off: a run of them is one token where there is one.
 func (d *definition) markedCodec(v *checkpoint.Vocab) (*Codec, error) {
