@@ -76,10 +76,12 @@ class GeneratingTest(Served):
     def test_a_chat_goes_on_with_its_last_message(self) -> None:
         client = self.client()
         messages = [{"role": "user", "content": "Write a story."}, {"role": "assistant", "content": STORY}]
-        ask = {"max_tokens": 4, "temperature": 0}
-        one = client.chat(messages, continue_final_message=True, chat_template_kwargs={"enable_thinking": False}, **ask)
+        thinks = {"enable_thinking": False}
+        one = client.chat(
+            messages, max_tokens=4, temperature=0, continue_final_message=True, chat_template_kwargs=thinks
+        )
         again = [*messages[:-1], {"role": "assistant", "content": STORY + one.text}]
-        other = client.chat(again, continue_final_message=True, add_generation_prompt=False, **ask)
+        other = client.chat(again, max_tokens=1, continue_final_message=True, add_generation_prompt=False)
         self.assertEqual(one.prompt_token_ids, other.prompt_token_ids[: len(one.prompt_token_ids)])
         with self.assertRaises(BadRequest) as bad:
             client.chat(messages, continue_final_message=True, add_generation_prompt=True)
