@@ -60,6 +60,28 @@ load() {
 	echo '```'
 }
 
+# How fast text becomes ids, beside the Python package tokenizers, which is fetched on its first run into the
+# user's cache.
+tokenizers() {
+	. test/clients/lib.sh
+	environment tokenizers
+	echo '# Tokenizers'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo 'English on one thread. Both take turns, and the best of their tries counts; wanted is three times the speed.'
+	echo
+	echo '```'
+	own "$bin/python" text/testdata/speed.py --least 3
+	echo '```'
+	echo
+	echo 'A megabyte of one letter; wanted is less than 2 s.'
+	echo
+	echo '```'
+	CBACTOR_FULL=1 own go test -count=1 -v -run 'AMegabyteOfOneLetter' ./text | grep -E 's$|^ok|FAIL'
+	echo '```'
+}
+
 # The scheduler, the books of the cache and the host pool.
 scheduler() {
 	echo '# Scheduler, books and host pool'
@@ -380,6 +402,9 @@ first-light)
 load)
 	report load load
 	;;
+tokenizers)
+	report tokenizers tokenizers
+	;;
 scheduler)
 	report scheduler scheduler
 	;;
@@ -413,6 +438,7 @@ fuzzed) # of files, which runs several at a time
 all)
 	"$0" first-light
 	"$0" load
+	"$0" tokenizers
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
@@ -424,7 +450,7 @@ all)
 	"$0" files
 	;;
 *)
-	echo "usage: test/soak.sh first-light | load | scheduler | sampling | calls | pauses | weights | remote | http | profile | files | all" >&2
+	echo "usage: test/soak.sh first-light | load | tokenizers | scheduler | sampling | calls | pauses | weights | remote | http | profile | files | all" >&2
 	exit 2
 	;;
 esac

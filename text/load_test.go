@@ -191,7 +191,10 @@ func TestVocabularyEncodesAsTheTokenizerDoes(t *testing.T) {
 
 // A GGUF file written out as a tokenizer.json keeps its ids.
 func TestConvertedVocabularyEncodesAlike(t *testing.T) {
-	for name, pre := range map[string]string{"bpe_bytelevel_gpt2": "gpt-2", "bpe_llama3_split_nfc": "llama-bpe"} {
+	for pre, name := range map[string]string{"gpt-2": "bpe_bytelevel_gpt2", "smollm": "bpe_bytelevel_gpt2", "llama-bpe": "bpe_llama3_split_nfc", "qwen2": "bpe_llama3_split_nfc",
+		"starcoder": "bpe_bytelevel_gpt2", "dbrx": "bpe_llama3_split_nfc", "stablelm2": "bpe_bytelevel_gpt2", "qwen35": "bpe_bytelevel_gpt2", "falcon": "bpe_bytelevel_gpt2",
+		"deepseek-coder": "bpe_bytelevel_gpt2", "deepseek-llm": "bpe_bytelevel_gpt2", "deepseek-v3": "bpe_bytelevel_gpt2", "gpt-4o": "bpe_bytelevel_gpt2",
+		"tekken": "bpe_llama3_split_nfc", "bailingmoe": "bpe_bytelevel_gpt2", "seed-coder": "bpe_bytelevel_gpt2"} {
 		v := vocabOf(t, name, pre)
 		data, err := v.TokenizerJSON()
 		if err != nil {
