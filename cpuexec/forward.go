@@ -128,9 +128,9 @@ func (s *step) gateRows(l *linear, rows int, act *input) {
 func (s *step) activate(src, dst []float32, rows, stride int) {
 	switch s.config.Model.Activation {
 	case model.GELUTanh:
-		kernels.GELUTile(src, dst, rows, stride)
+		s.kernels.GELUTile(src, dst, rows, stride)
 	case model.ClampedSiLU:
-		kernels.ClampedTile(src, dst, rows, stride, model.ClampAlpha, model.ClampLimit)
+		s.kernels.ClampedTile(src, dst, rows, stride, model.ClampAlpha, model.ClampLimit)
 	default:
 		s.kernels.SiluTile(src, dst, rows, stride)
 	}

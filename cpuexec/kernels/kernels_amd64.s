@@ -1449,170 +1449,6 @@ weighted3BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func capAVX2(states *float32, rows int64, stateSize int64, top float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·capAVX2(SB), NOSPLIT, $0-28
-	MOVQ         states+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         stateSize+16(FP), DX
-	VBROADCASTSS top+24(FP), Y5
-	VBROADCASTSS constants<>+44(SB), Y4
-	VBROADCASTSS constants<>+120(SB), Y6
-	VBROADCASTSS constants<>+124(SB), Y7
-	VBROADCASTSS constants<>+128(SB), Y8
-	VBROADCASTSS constants<>+132(SB), Y9
-
-capAVX2_row:
-	VMULPS       128(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 128(AX)
-	VMULPS       160(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 160(AX)
-	VMULPS       192(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 192(AX)
-	VMULPS       224(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 224(AX)
-	ADDQ         DX, AX
-	DECQ         CX
-	JNZ          capAVX2_row
-	VZEROUPPER
-	RET
-
-DATA constants<>+0(SB)/4, $0x3f800001
-DATA constants<>+4(SB)/4, $0x3f317218
-DATA constants<>+8(SB)/4, $0x3e75fc83
-DATA constants<>+12(SB)/4, $0x3d6357b6
-DATA constants<>+16(SB)/4, $0x3c1e8838
-DATA constants<>+20(SB)/4, $0x3aaf8448
-DATA constants<>+24(SB)/4, $0x0000007f
-DATA constants<>+28(SB)/4, $0xc2800000
-DATA constants<>+32(SB)/4, $0xc2fc0000
-DATA constants<>+36(SB)/4, $0x42fc0000
-DATA constants<>+40(SB)/4, $0xbfb8aa3b
-DATA constants<>+44(SB)/4, $0x3f800000
-DATA constants<>+48(SB)/4, $0x7fffffff
-DATA constants<>+52(SB)/4, $0x0da24260
-DATA constants<>+56(SB)/4, $0x46fffe00
-DATA constants<>+60(SB)/4, $0x38000100
-DATA constants<>+64(SB)/4, $0x467efc00
-DATA constants<>+68(SB)/4, $0x38808285
-DATA constants<>+72(SB)/4, $0x42fe0000
-DATA constants<>+76(SB)/4, $0x3c010204
-DATA constants<>+80(SB)/4, $0x00000040
-DATA constants<>+84(SB)/4, $0x00000001
-DATA constants<>+88(SB)/4, $0x00007fff
-DATA constants<>+92(SB)/4, $0x00000040
-DATA constants<>+96(SB)/4, $0x3f317218
-DATA constants<>+100(SB)/4, $0x3e75fdef
-DATA constants<>+104(SB)/4, $0x3d6357b7
-DATA constants<>+108(SB)/4, $0x3c1d95d0
-DATA constants<>+112(SB)/4, $0x3aaf83da
-DATA constants<>+116(SB)/4, $0x3921847d
-DATA constants<>+120(SB)/4, $0x4038aa3b
-DATA constants<>+124(SB)/4, $0xc1f00000
-DATA constants<>+128(SB)/4, $0x41f00000
-DATA constants<>+132(SB)/4, $0x40000000
-GLOBL constants<>(SB), RODATA|NOPTR, $136
-
 // func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softenAVX2(SB), NOSPLIT, $0-40
@@ -1777,6 +1613,43 @@ softenAVX2_out:
 	JNZ     softenAVX2_row
 	VZEROUPPER
 	RET
+
+DATA constants<>+0(SB)/4, $0x3f800001
+DATA constants<>+4(SB)/4, $0x3f317218
+DATA constants<>+8(SB)/4, $0x3e75fc83
+DATA constants<>+12(SB)/4, $0x3d6357b6
+DATA constants<>+16(SB)/4, $0x3c1e8838
+DATA constants<>+20(SB)/4, $0x3aaf8448
+DATA constants<>+24(SB)/4, $0x0000007f
+DATA constants<>+28(SB)/4, $0xc2800000
+DATA constants<>+32(SB)/4, $0xc2fc0000
+DATA constants<>+36(SB)/4, $0x42fc0000
+DATA constants<>+40(SB)/4, $0xbfb8aa3b
+DATA constants<>+44(SB)/4, $0x3f800000
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+DATA constants<>+96(SB)/4, $0x3f317218
+DATA constants<>+100(SB)/4, $0x3e75fdef
+DATA constants<>+104(SB)/4, $0x3d6357b7
+DATA constants<>+108(SB)/4, $0x3c1d95d0
+DATA constants<>+112(SB)/4, $0x3aaf83da
+DATA constants<>+116(SB)/4, $0x3921847d
+DATA constants<>+120(SB)/4, $0xc1f00000
+DATA constants<>+124(SB)/4, $0x41f00000
+DATA constants<>+128(SB)/4, $0x40000000
+DATA constants<>+132(SB)/4, $0xc0135761
+DATA constants<>+136(SB)/4, $0x3d372713
+GLOBL constants<>(SB), RODATA|NOPTR, $140
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -2013,6 +1886,134 @@ softenFetchAVX2_out:
 	VZEROUPPER
 	RET
 
+// func capTileAVX2(x *float32, rows int64, stride int64, factor float32, top float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·capTileAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	VBROADCASTSS top+28(FP), Y5
+	VBROADCASTSS factor+24(FP), Y6
+	VBROADCASTSS constants<>+44(SB), Y4
+	VBROADCASTSS constants<>+120(SB), Y7
+	VBROADCASTSS constants<>+124(SB), Y8
+	VBROADCASTSS constants<>+128(SB), Y9
+
+capTileAVX2_row:
+	VMULPS       (AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 32(AX)
+	VMULPS       64(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capTileAVX2_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
 TEXT ·aboveAVX2(SB), NOSPLIT, $0-40
@@ -2098,16 +2099,16 @@ TEXT ·siluTileAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         dstStride+24(FP), BX
-	VBROADCASTSS constants<>+40(SB), Y5
-	VBROADCASTSS constants<>+32(SB), Y6
-	VBROADCASTSS constants<>+36(SB), Y7
-	VBROADCASTSS constants<>+44(SB), Y8
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS constants<>+40(SB), Y8
 
 siluTileAVX2_row:
 	VMOVUPS      (AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2126,14 +2127,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       128(AX), Y1, Y1
 	VMOVUPS      Y1, (CX)
 	VMOVUPS      32(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2152,14 +2153,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       160(AX), Y1, Y1
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      64(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2178,14 +2179,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       192(AX), Y1, Y1
 	VMOVUPS      Y1, 64(CX)
 	VMOVUPS      96(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2204,7 +2205,7 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       224(AX), Y1, Y1
 	VMOVUPS      Y1, 96(CX)
@@ -2212,6 +2213,294 @@ siluTileAVX2_row:
 	ADDQ         BX, CX
 	DECQ         DX
 	JNZ          siluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func geluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·geluTileAVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS constants<>+136(SB), Y8
+	VBROADCASTSS constants<>+132(SB), Y9
+
+geluTileAVX2_row:
+	VMOVUPS      (AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       128(AX), Y1, Y1
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      32(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      64(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       192(AX), Y1, Y1
+	VMOVUPS      Y1, 64(CX)
+	VMOVUPS      96(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       224(AX), Y1, Y1
+	VMOVUPS      Y1, 96(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          geluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func clampedTileAVX2(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·clampedTileAVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS factor+32(FP), Y8
+	VBROADCASTSS limit+36(FP), Y9
+	VXORPS       Y10, Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+
+clampedTileAVX2_row:
+	VMOVUPS      (AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      128(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      32(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      160(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      64(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      192(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 64(CX)
+	VMOVUPS      96(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      224(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 96(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          clampedTileAVX2_row
 	VZEROUPPER
 	RET
 
@@ -6669,80 +6958,6 @@ weighted6BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func capAVX512(states *float32, rows int64, stateSize int64, top float32)
-// Requires: AVX, AVX512F
-TEXT ·capAVX512(SB), NOSPLIT, $0-28
-	MOVQ         states+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         stateSize+16(FP), DX
-	VBROADCASTSS top+24(FP), Z5
-	VBROADCASTSS constants<>+44(SB), Z4
-	VBROADCASTSS constants<>+120(SB), Z6
-	VBROADCASTSS constants<>+124(SB), Z7
-	VBROADCASTSS constants<>+128(SB), Z8
-	VBROADCASTSS constants<>+132(SB), Z9
-
-capAVX512_row:
-	VMULPS       128(AX), Z6, Z0
-	VMAXPS       Z0, Z7, Z0
-	VMINPS       Z0, Z8, Z0
-	VCVTPS2DQ    Z0, Z1
-	VCVTDQ2PS    Z1, Z2
-	VSUBPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+116(SB), Z2
-	VBROADCASTSS constants<>+112(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+108(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+104(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+100(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+96(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VMULPS       Z2, Z0, Z0
-	VPBROADCASTD constants<>+24(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VSUBPS       Z4, Z1, Z2
-	VFMADD213PS  Z2, Z1, Z0
-	VADDPS       Z9, Z0, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z5, Z0, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMULPS       192(AX), Z6, Z0
-	VMAXPS       Z0, Z7, Z0
-	VMINPS       Z0, Z8, Z0
-	VCVTPS2DQ    Z0, Z1
-	VCVTDQ2PS    Z1, Z2
-	VSUBPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+116(SB), Z2
-	VBROADCASTSS constants<>+112(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+108(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+104(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+100(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+96(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VMULPS       Z2, Z0, Z0
-	VPBROADCASTD constants<>+24(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VSUBPS       Z4, Z1, Z2
-	VFMADD213PS  Z2, Z1, Z0
-	VADDPS       Z9, Z0, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z5, Z0, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         DX, AX
-	DECQ         CX
-	JNZ          capAVX512_row
-	VZEROUPPER
-	RET
-
 // func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F
 TEXT ·softenAVX512(SB), NOSPLIT, $0-40
@@ -6973,6 +7188,80 @@ softenFetchAVX512_out:
 	VZEROUPPER
 	RET
 
+// func capTileAVX512(x *float32, rows int64, stride int64, factor float32, top float32)
+// Requires: AVX, AVX512F
+TEXT ·capTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	VBROADCASTSS top+28(FP), Z5
+	VBROADCASTSS factor+24(FP), Z6
+	VBROADCASTSS constants<>+44(SB), Z4
+	VBROADCASTSS constants<>+120(SB), Z7
+	VBROADCASTSS constants<>+124(SB), Z8
+	VBROADCASTSS constants<>+128(SB), Z9
+
+capTileAVX512_row:
+	VMULPS       (AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       64(AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capTileAVX512_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX, AVX512F
 TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
@@ -7040,16 +7329,16 @@ TEXT ·siluTileAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         dstStride+24(FP), BX
-	VBROADCASTSS constants<>+40(SB), Z5
-	VBROADCASTSS constants<>+32(SB), Z6
-	VBROADCASTSS constants<>+36(SB), Z7
-	VBROADCASTSS constants<>+44(SB), Z8
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS constants<>+40(SB), Z8
 
 siluTileAVX512_row:
 	VMOVUPS      (AX), Z0
-	VMULPS       Z5, Z0, Z1
-	VMAXPS       Z1, Z6, Z1
-	VMINPS       Z1, Z7, Z1
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
 	VCVTPS2DQ    Z1, Z2
 	VCVTDQ2PS    Z2, Z3
 	VSUBPS       Z3, Z1, Z1
@@ -7068,14 +7357,14 @@ siluTileAVX512_row:
 	VPADDD       Z4, Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VMULPS       Z2, Z3, Z1
-	VADDPS       Z8, Z1, Z1
+	VADDPS       Z7, Z1, Z1
 	VDIVPS       Z1, Z0, Z1
 	VMULPS       128(AX), Z1, Z1
 	VMOVUPS      Z1, (CX)
 	VMOVUPS      64(AX), Z0
-	VMULPS       Z5, Z0, Z1
-	VMAXPS       Z1, Z6, Z1
-	VMINPS       Z1, Z7, Z1
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
 	VCVTPS2DQ    Z1, Z2
 	VCVTDQ2PS    Z2, Z3
 	VSUBPS       Z3, Z1, Z1
@@ -7094,7 +7383,7 @@ siluTileAVX512_row:
 	VPADDD       Z4, Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VMULPS       Z2, Z3, Z1
-	VADDPS       Z8, Z1, Z1
+	VADDPS       Z7, Z1, Z1
 	VDIVPS       Z1, Z0, Z1
 	VMULPS       192(AX), Z1, Z1
 	VMOVUPS      Z1, 64(CX)
@@ -7102,6 +7391,172 @@ siluTileAVX512_row:
 	ADDQ         BX, CX
 	DECQ         DX
 	JNZ          siluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func geluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX512F
+TEXT ·geluTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS constants<>+136(SB), Z8
+	VBROADCASTSS constants<>+132(SB), Z9
+
+geluTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMULPS       Z0, Z0, Z1
+	VMULPS       Z0, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VMULPS       Z9, Z1, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       128(AX), Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMULPS       Z0, Z0, Z1
+	VMULPS       Z0, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VMULPS       Z9, Z1, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       192(AX), Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          geluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func clampedTileAVX512(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
+// Requires: AVX, AVX512F
+TEXT ·clampedTileAVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS factor+32(FP), Z8
+	VBROADCASTSS limit+36(FP), Z9
+	VPXORD       Z10, Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+
+clampedTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMINPS       Z0, Z9, Z0
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMOVUPS      128(AX), Z3
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z9, Z3
+	VADDPS       Z7, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMINPS       Z0, Z9, Z0
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMOVUPS      192(AX), Z3
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z9, Z3
+	VADDPS       Z7, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          clampedTileAVX512_row
 	VZEROUPPER
 	RET
 

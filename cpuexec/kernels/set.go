@@ -93,6 +93,20 @@ type Set struct {
 	// gates, then 32 ups a row.
 	SiluTile func(src, dst []float32, rows, dstStride int)
 
+	// GELUTile is SiluTile with gelu by the approximation with tanh:
+	//
+	//	gelu(x) = x/2 * (1+tanh(y)) = x / (1+e^-2y), y = sqrt(2/pi) * (x + 0.044715*x^3)
+	//
+	// of Hendrycks and Gimpel, arXiv 1606.08415.
+	GELUTile func(src, dst []float32, rows, dstStride int)
+
+	// ClampedTile writes gate*sigmoid(alpha*gate)*(up+1) of gates that are at most limit and
+	// of ups within it, as gpt-oss has them.
+	ClampedTile func(src, dst []float32, rows, dstStride int, alpha, limit float32)
+
+	// CapTile makes top*tanh(x/top) of 32 columns of x, row by row.
+	CapTile func(x []float32, rows, stride int, top float32)
+
 	// Norm writes x/sqrt(mean(x^2)+eps)*w, the mean being over n elements. The
 	// slices are as long as n rounded up to 16, x with zeros behind n.
 	Norm func(x, w, out []float32, n int, eps float64)

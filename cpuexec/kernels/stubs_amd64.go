@@ -109,11 +109,6 @@ func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitc
 //go:noescape
 func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 
-// capAVX2 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
-//
-//go:noescape
-func capAVX2(states *float32, rows int64, stateSize int64, top float32)
-
 // softenAVX2 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
 //
@@ -124,6 +119,12 @@ func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int6
 //
 //go:noescape
 func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// capTileAVX2 makes top*m/(m+2), m = 2^(factor*x)-1, of 32 numbers in each of rows.
+// stride is in bytes.
+//
+//go:noescape
+func capTileAVX2(x *float32, rows int64, stride int64, factor float32, top float32)
 
 // aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.
@@ -137,11 +138,23 @@ func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 //go:noescape
 func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
 
-// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
+// siluTileAVX2 writes silu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
 //
 //go:noescape
 func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// geluTileAVX2 writes gelu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func geluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// clampedTileAVX2 writes gate/(1+2^(factor*gate))*(up+1), of clamped gates and ups, 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func clampedTileAVX2(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
 
 // scaleMulAVX2 writes x*scale*w, n16*16 values.
 //
@@ -391,11 +404,6 @@ func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPi
 //go:noescape
 func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 
-// capAVX512 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
-//
-//go:noescape
-func capAVX512(states *float32, rows int64, stateSize int64, top float32)
-
 // softenAVX512 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
 //
@@ -406,6 +414,12 @@ func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim in
 //
 //go:noescape
 func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// capTileAVX512 makes top*m/(m+2), m = 2^(factor*x)-1, of 32 numbers in each of rows.
+// stride is in bytes.
+//
+//go:noescape
+func capTileAVX512(x *float32, rows int64, stride int64, factor float32, top float32)
 
 // aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.
@@ -419,11 +433,23 @@ func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 //go:noescape
 func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
 
-// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
+// siluTileAVX512 writes silu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
 //
 //go:noescape
 func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// geluTileAVX512 writes gelu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func geluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// clampedTileAVX512 writes gate/(1+2^(factor*gate))*(up+1), of clamped gates and ups, 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func clampedTileAVX512(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
 
 // scaleMulAVX512 writes x*scale*w, n16*16 values.
 //

@@ -13,9 +13,12 @@ func main() {
 			gemmBF16(s, rows+1)
 		}
 		attention(s)
+		capTile(s)
 		above(s)
 		firstAbove(s)
-		siluTile(s)
+		for _, g := range gates {
+			g.tile(s)
+		}
 		scaleMul(s)
 		read(s)
 		mulAddF32(s)
