@@ -57,7 +57,7 @@ func (s *step) gather(id int) {
 func (s *step) expertAt(id, layer int, m *matrix, in *input, expert int) linear {
 	own := &s.workers[id].expertIn
 	*own = in.view(int(s.mixture.starts[expert]), s.packs)
-	return linear{m, own, id, layer, noJoint}
+	return linear{m, own, id, layer, noJoint, 0}
 }
 
 // gateExperts writes this thread's columns of the gated product of every expert that has

@@ -130,7 +130,9 @@ func weightBytes(c *Config, d *dims) int64 {
 		n += vectorBytes(c.Model, d, l)
 		for i := range ownJoints(c.Model, l) {
 			j := &joints[i]
-			n += matrixBytes(formats.layers[l][i], j.in, j.width)
+			for _, s := range formats.layers[l][i] {
+				n += matrixBytes(s.format, j.in, s.width)
+			}
 			if hasBias(c.Model, i) {
 				n += lines(j.width)
 			}

@@ -82,7 +82,7 @@ func (t *trials) products() []product {
 		if i < 0 {
 			i, list = len(list), append(list, product{shape: h, joint: joint, experts: experts})
 		}
-		if p := &list[i]; p.joint == joint && p.experts == experts {
+		if p := &list[i]; p.joint == joint && p.experts == experts && !slices.Contains(p.layers, layer) {
 			p.layers = append(p.layers, layer)
 		}
 	}
@@ -91,7 +91,9 @@ func (t *trials) products() []product {
 			layer := &w.layers[l]
 			switch n := len(layer.experts); {
 			case j < ownJoints(t.step.config.Model, l):
-				add(&layer.matrices[j], j, l, 0)
+				for i := range layer.matrices[j] {
+					add(&layer.matrices[j][i], j, l, 0)
+				}
 			case j == jointGateUp:
 				add(&layer.experts[0].gateUp, j, l, n)
 			case j == jointDown:
@@ -206,8 +208,8 @@ func (t *trials) runs(p *product, rows int) func() error {
 	}
 }
 
-// multiplyLayer is the part of a step that has a matrix of a layer, or its experts' that
-// have rows.
+// multiplyLayer is the part of a step that has a joint of a layer, all matrices of it, or its
+// experts' that have rows.
 func (s *step) multiplyLayer(id, layer, joint int) {
 	w := &s.weights.layers[layer]
 	switch {

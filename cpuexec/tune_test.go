@@ -120,7 +120,9 @@ func allMeasured(t *testing.T, w *packed, choices []Choice) {
 	seen("head", &w.head)
 	for l := range w.layers {
 		for j := range w.layers[l].matrices {
-			seen("a layer's", &w.layers[l].matrices[j])
+			for i := range w.layers[l].matrices[j] {
+				seen("a layer's", &w.layers[l].matrices[j][i])
+			}
 		}
 		for e := range w.layers[l].experts {
 			seen("an expert's gate and up", &w.layers[l].experts[e].gateUp)

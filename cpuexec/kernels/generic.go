@@ -6,9 +6,10 @@ import "math"
 // order, same bits. Conversions to float32 around products keep the compiler from
 // fusing what the assembly does not.
 var generic = &Set{
-	Name:     "generic",
-	Gemm:     gemmGo,
-	GemmBF16: gemmBF16Go,
+	Name:      "generic",
+	Gemm:      gemmGo,
+	GemmBF16:  gemmBF16Go,
+	GemmMXFP4: gemmMXFP4Go,
 	Integers: [formats]func(w, x []byte, out []float32, blocks, rows, outStride int){
 		Q8: gemmPackedGo(Q8), Q4: gemmPackedGo(Q4), C8: gemmC8Go, Q40: gemmPackedGo(Q40),
 		Q4K: gemmPackedGo(Q4K), Q5K: gemmPackedGo(Q5K), Q6K: gemmPackedGo(Q6K),

@@ -32,6 +32,10 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
+	// GemmMXFP4 is Gemm for a panel of Format MXFP4, whose k is a multiple of 32, likewise: the
+	// numbers are those of float32.
+	GemmMXFP4 func(w []byte, x, out []float32, k, rows, xStride, outStride int)
+
 	// Integers multiply rows that are packed, in so many blocks, with a panel of their
 	// Format: out[r][0:32]. Quantise packs them, for C8 QuantiseC8, and the first of these
 	// is the first of 8. One row they multiply with as many panels, one behind the other,

@@ -37,6 +37,18 @@ func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, out
 //go:noescape
 func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmMXFP4x1AVX2 multiplies 1 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x1AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x2AVX2 multiplies 2 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x2AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
 // scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
 //
@@ -307,6 +319,72 @@ func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, 
 //
 //go:noescape
 func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
+
+// gemmMXFP4x1AVX512 multiplies 1 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x1AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x2AVX512 multiplies 2 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x2AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x3AVX512 multiplies 3 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x3AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x4AVX512 multiplies 4 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x4AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x5AVX512 multiplies 5 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x5AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x6AVX512 multiplies 6 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x6AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x7AVX512 multiplies 7 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x7AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x8AVX512 multiplies 8 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x8AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x9AVX512 multiplies 9 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x9AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x10AVX512 multiplies 10 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x10AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x11AVX512 multiplies 11 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x11AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
 
 // scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.

@@ -12,6 +12,9 @@ func main() {
 			gemm(s, rows+1)
 			gemmBF16(s, rows+1)
 		}
+		for rows := range s.mxRows() {
+			gemmMXFP4(s, rows+1)
+		}
 		attention(s)
 		capTile(s)
 		above(s)
