@@ -11,8 +11,8 @@ import (
 )
 
 // judged says how far what is computed in fewer bits may be from the reference, teacher-forced:
-// over a golden's prompt and tokens as one prompt. The figures are about twice what was
-// measured of any family.
+// over a golden's prompt and tokens as one prompt. The figures are less than twice what was
+// measured of any family, which stands beside them.
 type judged struct {
 	cfg  Config
 	nll  float64 // of the mean negative log-probability of a prompt's tokens
@@ -21,25 +21,26 @@ type judged struct {
 }
 
 var judgements = []judged{
-	{bf16, 0.01, 0.02, 0.1},
-	{int8q8, 0.05, 0.1, 0.5},
-	{int8q4, 0.2, 0.5, 1.5},
-	{column, 0.05, 0.1, 0.5},
+	{bf16, 0.025, 0.03, 0.1},   // 0.014, 0.015
+	{int8q8, 0.07, 0.1, 0.2},   // 0.040, 0.067
+	{int8q4, 0.6, 0.8, 1.2},    // 0.39, 0.50
+	{column, 0.035, 0.1, 0.25}, // 0.019, 0.057
 }
 
 // TestFamiliesInFewerBits judges each family, in every type that products are computed in, by
 // the reference's golden: mean log-probability and best token. Where a token's experts score
-// alike, rounding takes another one: of a model with experts the middle prompt is judged.
+// alike, rounding takes another one: of a model with experts the middle prompt is judged, and
+// no best token.
 func TestFamiliesInFewerBits(t *testing.T) {
-	for _, m := range familytest.Models(t) {
-		if testing.Short() && !strings.HasSuffix(m.Name, "-odd") {
-			continue
-		}
+	models := slices.DeleteFunc(familytest.Models(t), func(m familytest.Model) bool { return testing.Short() && !strings.HasSuffix(m.Name, "-odd") })
+	ran, sure := 0, make([]int, len(judgements))
+	for _, m := range models {
 		t.Run(m.Name, func(t *testing.T) {
 			c, set := loadModel(t, m.Folder(t))
 			g, cfg := m.Golden(t), Config{Model: c, Weights: set, Threads: 2, MaxContext: 256, MaxTokens: 64, PageSize: 16}
 			exact := forced(t, cfg, g)
-			for _, j := range judgements {
+			ran++
+			for n, j := range judgements {
 				cfg.Compute, cfg.Quantize = j.cfg.Compute, j.cfg.Quantize
 				var all verdicts
 				for i, told := range forced(t, cfg, g) {
@@ -53,21 +54,29 @@ func TestFamiliesInFewerBits(t *testing.T) {
 				if !(nll <= j.nll) || !(rms <= j.rms) {
 					t.Errorf("%s %s: mean log-probabilities differ by %g, single ones by %g", j.cfg.Compute, j.cfg.Quantize, nll, rms)
 				}
-				if all.sure == 0 || all.others > 0 && c.MoE == nil {
-					t.Errorf("%s %s: of %d tokens that lead by %g %d are not the best", j.cfg.Compute, j.cfg.Quantize, all.sure, j.lead, all.others)
+				if c.MoE == nil {
+					sure[n] += all.sure
+					if all.others > 0 {
+						t.Errorf("%s %s: of %d tokens that lead by %g %d are not the best", j.cfg.Compute, j.cfg.Quantize, all.sure, j.lead, all.others)
+					}
 				}
 			}
 		})
+	}
+	if ran == len(models) && slices.Min(sure) < 20 {
+		t.Errorf("%v tokens are sure, which shows nothing", sure)
 	}
 }
 
 // forced is what is told of each golden token, prompt by prompt.
 func forced(t *testing.T, cfg Config, g *familytest.Golden) [][]sampling.Drawn {
 	t.Helper()
-	list := make([][]sampling.Drawn, len(g.Prompts))
+	all, list := make([]*sequence, len(g.Prompts)), make([][]sampling.Drawn, len(g.Prompts))
 	for i, p := range g.Prompts {
-		s := &sequence{ids: slices.Concat(p, g.Greedy[i]), limit: 1, sampling: sampling.Params{Tell: sampling.Tell{Logprobs: true, Top: 2, Prompt: true}}}
-		newDriver(t, cfg, 64, true).run(s)
+		all[i] = &sequence{ids: slices.Concat(p, g.Greedy[i]), limit: 1, sampling: sampling.Params{Tell: sampling.Tell{Logprobs: true, Top: 2, Prompt: true}}}
+	}
+	newDriver(t, cfg, 64, true).run(all...)
+	for i, s := range all {
 		list[i] = s.scores[len(s.scores)-len(g.Greedy[i]):]
 	}
 	return list
