@@ -20,7 +20,7 @@ var gemmaLike = model.Config{
 var gptOSSLike = model.Config{
 	Family: "gpt_oss", Vocab: 32000, Hidden: 960, Intermediate: 960, Layers: 4, Heads: 16, KVHeads: 2, HeadDim: 64,
 	MaxPosition: 1024, NormEps: 1e-5, Rope: model.Rope{Kind: model.RopeDefault, Theta: 10000}, AttnBias: true, Sinks: true,
-	Activation: model.ClampedSiLU, MoE: &model.MoE{Experts: 8, PerToken: 4, Intermediate: 960, ChosenOnly: true, RouterBias: true, Turned: true},
+	Activation: model.ClampedSiLU, MoE: &model.MoE{Experts: 8, PerToken: 4, Intermediate: 960, ChosenOnly: true, RouterBias: true},
 }
 
 // BenchmarkGates computes prompts of 256 tokens and decodes 8 sequences with such models.
