@@ -12,7 +12,7 @@ import (
 const (
 	maxSafetensorsHeader = 100_000_000 // the format's own limit
 	maxTensors           = 1 << 18
-	maxRank              = 6 // one more than any layer's
+	maxRank              = 5 // one more than any layer's
 	maxTensorName        = 1 << 16
 )
 
