@@ -25,6 +25,7 @@ var layers = map[string][]string{
 	"weights":             {"model", "github.com/zeebo/xxh3"},
 	"executor":            {"weights", "model", "sampling"},
 	"cpuexec":             {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
+	"cuda":                {},
 	"actors":              {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
 	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":     {"engine", "internal", "github.com/goccy/go-yaml"},
