@@ -1,0 +1,31 @@
+package gpuexec
+
+import "github.com/cbactor/cbactor/cuda"
+
+// headGreedy draws the greedy samples of a step on the device, and keeps what is drawn there for
+// the next one.
+func (l *launching) headGreedy() {
+	w, sent, n := &l.work, &l.s.sent, len(l.s.greedy)
+	for at := 0; at < n; at += l.dims.headRows {
+		rows, skip := min(l.dims.headRows, n-at), cuda.Pointer(4*at)
+		drawn := w.drawn[l.s.number] + skip
+		l.head(sent.from+skip, rows)
+		l.do(l.kernels.Best(l.compute, drawn, w.logits, rows, l.dims.Vocab))
+		l.do(l.kernels.Keep(l.compute, w.last, drawn, sent.drawn+skip, rows))
+	}
+}
+
+// headLogits computes the logits of samples that the host uses, hostRows at most.
+func (l *launching) headLogits(from, to int) {
+	l.head(l.s.sent.read+cuda.Pointer(4*from), to-from)
+}
+
+// head computes the logits after tokens, which are listed on the device.
+func (l *launching) head(tokens cuda.Pointer, rows int) {
+	d, w, p := &l.dims, &l.work, l.s.weights
+	l.do(l.kernels.Norm(l.compute, w.headIn, w.x, tokens, p.norm, rows, d.Hidden, d.hiddenWidth, float32(d.NormEps)))
+	l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.at, rows, p.head.n, p.head.k, 1))
+	if d.LogitScale != 0 || d.LogitSoftcap != 0 {
+		l.do(l.kernels.Shape(l.compute, w.logits, rows, d.Vocab, float32(d.LogitScale), float32(d.LogitSoftcap)))
+	}
+}
