@@ -61,7 +61,7 @@ func (e *Executor) open(first *weights.Set) error {
 	if e.memory, err = c.plan(); err != nil {
 		return err
 	}
-	if e.kernels, err = kernels.Load(e.ctx); err != nil {
+	if e.kernels, err = kernels.Load(e.ctx, c.Device); err != nil {
 		return err
 	}
 	e.describe()
