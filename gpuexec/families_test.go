@@ -19,7 +19,7 @@ func TestFamiliesAreNearTheReference(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			c, set := loadModel(t, m.Folder(t))
 			g := m.Golden(t)
-			j := newJudge(t, Config{Device: dev, Model: c, Weights: set, MaxMemory: 64 << 20, MaxContext: 256, MaxTokens: 64, MaxSlots: 2, PageSize: 8})
+			j := newJudge(t, Config{Device: dev, Model: c, Weights: set, MaxMemory: 64 << 20, MaxContext: 256, MaxTokens: 128, MaxSlots: 2, PageSize: 8})
 			off := make([]float64, len(g.Prompts))
 			for i, p := range g.Prompts {
 				j.run(p)
