@@ -22,12 +22,14 @@ static unsigned cbactor_cuda_call(void *f, word *a, unsigned out, int at, void *
 		v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]);
 }
 
-// A launch takes the address of each of the kernel's arguments.
+// A launch takes the address of each of the kernel's arguments. A null pointer follows them, at
+// which a driver that wants more than there are stops, rather than at whatever lies there.
 #cgo noescape cbactor_cuda_launch
 #cgo nocallback cbactor_cuda_launch
 static unsigned cbactor_cuda_launch(void *f, const word *a, uint64_t *args, int n) {
-	void *p[64];
+	void *p[65];
 	for (int i = 0; i < n; i++) p[i] = &args[i];
+	p[n] = 0;
 	return ((unsigned (*)(word, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, word, void **, void **))f)(
 		a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], p, 0);
 }
