@@ -14,6 +14,8 @@ const (
 	mostHeadRows = 256
 	// hostRows is how many rows of logits come to the host at a time.
 	hostRows = 16
+	// drawBlocks is by how many blocks of threads tokens are drawn that are not greedy.
+	drawBlocks = 64
 	// splitTokens is up to how many tokens of a step have their contexts shared by blocks of
 	// threads: of more there are blocks enough.
 	splitTokens = 8

@@ -13,8 +13,8 @@
 //
 // Steps: up to two are handed over. A goroutine that is locked to its thread, the launcher, enqueues a
 // step as soon as the one before it needs the host no more; so the device never waits for the host while
-// all tokens are drawn on the device. It is so of greedy ones of which nothing is told. All others are
-// drawn from logits that Finish copies to the host, by package sampling, to the bit as on a CPU;
+// all tokens are drawn on the device: all for which temperature, top-k, top-p and min-p say enough, and of
+// which nothing is told. Others are drawn from logits that Finish copies to the host, by package sampling;
 // then the next step waits for Finish. A token that the host does not know yet the device takes from where
 // it has drawn it.
 //

@@ -30,8 +30,8 @@ func (e *Executor) finish(s *step, r *executor.Result) error {
 	}
 	e.state.Lock()
 	defer e.state.Unlock()
-	for i := range s.greedy {
-		m := &s.greedy[i]
+	for i := range s.draws {
+		m := &s.draws[i]
 		if id := s.ids[i]; id >= 0 {
 			e.give(m, r, id)
 		} else {

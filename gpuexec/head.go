@@ -1,16 +1,22 @@
 package gpuexec
 
-import "github.com/cbactor/cbactor/cuda"
+import (
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
+)
 
-// headGreedy draws the greedy samples of a step on the device, and keeps what is drawn there for
-// the next one.
-func (l *launching) headGreedy() {
-	w, sent, n := &l.work, &l.s.sent, len(l.s.greedy)
+// headDraws draws on the device what a step can draw there, and keeps it there for the next one.
+func (l *launching) headDraws() {
+	w, sent, n := &l.work, &l.s.sent, len(l.s.draws)
 	for at := 0; at < n; at += l.dims.headRows {
 		rows, skip := min(l.dims.headRows, n-at), cuda.Pointer(4*at)
 		drawn := w.drawn[l.s.number] + skip
 		l.head(sent.from+skip, rows)
-		l.do(l.kernels.Best(l.compute, drawn, w.logits, rows, l.dims.Vocab))
+		if l.s.greedy {
+			l.do(l.kernels.Best(l.compute, drawn, w.logits, rows, l.dims.Vocab))
+		} else {
+			l.do(l.kernels.Draw(l.compute, drawn, w.logits, sent.draws+cuda.Pointer(kernels.DrawBytes*at), w.draw, rows, l.dims.Vocab, drawBlocks))
+		}
 		l.do(l.kernels.Keep(l.compute, w.last, drawn, sent.drawn+skip, rows))
 	}
 }

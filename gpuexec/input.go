@@ -7,6 +7,7 @@ import (
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // input is what the host tells the device of a step: lists of int32, each of which begins at 16
@@ -16,8 +17,9 @@ type input struct {
 	pos   []int32 // [token]
 	slots []int32 // [token]
 	items []int32 // pairs: first token, how many: positions of a sequence that attend together
-	from  []int32 // [greedy sample]: token
-	drawn []int32 // [greedy sample]: slot that draws
+	from  []int32 // [draw]: token
+	drawn []int32 // [draw]: slot that draws
+	draws []int32 // [draw]: how, kernels.DrawBytes each
 	read  []int32 // [sample of the host]: token
 
 	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
@@ -25,16 +27,19 @@ type input struct {
 
 // sent is where the lists of an input are on the device.
 type sent struct {
-	ids, pos, slots, items, from, drawn, read cuda.Pointer
-	changes                                   [maxGroups]cuda.Pointer
+	ids, pos, slots, items, from, drawn, draws, read cuda.Pointer
+	changes                                          [maxGroups]cuda.Pointer
 }
 
-const listAlign = 4 // of a list, in int32
+const (
+	listAlign = 4 // of a list, in int32
+	drawInts  = kernels.DrawBytes / 4
+)
 
 // inputLen is how many int32 an input has at most: of all block tables, each entry once.
 func (c *Config) inputLen(groups int) int {
 	tables := c.MaxSlots * pages(c.MaxContext, c.PageSize)
-	return 6*c.MaxTokens + 3*c.MaxSlots + 2*groups*tables + (7+groups)*listAlign
+	return 6*c.MaxTokens + (3+drawInts)*c.MaxSlots + 2*groups*tables + (8+groups)*listAlign
 }
 
 func newInput(c *Config) *input {
@@ -42,7 +47,7 @@ func newInput(c *Config) *input {
 	for _, list := range []struct {
 		of *[]int32
 		n  int
-	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}} {
+	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}} {
 		*list.of = make([]int32, 0, list.n)
 	}
 	return in
@@ -50,7 +55,7 @@ func newInput(c *Config) *input {
 
 func (in *input) reset() {
 	in.ids, in.pos, in.slots, in.items = in.ids[:0], in.pos[:0], in.slots[:0], in.items[:0]
-	in.from, in.drawn, in.read = in.from[:0], in.drawn[:0], in.read[:0]
+	in.from, in.drawn, in.draws, in.read = in.from[:0], in.drawn[:0], in.draws[:0], in.read[:0]
 	for g := range in.changes {
 		in.changes[g] = in.changes[g][:0]
 	}
@@ -68,6 +73,14 @@ func (in *input) change(d *executor.Table, pages int) {
 func (in *input) token(id int32, pos int, s executor.Slot) int {
 	in.ids, in.pos, in.slots = append(in.ids, id), append(in.pos, int32(pos)), append(in.slots, int32(s))
 	return len(in.ids) - 1
+}
+
+// draw lets a slot draw behind a token.
+func (in *input) draw(token int, s executor.Slot, p *sampling.Params, key sampling.Key) {
+	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, int32(s))
+	n := len(in.draws)
+	in.draws = in.draws[:n+drawInts] // each slot draws once
+	kernels.PutDraw(bytesOf(in.draws[n:]), p, key)
 }
 
 // attend lets the tokens from first on, n of them, attend, in items of as many as go together.
@@ -92,7 +105,7 @@ func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err e
 		used += (copy(to[used:], list) + listAlign - 1) / listAlign * listAlign
 		return at
 	}
-	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), read: put(in.read)}
+	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), read: put(in.read)}
 	for g := range in.changes {
 		s.changes[g] = put(in.changes[g])
 	}

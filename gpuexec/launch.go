@@ -20,7 +20,7 @@ func (e *Executor) launch(s *step) error {
 	l := launching{Executor: e, s: s}
 	if s.tokens > 0 {
 		l.layers()
-		l.headGreedy()
+		l.headDraws()
 	}
 	if l.err != nil {
 		return l.err
@@ -63,7 +63,7 @@ func (e *Executor) fetch(s *step) error {
 	if err := e.out.Wait(s.computed); err != nil {
 		return err
 	}
-	if n := len(s.greedy); n > 0 {
+	if n := len(s.draws); n > 0 {
 		if err := e.out.CopyOut(bytesOf(s.ids[:n]), e.work.drawn[s.number]); err != nil {
 			return err
 		}

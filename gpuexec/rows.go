@@ -1,6 +1,10 @@
 package gpuexec
 
-import "github.com/cbactor/cbactor/executor"
+import (
+	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
 
 // sample is a use of the logits after a token: to draw the next id, or to score the one that the
 // prompt has there.
@@ -16,7 +20,7 @@ type sample struct {
 // out; a fork of one fails with it.
 func (e *Executor) lay(s *step) {
 	e.input.reset()
-	s.samples, s.greedy, s.longest = s.samples[:0], s.greedy[:0], 0
+	s.samples, s.draws, s.longest, s.greedy = s.samples[:0], s.draws[:0], 0, true
 	b := s.batch
 	for i := range b.Admit {
 		e.slots[b.Admit[i].Slot].admit(&b.Admit[i])
@@ -80,9 +84,10 @@ func (e *Executor) layFork(s *step, i int, row *executor.Row) {
 // laySample lets row i sample from the logits after a token.
 func (e *Executor) laySample(s *step, i int, row *executor.Row, token int) {
 	m := sample{row: i, number: row.Slot, pos: int(row.Start + row.Count)}
-	if e.config.KeepLogits == nil && e.slots[row.Slot].greedy() {
-		e.input.from, e.input.drawn = append(e.input.from, int32(token)), append(e.input.drawn, int32(row.Slot))
-		s.greedy = append(s.greedy, m)
+	if q := &e.slots[row.Slot]; e.config.KeepLogits == nil && kernels.Draws(&q.sampling) {
+		e.input.draw(token, row.Slot, &q.sampling, sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)})
+		s.draws = append(s.draws, m)
+		s.greedy = s.greedy && q.sampling.Greedy()
 	} else {
 		s.samples = append(s.samples, m)
 		e.input.read = append(e.input.read, int32(token))

@@ -34,10 +34,3 @@ func (s *slot) admit(a *executor.Admit) {
 
 // history is what the sequence has.
 func (s *slot) history() sampling.History { return sampling.History{IDs: s.ids, Prompt: s.prompt} }
-
-// greedy says that nothing but the id of the largest logit is wanted behind ids that may not be known
-// yet.
-func (s *slot) greedy() bool {
-	p := &s.sampling
-	return p.Greedy() && !executor.Tells(&p.Tell) && !p.Processes(s.history())
-}

@@ -20,7 +20,8 @@ type step struct {
 	items   int      // that attend
 	longest int      // context of them, in tokens
 	samples []sample // drawn or scored on the host
-	greedy  []sample // drawn on the device
+	draws   []sample // drawn on the device
+	greedy  bool     // all of them
 
 	sent    sent
 	weights *parameters
@@ -41,7 +42,7 @@ func (e *Executor) newSteps(memory []byte) (err error) {
 		s := &e.steps[i]
 		s.number, s.memory = i, memory[:in]
 		s.ids = unsafe.Slice((*int32)(unsafe.Pointer(&memory[in])), c.MaxSlots)
-		s.samples, s.greedy = make([]sample, 0, c.MaxTokens+c.MaxSlots), make([]sample, 0, c.MaxSlots)
+		s.samples, s.draws = make([]sample, 0, c.MaxTokens+c.MaxSlots), make([]sample, 0, c.MaxSlots)
 		memory = memory[in+out:]
 		for _, event := range []**cuda.Event{&s.arrived, &s.computed, &s.done} {
 			if *event, err = e.ctx.NewEvent(false); err != nil {

@@ -8,7 +8,7 @@ import (
 // work is a step's buffers on the device. T is Config.MaxTokens.
 type work struct {
 	inputs [MaxOutstanding]cuda.Pointer // what a step begins with, see input
-	drawn  [MaxOutstanding]cuda.Pointer // i32 [slot], by greedy sample of a step
+	drawn  [MaxOutstanding]cuda.Pointer // i32 [slot], by draw of a step
 	tables [maxGroups]cuda.Pointer      // i32 [slot][page], per group
 	last   cuda.Pointer                 // i32 [slot], the token drawn last
 	rope   [maxGroups]cuda.Pointer      // f32 [position][rotary], per kind of attention
@@ -29,6 +29,7 @@ type work struct {
 
 	headIn cuda.Pointer // bf16 [headRows][hiddenWidth]
 	logits cuda.Pointer // f32 [headRows][vocab]
+	draw   cuda.Pointer // what blocks that draw have for themselves
 }
 
 // layWork lays the buffers out from base on, and answers how many bytes they take.
@@ -54,6 +55,7 @@ func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
 		w.expertAct, w.expertOut = a.bf16(rows*d.expertWidth), a.f32(rows*d.Hidden)
 	}
 	w.headIn, w.logits = a.bf16(d.headRows*d.hiddenWidth), a.f32(d.headRows*d.Vocab)
+	w.draw = a.bytes(int64(kernels.DrawScratch(drawBlocks, d.Vocab)))
 	return w, a.used
 }
 
