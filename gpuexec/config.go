@@ -48,6 +48,10 @@ type Config struct {
 	// of what is free.
 	MaxMemory int64
 
+	// Graphs has decoding steps captured, once for each size, and replayed: their kernels are launched by
+	// one call.
+	Graphs bool
+
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
 	// call. No token is drawn on the device then.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
-	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
@@ -14,13 +13,13 @@ import (
 )
 
 // makeWith answers the suite's wishes over one model, on one device.
-func makeWith(t *testing.T, m *model.Config, set *weights.Set, o emu.Options) suite.Make {
-	dev := device(t, emu.Open(t, o))
+func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suite.Make {
+	dev := emulated(t)
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
-			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits,
+			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -34,12 +33,17 @@ func family(name string) string { return filepath.Join("..", "test", "testdata",
 
 func TestConformance(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(t, m, set, emu.Options{}))
+	suite.Run(t, makeWith(t, m, set, false))
+}
+
+func TestGraphsConform(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	suite.Run(t, makeWith(t, m, set, true))
 }
 
 func TestSleepConforms(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSleep(t, makeWith(t, m, set, emu.Options{}))
+	suite.RunSleep(t, makeWith(t, m, set, true))
 }
 
 // changed is a checkpoint one of whose tensors is not what it is.
@@ -76,7 +80,7 @@ func loadChanged(t *testing.T, path string, epoch uint32, name string, change fu
 
 func TestSetsConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSets(t, makeWith(t, m, set, emu.Options{}), func(epoch uint32) *weights.Set {
+	suite.RunSets(t, makeWith(t, m, set, true), func(epoch uint32) *weights.Set {
 		_, other := loadChanged(t, family("llama"), epoch, "model.norm.weight", func(data []byte) {
 			for i := 3; i < len(data); i += 4 * (1 + int(epoch)) {
 				data[i] ^= 0x80 // the sign of a number in float32
@@ -96,5 +100,5 @@ func TestBadRow(t *testing.T) {
 		row := 4 * plain.Hidden
 		copy(data[poison*row:], slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, plain.Hidden))
 	})
-	suite.BadRow(t, makeWith(t, m, set, emu.Options{}), []int32{5, poison, 6})
+	suite.BadRow(t, makeWith(t, m, set, true), []int32{5, poison, 6})
 }

@@ -22,6 +22,11 @@
 // by events. What a step has of its own is there twice, and free again when its Finish has returned.
 // Copies of blocks run on the stream of the kernels, in the order of the Batch.
 //
+// Graphs: where Config.Graphs is set, a step that decodes, all of whose tokens are drawn on the device, is
+// padded to the next of a few sizes, captured when one is first seen, and replayed. What is captured are
+// addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
+// forgets all graphs, and a set that takes another's place has that one's.
+//
 // Memory: Plan says before anything is taken what New takes, from what the device has free. Everything
 // is taken at once; a step allocates nothing, neither here nor there. A weight set stays the caller's, and
 // is read while it is copied; places for sets stay the executor's when sets are dropped. Sleep gives

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
 )
@@ -53,15 +54,24 @@ func generate(t *testing.T, e *Executor, prompt []int32, list []sampling.Params,
 // TestDeviceDrawsAsTheHost draws the same tokens on the device and, since logits are shown, on the host.
 func TestDeviceDrawsAsTheHost(t *testing.T) {
 	m, set := loadModel(t, "tiny")
-	cfg := Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 64 << 20, MaxContext: 64, MaxTokens: 64, MaxSlots: 6}
+	driver := emu.Open(t, emu.Options{})
+	cfg := Config{Device: device(t, driver), Model: m, Weights: set, MaxMemory: 64 << 20, MaxContext: 64, MaxTokens: 64, MaxSlots: 6}
 	list := []sampling.Params{
 		{}, {Temperature: 1}, {Temperature: 0.7, TopK: 20}, {Temperature: 1.2, TopP: 0.9}, {Temperature: 1, MinP: 0.05, TopK: 100, TopP: 0.95},
 		{Temperature: 1, TypicalP: 0.9}, // not on the device
 	}
 	prompt := []int32{5, 77, 300, 12}
 	for _, some := range [][]sampling.Params{list, list[:5], list[:1]} {
-		device := generate(t, start(t, cfg), prompt, some, 12)
+		drawn := generate(t, start(t, cfg), prompt, some, 12)
 		shown := 0
+		graphs, before := cfg, driver.Counts().Graphs
+		graphs.Graphs = true
+		if got := generate(t, start(t, graphs), prompt, some, 12); !slices.EqualFunc(got, drawn, slices.Equal) {
+			t.Errorf("graphs of %d sequences give %v, kernels one by one %v", len(some), got, drawn)
+		}
+		if n, want := driver.Counts().Graphs-before, 11; n != want && len(some) < len(list) {
+			t.Errorf("%d sequences ran %d graphs, want one a decoding step: %d", len(some), n, want)
+		}
 		host := cfg
 		host.KeepLogits = func(int, int, []float32) { shown++ }
 		want := generate(t, start(t, host), prompt, some, 12)
@@ -69,8 +79,8 @@ func TestDeviceDrawsAsTheHost(t *testing.T) {
 			t.Errorf("%d rows of logits are shown, want %d", shown, 12*len(some))
 		}
 		for i := range some {
-			if !slices.Equal(device[i], want[i]) || len(want[i]) != 12 {
-				t.Errorf("%+v: the device draws %v, the host %v", some[i], device[i], want[i])
+			if !slices.Equal(drawn[i], want[i]) || len(want[i]) != 12 {
+				t.Errorf("%+v: the device draws %v, the host %v", some[i], drawn[i], want[i])
 			}
 		}
 	}

@@ -37,7 +37,8 @@ type Executor struct {
 	work     work
 
 	steps   [MaxOutstanding]step
-	input   *input // of the step that is laid
+	input   *input                   // of the step that is laid
+	graphs  map[graphKey]*cuda.Graph // the launcher's; while no step is unfinished, theirs who sleep
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told

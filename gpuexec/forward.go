@@ -79,24 +79,15 @@ func (l *launching) attention(n int, layer *layer) {
 		Heads: d.Heads, KVHeads: d.KVHeads, Dim: d.HeadDim, Rot: d.rotary, NormWhole: d.QKNorm == model.QKNormWhole,
 		Eps: float32(d.NormEps), Scale: d.qScale, Pages: table, Page: c.PageSize, BlockStride: stride,
 	}))
-	segments := l.segments()
 	l.do(l.kernels.Attention(l.compute, &kernels.Attention{
 		Out: w.attn, State: w.state, Q: w.q, Pool: pool, Sinks: layer.sinks, Items: sent.items,
 		Pos: sent.pos, Slot: sent.slots, Tables: w.tables[place.group], N: l.s.items, T: l.s.tokens,
 		Heads: d.Heads, KVHeads: d.KVHeads, Dim: d.HeadDim, LdOut: d.attnWidth,
-		Pages: table, Page: c.PageSize, BlockStride: stride, Window: group.window, Cap: float32(d.AttnSoftcap), Segs: segments,
+		Pages: table, Page: c.PageSize, BlockStride: stride, Window: group.window, Cap: float32(d.AttnSoftcap), Segs: l.s.segments,
 	}))
-	if segments > 1 {
-		l.do(l.kernels.AttentionMerge(l.compute, w.attn, w.state, layer.sinks, sent.pos, l.s.tokens, d.Heads, d.HeadDim, d.attnWidth, segments, group.window))
+	if l.s.segments > 1 {
+		l.do(l.kernels.AttentionMerge(l.compute, w.attn, w.state, layer.sinks, sent.pos, l.s.tokens, d.Heads, d.HeadDim, d.attnWidth, l.s.segments, group.window))
 	}
-}
-
-// segments is by how many blocks of threads a context is shared: by one, but of steps of few tokens.
-func (l *launching) segments() int {
-	if l.s.tokens > splitTokens {
-		return 1
-	}
-	return pages(l.s.longest, kernels.Segment)
 }
 
 // rope is the table of angles of layer n; 0: it turns nothing.

@@ -75,6 +75,13 @@ func (in *input) token(id int32, pos int, s executor.Slot) int {
 	return len(in.ids) - 1
 }
 
+// nowhere adds a token that no sequence has, which attends to nothing, and a draw behind it that nobody
+// gets.
+func (in *input) nowhere() {
+	in.items = append(in.items, 0, 0)
+	in.draw(in.token(0, -1, 0), executor.NoSlot, &sampling.Params{}, sampling.Key{})
+}
+
 // draw lets a slot draw behind a token.
 func (in *input) draw(token int, s executor.Slot, p *sampling.Params, key sampling.Key) {
 	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, int32(s))

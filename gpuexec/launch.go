@@ -17,15 +17,24 @@ func (e *Executor) launch(s *step) error {
 	if err := e.copyBlocks(s.batch.Copies); err != nil {
 		return err
 	}
-	l := launching{Executor: e, s: s}
-	if s.tokens > 0 {
-		l.layers()
-		l.headDraws()
-	}
-	if l.err != nil {
-		return l.err
+	if err := e.run(s); err != nil {
+		return err
 	}
 	return e.fetch(s)
+}
+
+// run enqueues a step's kernels: as a graph, or one by one.
+func (e *Executor) run(s *step) error {
+	switch {
+	case s.tokens == 0:
+		return nil
+	case s.graphed:
+		return e.replay(s)
+	}
+	l := launching{Executor: e, s: s}
+	l.layers()
+	l.headDraws()
+	return l.err
 }
 
 // send copies a step's input to the device and changes the block tables.

@@ -33,7 +33,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{})}
+	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{}), graphs: map[graphKey]*cuda.Graph{}}
 	e.changed.L = &e.mu
 	e.life, e.die = context.WithCancel(context.Background())
 	e.config.Weights = nil // kept as long as it is loaded, and no longer

@@ -6,7 +6,7 @@ import "github.com/cbactor/cbactor/cuda"
 // bound to. Of a device that is lost only the first error is told: the others say the same.
 func (e *Executor) release() error {
 	e.die()
-	errs := e.sender.close()
+	errs := append(e.forget(), e.sender.close()...)
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {

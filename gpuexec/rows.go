@@ -20,7 +20,8 @@ type sample struct {
 // out; a fork of one fails with it.
 func (e *Executor) lay(s *step) {
 	e.input.reset()
-	s.samples, s.draws, s.longest, s.greedy = s.samples[:0], s.draws[:0], 0, true
+	s.samples, s.draws, s.greedy = s.samples[:0], s.draws[:0], true
+	longest := 0 // context
 	b := s.batch
 	for i := range b.Admit {
 		e.slots[b.Admit[i].Slot].admit(&b.Admit[i])
@@ -31,6 +32,7 @@ func (e *Executor) lay(s *step) {
 	for i := range b.Rows {
 		if row := &b.Rows[i]; row.Count > 0 {
 			e.layRow(s, i, row)
+			longest = max(longest, int(row.Start+row.Count))
 		}
 	}
 	for i := range b.Rows {
@@ -38,6 +40,11 @@ func (e *Executor) lay(s *step) {
 			e.layFork(s, i, row)
 		}
 	}
+	s.tokens, s.items, s.segments = len(e.input.ids), len(e.input.items)/2, 1
+	if s.tokens <= splitTokens {
+		s.segments = max(1, pages(longest, kernels.Segment))
+	}
+	e.pad(s)
 	s.tokens, s.items = len(e.input.ids), len(e.input.items)/2
 }
 
@@ -57,7 +64,6 @@ func (e *Executor) layRow(s *step, i int, row *executor.Row) {
 		e.input.token(id, p, row.Slot)
 	}
 	e.input.attend(first, int(row.Count))
-	s.longest = max(s.longest, end)
 	q.token = len(e.input.ids) - 1
 	if row.PromptLogprobs {
 		for j := range row.PromptScores(q.prompt) {

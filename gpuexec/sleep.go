@@ -11,7 +11,7 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		if err := e.check.Sleep(true); err != nil {
 			return err
 		}
-		slept, errs := e.asleep || e.pool.at == 0, []error(nil)
+		slept, errs := e.asleep || e.pool.at == 0, e.forget() // they have addresses of what is given back
 		if kv {
 			errs = append(errs, e.pool.free(), e.host.free())
 		}

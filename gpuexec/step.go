@@ -16,12 +16,13 @@ type step struct {
 	began  time.Time
 	err    error
 
-	tokens  int
-	items   int      // that attend
-	longest int      // context of them, in tokens
-	samples []sample // drawn or scored on the host
-	draws   []sample // drawn on the device
-	greedy  bool     // all of them
+	tokens   int
+	items    int      // that attend
+	segments int      // by which each context is shared
+	samples  []sample // drawn or scored on the host
+	draws    []sample // drawn on the device
+	greedy   bool     // all of them
+	graphed  bool     // it is a graph's; then there may be tokens, items and draws of nobody behind its own
 
 	sent    sent
 	weights *parameters
