@@ -10,7 +10,7 @@ PEERS      ?= $(HOME)/.cache/cbactor/peers
 ROUNDS     ?= 5
 .DEFAULT_GOAL = build
 
-.PHONY: help build run test test-full test-families test-tokenizers test-templates test-clients soak lint proto kernels assets bench bench-compare clean
+.PHONY: help build run test test-full test-families test-tokenizers test-templates test-clients soak lint proto kernels cuda assets bench bench-compare clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -51,6 +51,9 @@ test-clients: build ## clients of others that take long to install; writes docs/
 lint: ## vet and staticcheck, as test-full runs them
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+
+cuda: ## the kernels of cuda/kernels/src, compiled into cuda/cubin: needs no GPU
+	./cuda/build.sh
 
 proto: ## the generated code of messages/
 	cd messages/gen && $(GO) run .

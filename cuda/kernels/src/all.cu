@@ -1,0 +1,10 @@
+// all.cu is every kernel, compiled as one module.
+#include "rows.cu"
+#include "qkv.cu"
+#include "gemm.cu"
+#include "gate.cu"
+#include "attention.cu"
+#include "experts.cu"
+#include "route.cu"
+#include "tokens.cu"
+#include "draw.cu"

@@ -1,0 +1,22 @@
+// gates.h has the gates of MLPs.
+#pragma once
+#include "numbers.h"
+
+// What a gate goes through: model.Activation.
+enum Gate { GATE_SILU, GATE_GELU_TANH, GATE_CLAMPED };
+
+// gated is the product of a gate, through its function, and up. The clamped one is that of
+// gpt-oss; GELU with tanh is x*sigmoid(2*sqrt(2/pi)*(x+0.044715*x^3)).
+DEV float gated(float gate, float up, int kind) {
+  const float c = 2 * 0.7978845608028654f, alpha = 1.702f, limit = 7.0f;
+  float x = gate;
+  if (kind == GATE_CLAMPED) {
+    gate = gate > limit ? limit : gate;  // a NaN stays one
+    up = up > limit ? limit : up < -limit ? -limit : up;
+    x = alpha * gate;
+    up += 1;
+  } else if (kind == GATE_GELU_TANH) {
+    x = c * (gate + 0.044715f * (gate * gate * gate));
+  }
+  return gate / (1 + expf(-x)) * up;
+}
