@@ -19,13 +19,6 @@ var sources embed.FS
 
 const compiler = "g++"
 
-func compilerMissing() string {
-	if _, err := exec.LookPath(compiler); err != nil {
-		return "no " + compiler + " in PATH: install it to run kernels on the CPU"
-	}
-	return ""
-}
-
 // common are the flags of everything. Sums and products are rounded one by one, as the
 // kernels' own build has it.
 var common = []string{"-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"}
