@@ -88,3 +88,15 @@ func TestVotesAndShuffles(t *testing.T) {
 		}
 	})
 }
+
+func TestAtomicSums(t *testing.T) {
+	each(t, func(r *rig) {
+		counts := r.vector(0, 0, 0, 0) // whose bits are those of the whole number
+		r.run("count", 256, []vector{counts}, nil, cuda.Address(counts.device))
+		for i := range 4 {
+			if n := binary.LittleEndian.Uint32(counts.host[4*i:]); n != 64 {
+				r.Fatalf("%d threads of kind %d, not 64", n, i)
+			}
+		}
+	})
+}

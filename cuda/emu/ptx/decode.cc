@@ -19,7 +19,7 @@ static const std::map<std::string, Op> ops = {
 	{"bfe", Op::bfe}, {"bfi", Op::bfi}, {"prmt", Op::prmt}, {"lop3", Op::lop3}, {"popc", Op::popc}, {"clz", Op::clz}, {"brev", Op::brev},
 	{"selp", Op::selp}, {"setp", Op::setp}, {"cvt", Op::cvt}, {"ex2", Op::ex2}, {"lg2", Op::lg2}, {"rsqrt", Op::rsqrt}, {"rcp", Op::rcp},
 	{"sqrt", Op::sqrt}, {"tanh", Op::tanh}, {"copysign", Op::copysign},
-	{"ld", Op::ld}, {"ldu", Op::ld}, {"st", Op::st}, {"bra", Op::bra}, {"ret", Op::ret}, {"exit", Op::ret},
+	{"ld", Op::ld}, {"ldu", Op::ld}, {"st", Op::st}, {"atom", Op::atomic_add}, {"red", Op::atomic_add}, {"bra", Op::bra}, {"ret", Op::ret}, {"exit", Op::ret},
 	{"membar", Op::nop}, {"fence", Op::nop}, {"prefetch", Op::nop}, {"bar", Op::bar}, {"barrier", Op::bar}, {"shfl", Op::shfl},
 	{"vote", Op::vote}, {"mma", Op::mma},
 };
@@ -65,6 +65,7 @@ Op refined(Op op, const Parts &p, const std::string &name) {
 	if (op == Op::mul) return p.has("wide") ? Op::mul_wide : p.has("hi") ? Op::mul_hi : op;
 	if (op == Op::mad) return p.has("wide") ? Op::mad_wide : p.has("hi") ? Op::mad_hi : op;
 	if (op == Op::mma && name != "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32") throw std::runtime_error("no support for " + name);
+	if (op == Op::atomic_add && !p.has("add")) throw std::runtime_error("no support for " + name);
 	return op;
 }
 

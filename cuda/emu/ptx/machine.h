@@ -56,6 +56,7 @@ private:
 	// Memory (memory.cc).
 	void load(const Instruction &i, Thread &t);
 	void store(const Instruction &i, Thread &t);
+	void atomic_add(const Instruction &i, Thread &t);
 	void issue_copy(const Instruction &i, Thread &t);
 	void finish_copies(Thread &t, int upto);
 	unsigned char *place(const Instruction &i, const Operand &o, Thread &t, int bytes, bool write);

@@ -57,6 +57,20 @@ void Machine::store(const Instruction &i, Thread &t) {
 	}
 }
 
+// atomic_add does an atom.add, or a red.add, which has no result. Atomic accesses do not race
+// with each other, but with others, as reads do.
+void Machine::atomic_add(const Instruction &i, Thread &t) {
+	bool silent = i.args[0].kind == Operand::memory;
+	int size = size_of(i.type);
+	unsigned char *p = place(i, i.args[silent ? 0 : 1], t, size, false);
+	Instruction add;
+	add.op = Op::add;
+	add.type = i.type;
+	uint64_t x[4] = {widened(i.type, p), read(i.args[silent ? 1 : 2], t)}, sum = compute(add, x);
+	memcpy(p, &sum, size);
+	if (!silent) write(i.args[0], t, x[0]);
+}
+
 // issue_copy notes a cp.async. It may write at any time until it is waited for: it is an
 // access now, and another one then.
 void Machine::issue_copy(const Instruction &i, Thread &t) {

@@ -25,7 +25,7 @@ enum class Op : uint8_t {
 	and_, or_, xor_, not_, shl, shr, shf_l, shf_r, bfe, bfi, prmt, lop3, popc, clz, brev, selp, setp, cvt,
 	ex2, lg2, rsqrt, rcp, sqrt, tanh, copysign,
 	// of memory and control
-	ld, st, cvta, cvta_to, pack, unpack, bra, ret, nop, cp_async, cp_commit, cp_wait,
+	ld, st, atomic_add, cvta, cvta_to, pack, unpack, bra, ret, nop, cp_async, cp_commit, cp_wait,
 	// of several threads
 	bar, bar_warp, shfl, vote, mma,
 };

@@ -28,6 +28,7 @@ void Machine::step(Thread &t, const Instruction &i) {
 	switch (i.op) {
 	case Op::ld: return load(i, t);
 	case Op::st: return store(i, t);
+	case Op::atomic_add: return atomic_add(i, t);
 	case Op::cp_async: return issue_copy(i, t);
 	case Op::cp_commit: t.groups++; return;
 	case Op::cp_wait: return finish_copies(t, i.parts == 0 ? t.groups + 1 : t.groups - (int)read(i.args[0], t));

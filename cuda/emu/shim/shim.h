@@ -2,6 +2,7 @@
 // for what nvcc has built in, and for the macros of the sources' port.h on a GPU.
 #pragma once
 #include "async.h"
+#include "atomics.h"
 #include "block.h"
 #include "registry.h"
 #include "tensor.h"

@@ -58,3 +58,14 @@ KERNEL void votes(float *odd, float *sum) {
 	sum[threadIdx.x] = __shfl_sync(0xffffffffu, v, 0);
 }
 KERNEL_EXPORT(votes)
+
+// count counts threads by their number's last two bits.
+KERNEL void count(int *counts) {
+	SHARED(int, v, [4]);
+	if (threadIdx.x < 4) v[threadIdx.x] = 0;
+	__syncthreads();
+	atomicAdd(&v[threadIdx.x & 3], 1);
+	__syncthreads();
+	if (threadIdx.x < 4) atomicAdd(&counts[threadIdx.x], v[threadIdx.x]);
+}
+KERNEL_EXPORT(count)
