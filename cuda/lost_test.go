@@ -12,7 +12,7 @@ import (
 
 // A kernel that touches memory that is not there loses the device, for good.
 func TestLostDevice(t *testing.T) {
-	for _, ptx := range []string{"", "emu/testdata/all.ptx"} {
+	for _, ptx := range []string{"", kernels + "/all.ptx"} {
 		r := &lostRig{T: t}
 		r.open(emu.Options{Kernels: kernels, PTX: ptx})
 		p, err := r.ctx.Alloc(4)
@@ -63,7 +63,8 @@ type lostRig struct {
 	driver *emu.Driver
 	ctx    *cuda.Context
 	stream *cuda.Stream
-	f      *cuda.Function
+	module *cuda.Module
+	f      *cuda.Function // axpy
 }
 
 func (r *lostRig) ok(err error) {
@@ -73,7 +74,8 @@ func (r *lostRig) ok(err error) {
 	}
 }
 
-func (r *lostRig) open(o emu.Options) {
+// bind opens a driver and binds its device.
+func (r *lostRig) bind(o emu.Options) {
 	r.Helper()
 	runtime.LockOSThread()
 	r.Cleanup(runtime.UnlockOSThread)
@@ -83,11 +85,16 @@ func (r *lostRig) open(o emu.Options) {
 	r.ctx, err = device.Retain()
 	r.ok(err)
 	r.ok(r.ctx.Bind())
-	image, err := os.ReadFile("emu/testdata/all.cubin")
+}
+
+func (r *lostRig) open(o emu.Options) {
+	r.Helper()
+	r.bind(o)
+	image, err := os.ReadFile(kernels + "/all.cubin")
 	r.ok(err)
-	module, err := r.ctx.Load(image)
+	r.module, err = r.ctx.Load(image)
 	r.ok(err)
-	r.f, err = module.Function("axpy")
+	r.f, err = r.module.Function("axpy")
 	r.ok(err)
 	r.stream, err = r.ctx.NewStream()
 	r.ok(err)

@@ -32,3 +32,17 @@ func TestNewerPTX(t *testing.T) {
 	_, err := r.ctx.Load(r.image("all.ptx"))
 	code(t, "PTX 9.0 on CUDA 12.8", err, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
 }
+
+// A device runs code for its own architecture, and for earlier ones of its kind.
+func TestArchitecture(t *testing.T) {
+	for capability, want := range map[int]string{90: "", 80: "CUDA_ERROR_NO_BINARY_FOR_GPU", 100: "CUDA_ERROR_NO_BINARY_FOR_GPU"} {
+		r := &lostRig{T: t}
+		r.bind(emu.Options{Kernels: kernels, Capability: capability})
+		_, err := r.ctx.Load((&rig{T: t}).image("all.cubin"))
+		if want != "" {
+			code(t, "code for 9.0 elsewhere", err, want)
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (r *rig) ok(err error) {
 
 func (r *rig) image(name string) []byte {
 	r.Helper()
-	b, err := os.ReadFile("emu/testdata/" + name)
+	b, err := os.ReadFile(kernels + "/" + name)
 	r.ok(err)
 	return b
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Version int    // of CUDA; 0: 13000
 	Devices int    // 0: one; -1: none
 	Memory  uint64 // bytes of the device; 0: 4 GiB
+
+	Capability int // of the device, 80 for 8.0; 0: 90
 }
 
 // Counts are what a driver has done, and what it still holds.
@@ -82,6 +84,9 @@ func (o Options) settled() Options {
 	}
 	if o.Devices == 0 {
 		o.Devices = 1
+	}
+	if o.Capability == 0 {
+		o.Capability = 90
 	}
 	o.Devices = max(0, o.Devices)
 	if o.Memory == 0 {

@@ -6,7 +6,7 @@
 using fake::driver;
 
 // fake_configure is called before cuInit.
-CONTROL void fake_configure(const char *runner, const char *ptx, int lazy, int protect, int order, int version, int devices, unsigned long long memory) {
+CONTROL void fake_configure(const char *runner, const char *ptx, int lazy, int protect, int order, int version, int devices, int capability, unsigned long long memory) {
 	LOCK;
 	driver.config.runner = runner;
 	driver.config.ptx = ptx;
@@ -15,6 +15,8 @@ CONTROL void fake_configure(const char *runner, const char *ptx, int lazy, int p
 	driver.config.order = order;
 	driver.config.version = version;
 	driver.config.devices = devices;
+	driver.config.major = capability / 10;
+	driver.config.minor = capability % 10;
 	driver.config.memory = memory;
 }
 

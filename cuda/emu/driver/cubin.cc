@@ -11,6 +11,7 @@ namespace {
 
 // Attributes in .nv.info: a byte of format, one of kind, two of size, then the value.
 constexpr int with_value = 4;
+constexpr int system_shared = 1024; // bytes that .nv.shared.* begins with where .nv.shared.reserved.0 is, as from sm_90 on
 constexpr int kind_param = 0x17, kind_param_newer = 0x45, kind_registers = 0x2f, kind_frame = 0x11;
 
 struct Cubin {
@@ -26,6 +27,11 @@ struct Cubin {
 			symbols = (const Elf64_Sym *)(image + sections[s].sh_offset);
 			symbol_names = (const char *)image + sections[sections[s].sh_link].sh_offset;
 		}
+	}
+	// runs_here tells whether the device has the architecture, or a later one of its kind.
+	bool runs_here() const {
+		int architecture = head->e_flags >> 8 & 0xff;
+		return architecture / 10 == driver.config.major && architecture % 10 <= driver.config.minor;
 	}
 	std::string name(int s) const { return (const char *)image + sections[head->e_shstrndx].sh_offset + sections[s].sh_name; }
 };
@@ -71,19 +77,23 @@ void read_info(const Cubin &c, int s, CUmod_st *m, const std::string &kernel) {
 
 CUresult read_cubin(const unsigned char *image, CUmod_st *m) {
 	Cubin c(image);
+	if (!c.runs_here()) return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	std::string kernel;
+	int system = 0;
 	for (int s = 0; s < c.head->e_shnum; s++) {
-		if (!after(c.name(s), ".text.", &kernel)) continue;
+		if (!after(c.name(s), ".text.", &kernel)) continue; // one for each kernel
 		auto f = std::make_unique<CUfunc_st>();
 		f->name = kernel;
 		m->functions[kernel] = std::move(f);
 	}
+	for (int s = 0; s < c.head->e_shnum; s++)
+		if (c.name(s) == ".nv.shared.reserved.0") system = system_shared;
 	for (int s = 0; s < c.head->e_shnum; s++) {
 		std::string name = c.name(s);
 		if (name == ".nv.info") read_info(c, s, m, "");
 		if (after(name, ".nv.info.", &kernel)) read_info(c, s, m, kernel);
 		if (after(name, ".nv.shared.", &kernel))
-			if (CUfunc_st *f = find(m, kernel)) f->shared = c.sections[s].sh_size;
+			if (CUfunc_st *f = find(m, kernel)) f->shared = c.sections[s].sh_size - system;
 	}
 	for (auto &f : m->functions) f.second->dynamic = plain_shared - f.second->shared;
 	return m->functions.empty() ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS;

@@ -147,25 +147,7 @@ uint64_t funnel(Op op, const uint64_t *x) {
 	return (uint32_t)(op == Op::shf_l ? both << by >> 32 : both >> by);
 }
 
-uint64_t dot(const Instruction &i, const uint64_t *x) {
-	int32_t sum = (int32_t)x[2];
-	for (int k = 0; k < 4; k++) {
-		int a = i.type == Type::s32 ? (int8_t)(x[0] >> 8 * k) : (uint8_t)(x[0] >> 8 * k);
-		int b = i.from == Type::s32 ? (int8_t)(x[1] >> 8 * k) : (uint8_t)(x[1] >> 8 * k);
-		sum = (int32_t)((uint32_t)sum + (uint32_t)(a * b));
-	}
-	return (uint32_t)sum;
-}
-
 } // namespace
-
-uint64_t combine(Mode m, Type t, uint64_t a, uint64_t b) {
-	Instruction i;
-	i.type = t;
-	i.op = m == Mode::add ? Op::add : m == Mode::and_ ? Op::and_ : m == Mode::or_ ? Op::or_ : m == Mode::xor_ ? Op::xor_ : m == Mode::min ? Op::min : Op::max;
-	uint64_t x[4] = {a, b};
-	return compute(i, x);
-}
 
 uint64_t compute(const Instruction &i, const uint64_t *x) {
 	switch (i.op) {
@@ -185,7 +167,6 @@ uint64_t compute(const Instruction &i, const uint64_t *x) {
 	case Op::prmt: return permuted(x);
 	case Op::lop3: return looked_up(x);
 	case Op::shf_l: case Op::shf_r: return funnel(i.op, x);
-	case Op::dp4a: return dot(i, x);
 	default: break;
 	}
 	if (i.type == Type::pred) {

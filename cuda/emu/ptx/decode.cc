@@ -18,10 +18,10 @@ static const std::map<std::string, Op> ops = {
 	{"and", Op::and_}, {"or", Op::or_}, {"xor", Op::xor_}, {"not", Op::not_}, {"shl", Op::shl}, {"shr", Op::shr},
 	{"bfe", Op::bfe}, {"bfi", Op::bfi}, {"prmt", Op::prmt}, {"lop3", Op::lop3}, {"popc", Op::popc}, {"clz", Op::clz}, {"brev", Op::brev},
 	{"selp", Op::selp}, {"setp", Op::setp}, {"cvt", Op::cvt}, {"ex2", Op::ex2}, {"lg2", Op::lg2}, {"rsqrt", Op::rsqrt}, {"rcp", Op::rcp},
-	{"sqrt", Op::sqrt}, {"tanh", Op::tanh}, {"copysign", Op::copysign}, {"dp4a", Op::dp4a},
-	{"ld", Op::ld}, {"ldu", Op::ld}, {"st", Op::st}, {"atom", Op::atom}, {"red", Op::atom}, {"bra", Op::bra}, {"ret", Op::ret}, {"exit", Op::ret},
+	{"sqrt", Op::sqrt}, {"tanh", Op::tanh}, {"copysign", Op::copysign},
+	{"ld", Op::ld}, {"ldu", Op::ld}, {"st", Op::st}, {"atom", Op::atomic_add}, {"red", Op::atomic_add}, {"bra", Op::bra}, {"ret", Op::ret}, {"exit", Op::ret},
 	{"membar", Op::nop}, {"fence", Op::nop}, {"prefetch", Op::nop}, {"bar", Op::bar}, {"barrier", Op::bar}, {"shfl", Op::shfl},
-	{"vote", Op::vote}, {"redux", Op::redux}, {"mma", Op::mma}, {"ldmatrix", Op::ldmatrix},
+	{"vote", Op::vote}, {"mma", Op::mma},
 };
 
 static const std::map<std::string, Compare> compares = {
@@ -31,9 +31,7 @@ static const std::map<std::string, Compare> compares = {
 };
 
 static const std::map<std::string, Mode> modes = {
-	{"add", Mode::add}, {"and", Mode::and_}, {"or", Mode::or_}, {"xor", Mode::xor_}, {"min", Mode::min}, {"max", Mode::max},
-	{"exch", Mode::exch}, {"cas", Mode::cas}, {"inc", Mode::inc}, {"bfly", Mode::bfly}, {"down", Mode::down}, {"up", Mode::up}, {"idx", Mode::idx},
-	{"ballot", Mode::ballot}, {"any", Mode::any}, {"all", Mode::all},
+	{"bfly", Mode::bfly}, {"down", Mode::down}, {"up", Mode::up}, {"idx", Mode::idx}, {"ballot", Mode::ballot}, {"any", Mode::any}, {"all", Mode::all},
 };
 
 static const std::map<std::string, Space> spaces = {
@@ -67,7 +65,7 @@ Op refined(Op op, const Parts &p, const std::string &name) {
 	if (op == Op::mul) return p.has("wide") ? Op::mul_wide : p.has("hi") ? Op::mul_hi : op;
 	if (op == Op::mad) return p.has("wide") ? Op::mad_wide : p.has("hi") ? Op::mad_hi : op;
 	if (op == Op::mma && name != "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32") throw std::runtime_error("no support for " + name);
-	if (op == Op::ldmatrix && !p.has("m8n8")) throw std::runtime_error("no support for " + name);
+	if (op == Op::atomic_add && !p.has("add")) throw std::runtime_error("no support for " + name);
 	return op;
 }
 
@@ -100,13 +98,12 @@ void decode(Instruction &i, const std::string &name) {
 		if (p.has("and")) i.combine = Mode::and_;
 		if (p.has("or")) i.combine = Mode::or_;
 		if (p.has("xor")) i.combine = Mode::xor_;
-	} else if (i.op == Op::atom || i.op == Op::shfl || i.op == Op::vote || i.op == Op::redux) p.find(modes, &i.mode);
+	} else if (i.op == Op::shfl || i.op == Op::vote) p.find(modes, &i.mode);
 	if (i.op == Op::cvt) i.rounding = p.has("rzi") ? Rounding::to_zero : p.has("rni") ? Rounding::nearest : p.has("rmi") ? Rounding::down : p.has("rpi") ? Rounding::up : Rounding::none;
 	if (i.op == Op::fma && p.has("rm")) i.rounding = Rounding::down; // as the compiler's exp has it
 	i.saturate = p.has("sat");
 	i.keeps_nan = p.has("NaN");
-	i.transposed = p.has("trans");
-	i.parts = p.has("v2") || p.has("x2") ? 2 : p.has("v4") || p.has("x4") ? 4 : 1;
+	i.parts = p.has("v2") ? 2 : p.has("v4") ? 4 : 1;
 	if (p.all[0] == "cp" && p.has("wait_all")) i.parts = 0;
 }
 

@@ -56,7 +56,7 @@ private:
 	// Memory (memory.cc).
 	void load(const Instruction &i, Thread &t);
 	void store(const Instruction &i, Thread &t);
-	void atomic(const Instruction &i, Thread &t);
+	void atomic_add(const Instruction &i, Thread &t);
 	void issue_copy(const Instruction &i, Thread &t);
 	void finish_copies(Thread &t, int upto);
 	unsigned char *place(const Instruction &i, const Operand &o, Thread &t, int bytes, bool write);
@@ -71,9 +71,7 @@ private:
 	void collective(const Instruction &i, Lanes &w);
 	void shuffle(const Instruction &i, Lanes &w);
 	void vote(const Instruction &i, Lanes &w);
-	void reduce(const Instruction &i, Lanes &w);
 	void multiply(const Instruction &i, Lanes &w);
-	void load_matrices(const Instruction &i, Lanes &w);
 
 	[[noreturn]] void fault(RunnerResult r, const char *what, const Instruction &i, const Thread &t) const;
 

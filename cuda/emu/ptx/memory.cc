@@ -57,23 +57,18 @@ void Machine::store(const Instruction &i, Thread &t) {
 	}
 }
 
-// atomic does an atom, or a red, which has no result. No other thread runs meanwhile. Atomic
-// accesses do not race with each other: they are not noted.
-void Machine::atomic(const Instruction &i, Thread &t) {
+// atomic_add does an atom.add, or a red.add, which has no result. Atomic accesses do not race
+// with each other, but with others, as reads do.
+void Machine::atomic_add(const Instruction &i, Thread &t) {
 	bool silent = i.args[0].kind == Operand::memory;
-	const Operand &at = i.args[silent ? 0 : 1], *from = &i.args[silent ? 1 : 2];
 	int size = size_of(i.type);
-	uint64_t address = (at.reg < 0 ? 0 : t.registers[at.reg]) + at.value;
-	bool shared = i.space == Space::shared;
-	if (address % size) fault(runner_misaligned, "misaligned access", i, t);
-	if (shared ? address + size > shared_.size() : !exists(t, address, size)) fault(runner_illegal, "illegal address", i, t);
-	unsigned char *p = shared ? shared_.data() + address : (unsigned char *)address;
-	uint64_t old = widened(i.type, p), v = read(from[0], t);
-	if (i.mode == Mode::cas) v = old == v ? read(from[1], t) : old;
-	else if (i.mode == Mode::inc) v = old >= v ? 0 : old + 1;
-	else if (i.mode != Mode::exch) v = combine(i.mode, i.type, old, v);
-	memcpy(p, &v, size);
-	if (!silent) write(i.args[0], t, old);
+	unsigned char *p = place(i, i.args[silent ? 0 : 1], t, size, false);
+	Instruction add;
+	add.op = Op::add;
+	add.type = i.type;
+	uint64_t x[4] = {widened(i.type, p), read(i.args[silent ? 1 : 2], t)}, sum = compute(add, x);
+	memcpy(p, &sum, size);
+	if (!silent) write(i.args[0], t, x[0]);
 }
 
 // issue_copy notes a cp.async. It may write at any time until it is waited for: it is an
@@ -86,6 +81,7 @@ void Machine::issue_copy(const Instruction &i, Thread &t) {
 	if (valid != 0 && valid != bytes) fault(runner_failed, "cp.async of a part", i, t);
 	if (valid && !exists(t, from, bytes)) fault(runner_illegal, "illegal address", i, t);
 	shared_place(i, t, to, bytes, true);
+	shadow_.hold(to, bytes);
 	t.copies.push_back({to, valid ? (const void *)from : nullptr, bytes, t.groups});
 }
 
@@ -93,6 +89,7 @@ void Machine::finish_copies(Thread &t, int upto) {
 	size_t n = 0;
 	for (; n < t.copies.size() && t.copies[n].group < upto; n++) {
 		const Copy &c = t.copies[n];
+		shadow_.release(c.to, c.bytes);
 		unsigned char *to = shared_place(f_.code[t.at], t, c.to, c.bytes, true);
 		if (c.from) memcpy(to, c.from, c.bytes);
 		else memset(to, 0, c.bytes);

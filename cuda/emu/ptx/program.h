@@ -23,16 +23,16 @@ enum class Op : uint8_t {
 	// of values alone
 	mov, add, sub, mul, mul_wide, mul_hi, mad, mad_wide, mad_hi, fma, div, rem, neg, abs, min, max,
 	and_, or_, xor_, not_, shl, shr, shf_l, shf_r, bfe, bfi, prmt, lop3, popc, clz, brev, selp, setp, cvt,
-	ex2, lg2, rsqrt, rcp, sqrt, tanh, copysign, dp4a,
+	ex2, lg2, rsqrt, rcp, sqrt, tanh, copysign,
 	// of memory and control
-	ld, st, atom, cvta, cvta_to, pack, unpack, bra, ret, nop, cp_async, cp_commit, cp_wait,
+	ld, st, atomic_add, cvta, cvta_to, pack, unpack, bra, ret, nop, cp_async, cp_commit, cp_wait,
 	// of several threads
-	bar, bar_warp, shfl, vote, redux, mma, ldmatrix,
+	bar, bar_warp, shfl, vote, mma,
 };
 
 enum class Space : uint8_t { generic, global, shared, local, param };
 enum class Compare : uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
-enum class Mode : uint8_t { none, add, and_, or_, xor_, min, max, exch, cas, inc, bfly, down, up, idx, ballot, any, all };
+enum class Mode : uint8_t { none, and_, or_, xor_, bfly, down, up, idx, ballot, any, all };
 enum class Rounding : uint8_t { none, to_zero, nearest, down, up };
 
 struct Operand {
@@ -52,8 +52,8 @@ struct Instruction {
 	Mode mode = Mode::none, combine = Mode::none; // combine: of setp with another predicate
 	Rounding rounding = Rounding::none;           // of cvt to a whole number
 	Space space = Space::generic;
-	bool saturate = false, transposed = false, keeps_nan = false;
-	int parts = 1;    // of a vector; matrices of ldmatrix
+	bool saturate = false, keeps_nan = false;
+	int parts = 1;    // of a vector
 	int target = -1;  // of a branch
 	std::vector<Operand> args;
 	int text = 0;     // number of its statement in Function::statements

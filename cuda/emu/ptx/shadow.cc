@@ -13,7 +13,7 @@ bool Shadow::touch(uint64_t at, int n, int thread, bool write) {
 	Access now = {thread, interval_, warps_[thread / 32]};
 	for (uint64_t i = at; i < at + n; i++) {
 		Byte &b = bytes_[i];
-		if (unordered(b.write, thread)) return true;
+		if (b.copies || unordered(b.write, thread)) return true;
 		if (!write) {
 			note_read(b, now);
 			continue;
@@ -22,6 +22,14 @@ bool Shadow::touch(uint64_t at, int n, int thread, bool write) {
 		b.write = now;
 	}
 	return false;
+}
+
+void Shadow::hold(uint64_t at, int n) {
+	for (uint64_t i = at; i < at + n; i++) bytes_[i].copies++;
+}
+
+void Shadow::release(uint64_t at, int n) {
+	for (uint64_t i = at; i < at + n; i++) bytes_[i].copies--;
 }
 
 } // namespace ptx

@@ -16,6 +16,9 @@ public:
 	void collective(int warp) { warps_[warp]++; }
 	// touch notes an access of n bytes, and tells whether it races with an earlier one.
 	bool touch(uint64_t at, int n, int thread, bool write);
+	// hold notes a copy that writes n bytes at any time until it is released: whoever touches them meanwhile races with it.
+	void hold(uint64_t at, int n);
+	void release(uint64_t at, int n);
 
 private:
 	struct Access {
@@ -25,6 +28,7 @@ private:
 	// Byte has the last write, and the last reads of two warps.
 	struct Byte {
 		Access write, read, other;
+		int copies = 0; // that hold it
 	};
 	bool unordered(const Access &a, int thread) const {
 		if (a.thread < 0 || a.thread == thread || a.interval != interval_) return false;

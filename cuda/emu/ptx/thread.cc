@@ -28,7 +28,7 @@ void Machine::step(Thread &t, const Instruction &i) {
 	switch (i.op) {
 	case Op::ld: return load(i, t);
 	case Op::st: return store(i, t);
-	case Op::atom: return atomic(i, t);
+	case Op::atomic_add: return atomic_add(i, t);
 	case Op::cp_async: return issue_copy(i, t);
 	case Op::cp_commit: t.groups++; return;
 	case Op::cp_wait: return finish_copies(t, i.parts == 0 ? t.groups + 1 : t.groups - (int)read(i.args[0], t));
@@ -60,7 +60,7 @@ void Machine::run_thread(Thread &t) {
 		case Op::bra: t.at = i.target; continue;
 		case Op::ret: t.wait = Wait::done; continue;
 		case Op::bar: t.wait = Wait::barrier; continue;
-		case Op::bar_warp: case Op::shfl: case Op::vote: case Op::redux: case Op::mma: case Op::ldmatrix: t.wait = Wait::warp; continue;
+		case Op::bar_warp: case Op::shfl: case Op::vote: case Op::mma: t.wait = Wait::warp; continue;
 		default: break;
 		}
 		try {

@@ -38,7 +38,5 @@ template <class F> auto as_type(Type t, F f) {
 uint64_t compute(const Instruction &i, const uint64_t *x);
 uint64_t convert(const Instruction &i, uint64_t x);
 uint64_t compare(const Instruction &i, const uint64_t *x);
-// combine is what an atomic operation or a reduction makes of two values.
-uint64_t combine(Mode m, Type t, uint64_t a, uint64_t b);
 
 } // namespace ptx

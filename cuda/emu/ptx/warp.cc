@@ -14,10 +14,7 @@ struct Lanes {
 
 // mask_of is which lanes take part, as the lane itself says.
 unsigned Machine::mask_of(const Instruction &i, const Thread &t) const {
-	switch (i.op) {
-	case Op::mma: case Op::ldmatrix: return 0xffffffffu;
-	default: return (unsigned)read(i.args.back(), t);
-	}
+	return i.op == Op::mma ? 0xffffffffu : (unsigned)read(i.args.back(), t);
 }
 
 // met tells whether all lanes of the mask wait at the instruction where lane t waits.
@@ -68,9 +65,7 @@ void Machine::collective(const Instruction &i, Lanes &w) {
 	case Op::bar_warp: return;
 	case Op::shfl: return shuffle(i, w);
 	case Op::vote: return vote(i, w);
-	case Op::redux: return reduce(i, w);
-	case Op::mma: return multiply(i, w);
-	default: return load_matrices(i, w);
+	default: return multiply(i, w);
 	}
 }
 
@@ -99,16 +94,6 @@ void Machine::vote(const Instruction &i, Lanes &w) {
 		if (w.has(l)) write(i.args[0], w.threads[l], answer);
 }
 
-void Machine::reduce(const Instruction &i, Lanes &w) {
-	bring(w, i.args[1], 0);
-	int first = __builtin_ctz(w.mask);
-	uint64_t all = w.in[first][0];
-	for (int l = first + 1; l < 32; l++)
-		if (w.has(l)) all = combine(i.mode, i.type, all, w.in[l][0]);
-	for (int l = 0; l < 32; l++)
-		if (w.has(l)) write(i.args[0], w.threads[l], all);
-}
-
 // bf16 is the lower or the upper number of a register of two.
 static float bf16(uint64_t pair, int upper) { return get<float>(upper ? pair & 0xffff0000 : (pair & 0xffff) << 16); }
 
@@ -125,25 +110,6 @@ void Machine::multiply(const Instruction &i, Lanes &w) {
 				product += bf16(a, k & 1) * bf16(b, k & 1);
 			}
 			write(i.args[0].parts[r], w.threads[l], put(get<float>(w.in[l][6 + r]) + product));
-		}
-}
-
-// load_matrices is ldmatrix: lane 8m+r names row r of matrix m.
-void Machine::load_matrices(const Instruction &i, Lanes &w) {
-	for (int l = 0; l < 8 * i.parts; l++) {
-		w.in[l][0] = (uint32_t)w.threads[l].registers[i.args[1].reg] + i.args[1].value;
-		if (w.in[l][0] % 16) fault(runner_misaligned, "misaligned access", i, w.threads[l]);
-	}
-	for (int l = 0; l < 32; l++)
-		for (int m = 0; m < i.parts; m++) {
-			uint64_t v = 0;
-			for (int e = 0; e < 2; e++) {
-				int fast = (l & 3) * 2 + e, row = i.transposed ? fast : l >> 2, column = i.transposed ? l >> 2 : fast;
-				uint16_t element;
-				memcpy(&element, shared_place(i, w.threads[l], w.in[8 * m + row][0] + 2 * column, 2, false), 2);
-				v |= (uint64_t)element << 16 * e;
-			}
-			write(i.parts > 1 ? i.args[0].parts[m] : i.args[0], w.threads[l], v);
 		}
 }
 

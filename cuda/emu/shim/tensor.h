@@ -37,25 +37,6 @@ inline void multiply(Warp *w, int parity) {
 	}
 }
 
-// load_matrices is ldmatrix: lane 8i+r names row r, 16 bytes, of matrix i, and gets two
-// elements of row lane/4 of each; with transposed, of column lane/4.
-template <int count> inline void load_matrices(uint32_t *d, const void *row, bool transposed) {
-	Fiber *f = block->current;
-	if ((uintptr_t)row & 15) fail("ldmatrix of a row that is not aligned to 16 bytes");
-	bring(row);
-	int parity = meet(matrix_op + 2 * count + transposed, all_lanes), g = f->lane >> 2, t = (f->lane & 3) * 2;
-	for (int i = 0; i < count; i++) {
-		uint16_t e[2];
-		for (int j = 0; j < 2; j++) {
-			const uint16_t *from;
-			memcpy(&from, f->warp->slot[parity][8 * i + (transposed ? t + j : g)], sizeof from);
-			e[j] = from[transposed ? g : t + j];
-		}
-		d[i] = e[0] | (uint32_t)e[1] << 16;
-	}
-	meet(sync_op, all_lanes); // nobody overwrites a row before all have read it
-}
-
 } // namespace shim
 
 // mma_16816 is mma.sync.m16n8k16 of bf16: d += a*b.

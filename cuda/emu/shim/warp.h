@@ -5,7 +5,7 @@
 namespace shim {
 
 constexpr unsigned all_lanes = 0xffffffffu;
-enum Collective { sync_op = 1, xor_op, down_op, up_op, index_op, vote_op, reduce_op, product_op, matrix_op };
+enum Collective { sync_op = 1, xor_op, down_op, up_op, index_op, vote_op, product_op };
 
 // meet waits until all lanes of the mask are in the same collective. The last one calls
 // finish; then all go on. It returns the parity whose slots hold what the lanes brought.
