@@ -20,13 +20,15 @@ fi
 sources=$PWD/kernels/src
 cd "$sources"
 # Nothing is fused but what the source fuses: see numbers.h.
-flags="-O3 -fmad=false -Xptxas -v"
+flags="-O3 -fmad=false"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for a in 80 89 90 100 120; do
-	"$CUDA_COMPILER/bin/nvcc" -cubin -arch=sm_$a $flags -o "$work/sm_$a.cubin" all.cu 2>"$work/log"
-	# Of each kernel: name, registers, bytes of stack and of spills, of shared memory.
-	awk -v a=$a '
+# compile makes the cubin of an architecture, and of each kernel a line: name, architecture,
+# registers, bytes of stack and spills, of shared memory.
+compile() {
+	"$CUDA_COMPILER/bin/nvcc" -cubin -arch=sm_$1 $flags -Xptxas -v -o "$work/sm_$1.cubin" all.cu 2>"$work/log$1" ||
+		{ cat "$work/log$1" >&2; return 1; }
+	awk -v a=$1 '
 		/Compiling entry function/ { split($0, p, "\047"); name = p[2] }
 		/bytes stack frame/ { stack = $1; spills = $5 + $9 }
 		/Used [0-9]+ registers/ {
@@ -34,9 +36,16 @@ for a in 80 89 90 100 120; do
 			shared = 0
 			for (i = 2; i < NF; i++) if ($(i + 1) ~ /^smem/) shared = $(i - 1)
 			print name, "sm_" a, registers, stack + spills, shared
-		}' "$work/log" | sort >>"$work/usage.txt"
+		}' "$work/log$1" >"$work/usage$1"
+}
+running=
+for a in 80 89 90 100 120; do
+	compile $a &
+	running="$running $!"
 done
-"$CUDA_COMPILER/bin/nvcc" -ptx -arch=compute_80 -O3 -fmad=false -o "$work/compute_80.ptx" all.cu
+"$CUDA_COMPILER/bin/nvcc" -ptx -arch=compute_80 $flags -o "$work/compute_80.ptx" all.cu
+for job in $running; do wait "$job"; done
+sort "$work"/usage* >"$work/usage.txt"
 awk 'FNR == NR { if ($1 !~ /^#/) most[$1] = $2; next }
 	$4 > 0 { print $1 " on " $2 ": " $4 " bytes of stack or spills"; bad = 1 }
 	!($1 in most) { print $1 ": not in budget.txt"; bad = 1; next }
@@ -44,5 +53,5 @@ awk 'FNR == NR { if ($1 !~ /^#/) most[$1] = $2; next }
 	END { exit bad }' "$budget" "$work/usage.txt" >&2
 cd "$work"
 { sha256sum *.cubin *.ptx; (cd "$sources" && sha256sum *.cu *.h); } >"$out/SHA256SUMS"
-sort usage.txt >"$out/usage.txt"
+cp usage.txt "$out/usage.txt"
 for f in *.cubin *.ptx; do gzip -9nc "$f" >"$out/$f.gz"; done

@@ -173,7 +173,9 @@ func (e *Executor) awaitRelease(last bool) error {
 func (e *Executor) launcher() {
 	runtime.LockOSThread() // never unlocked: the thread ends with its binding
 	if err := e.ctx.Bind(); err != nil {
-		e.failed = err // nobody else looks at it yet: no step is launched
+		e.mu.Lock()
+		e.failed = err
+		e.mu.Unlock()
 	}
 	for s := e.next(); s != nil; s = e.next() {
 		s.began = time.Now()

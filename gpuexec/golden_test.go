@@ -57,5 +57,5 @@ func TestTinyModelIsTheReference(t *testing.T) {
 	if sure < 100 {
 		t.Errorf("the golden is sure of %d tokens: nothing is shown", sure)
 	}
-	t.Logf("golden: tiny: logits differ by %.2g at most, %d sure tokens equal", worst, sure)
+	t.Logf("golden: tiny on the fake driver: logits differ by %.2g at most, %d sure tokens equal", worst, sure)
 }

@@ -23,6 +23,7 @@ type rig struct {
 	set    *Set
 	taken  []cuda.Pointer
 	random *rand.Rand
+	broken bool // the device may be lost, which is no failure
 }
 
 func newRig(t *testing.T, o emu.Options) *rig {
@@ -45,7 +46,7 @@ func newRig(t *testing.T, o emu.Options) *rig {
 
 func (r *rig) close() {
 	r.Helper()
-	if r.Failed() { // the device may be lost
+	if r.Failed() || r.broken {
 		return
 	}
 	for _, p := range r.taken {

@@ -2,7 +2,8 @@
 #include "attention.h"
 
 // Memory is what warps of a block have for themselves.
-template <int D> struct Memory {
+template <int D>
+struct Memory {
   static const int WIDTH = D < WIDTH_MOST ? D : WIDTH_MOST;  // columns of V that a warp computes
   static const int WARPS = D < 256 ? 4 : 2;
 
@@ -11,10 +12,10 @@ template <int D> struct Memory {
 };
 
 // What the kernels of all head sizes are given, as they are described at attention.
-#define ATTENTION_PARAMETERS                                                                                        \
-  bf16 *out, float *states, const bf16 *q, const bf16 *pool, const float *sinks, const i32 *items, const i32 *pos, \
-      const i32 *slot, const i32 *tables, int heads, int kv_heads, int dim, int ld, int pages, int page,            \
-      i64 block_stride, int window, float cap, int segments
+#define ATTENTION_PARAMETERS                                                                        \
+  bf16 *out, float *states, const bf16 *q, const bf16 *pool, const float *sinks, const i32 *items,  \
+      const i32 *pos, const i32 *slot, const i32 *tables, int heads, int kv_heads, int dim, int ld, \
+      int pages, int page, i64 block_stride, int window, float cap, int segments
 
 // Place is where rows g and g+8 of a warp have their answers.
 struct Place {
@@ -25,17 +26,21 @@ struct Place {
 };
 
 // column_of is the element of a head that number i of product n has.
-DEV int column_of(int column, int n, int i) { return column + n / 8 * 64 + (2 * (threadIdx.x & 3) + (i & 1)) * 8 + n % 8; }
+DEV int column_of(int column, int n, int i) {
+  return column + n / 8 * 64 + (2 * (threadIdx.x & 3) + (i & 1)) * 8 + n % 8;
+}
 
 // write_states stores the warp's states of a segment, [token][head][segments][dim+2] in all.
-template <int W> DEV void write_states(const State<W> &s, float *states, const Span &span, const Place &place, int heads, int dim, int segments, int number, int column) {
+template <int W>
+DEV void write_states(const State<W> &s, float *states, const Span &span, const Place &place, int heads,
+                      int dim, int segments, int number, int column) {
   int g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
-  UNROLL for (int r = 0; r < 2; r++) {
+  UNROLLED (int r = 0; r < 2; r++) {
     if (!span.has(g + 8 * r)) continue;
     i64 row = (i64)place.token(span, g + 8 * r) * heads + place.head(span, g + 8 * r);
     float *to = states + (row * segments + number) * (dim + 2);
-    UNROLL for (int n = 0; n < W / 8; n++)
-      UNROLL for (int i = 0; i < 2; i++) {
+    UNROLLED (int n = 0; n < W / 8; n++)
+      UNROLLED (int i = 0; i < 2; i++) {
         int d = column_of(column, n, i);
         if (d < dim) to[d] = s.out[n][2 * r + i];
       }
@@ -45,7 +50,8 @@ template <int W> DEV void write_states(const State<W> &s, float *states, const S
 
 // Sums are the weighted sums of V of the segments so far, of this thread, 32 numbers apart
 // in shared memory: registers are for those of the segment at work.
-template <int W> struct Sums {
+template <int W>
+struct Sums {
   float most[2], sum[2], *out;
 
   DEV_MEMBER void clear() {
@@ -54,12 +60,12 @@ template <int W> struct Sums {
   }
 
   DEV_MEMBER void merge(const State<W> &next) {
-    UNROLL for (int r = 0; r < 2; r++) {
+    UNROLLED (int r = 0; r < 2; r++) {
       Merge m = merge_of(most[r], next.most[r]);
       most[r] = m.most;
       sum[r] = merged(m, sum[r], next.sum[r]);
-      UNROLL for (int n = 0; n < W / 8; n++)
-        UNROLL for (int i = 2 * r; i < 2 * r + 2; i++) {
+      UNROLLED (int n = 0; n < W / 8; n++)
+        UNROLLED (int i = 2 * r; i < 2 * r + 2; i++) {
           float *to = out + (n * 4 + i) * 32;
           *to = merged(m, *to, next.out[n][i]);
         }
@@ -68,9 +74,11 @@ template <int W> struct Sums {
 };
 
 // write_answers stores what the warp's rows get, when all segments are merged.
-template <int W> DEV void write_answers(const Sums<W> &s, bf16 *out, const Span &span, const Place &place, int dim, int ld, const float *sinks, int column) {
+template <int W>
+DEV void write_answers(const Sums<W> &s, bf16 *out, const Span &span, const Place &place, int dim, int ld,
+                       const float *sinks, int column) {
   int g = (threadIdx.x & 31) >> 2;
-  UNROLL for (int r = 0; r < 2; r++) {
+  UNROLLED (int r = 0; r < 2; r++) {
     if (!span.has(g + 8 * r)) continue;
     int head = place.head(span, g + 8 * r);
     float f = whole(s.most[r], s.sum[r], sinks, head);
@@ -91,7 +99,8 @@ template <int W> DEV void write_answers(const Sums<W> &s, bf16 *out, const Span 
 // sinks has one more score for each head. With one segment a warp goes through all that its
 // rows see, and grid z times WARPS is how many times 16 rows an item has. Else grid z is the segments,
 // a block is a warp, and each writes its state.
-template <int D> DEV void attend(Memory<D> &memory, ATTENTION_PARAMETERS) {
+template <int D>
+DEV void attend(Memory<D> &memory, ATTENTION_PARAMETERS) {
   const int W = Memory<D>::WIDTH, slices = D / W, warp = threadIdx.x >> 5;
   int token0 = items[2 * blockIdx.x], count = items[2 * blockIdx.x + 1];
   int kv = blockIdx.y / slices, column = blockIdx.y % slices * W, group = heads / kv_heads;
@@ -99,7 +108,8 @@ template <int D> DEV void attend(Memory<D> &memory, ATTENTION_PARAMETERS) {
   Span span = {count * group, group, pos[token0], 0, window};
   Place place = {token0, kv * group};
   int width = head_width(dim);
-  Pages c = {pool + (i64)kv * 2 * page * width, tables + (i64)slot[token0] * pages, block_stride, page, width};
+  Pages c = {pool + (i64)kv * 2 * page * width, tables + (i64)slot[token0] * pages, block_stride, page,
+             width};
   Queries<D> &queries = memory.queries[warp];
   Sums<W> sums;
   sums.out = &memory.sums[warp][0][threadIdx.x & 31];
@@ -123,9 +133,9 @@ template <int D> DEV void attend(Memory<D> &memory, ATTENTION_PARAMETERS) {
   }
 }
 
-#define ATTENTION_ARGUMENTS                                                                                          \
-  memory, out, states, q, pool, sinks, items, pos, slot, tables, heads, kv_heads, dim, ld, pages, page, block_stride, \
-      window, cap, segments
+#define ATTENTION_ARGUMENTS                                                                             \
+  memory, out, states, q, pool, sinks, items, pos, slot, tables, heads, kv_heads, dim, ld, pages, page, \
+      block_stride, window, cap, segments
 
 // Heads of up to so many elements, a multiple of 8.
 KERNEL void LAUNCH_BOUNDS(32 * Memory<64>::WARPS, 3) attention_64(ATTENTION_PARAMETERS) {
@@ -148,7 +158,8 @@ KERNEL_EXPORT(attention_256)
 
 // attention_merge merges the states [token][head][segments][dim+2] of what tokens see. Grid
 // x is the heads, y the tokens.
-KERNEL void attention_merge(bf16 *out, const float *states, const float *sinks, const i32 *pos, int dim, int ld, int segments, int window) {
+KERNEL void attention_merge(bf16 *out, const float *states, const float *sinks, const i32 *pos, int dim,
+                            int ld, int segments, int window) {
   int head = blockIdx.x, token = blockIdx.y, heads = gridDim.x, p = pos[token];
   if (p < 0) return;
   int first = (window ? max(0, p - window + 1) : 0) / SEGMENT, last = p / SEGMENT;

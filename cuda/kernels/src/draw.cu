@@ -239,7 +239,8 @@ DEV void keep_min_p(Row &r, double least) {
 // from_weight is a logit so that all tokens of a weight, or more, have it or a larger one.
 DEV float from_weight(const Row &r, const Draw &d, double weight) {
   const float slack = 1e-3f;  // more than logf is off by
-  return fmaxf((float)(r.weights.best + (double)d.temperature * (logf((float)weight) - slack)), -3.4028234663852886e38f);
+  return fmaxf((float)(r.weights.best + (double)d.temperature * (logf((float)weight) - slack)),
+               -3.4028234663852886e38f);
 }
 
 // filter leaves what top-k, top-p and min-p leave, each by what the one before left, and is

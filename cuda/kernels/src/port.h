@@ -24,15 +24,17 @@ typedef u16 bf16;
 #define DEV_IN static __device__ __forceinline__
 #define DEV_MEMBER __device__ __forceinline__
 
-#define UNROLL _Pragma("unroll")
-#define UNROLL_4 _Pragma("unroll 4")
+// Loops that the compiler writes out, so that arrays stay in registers.
+#define UNROLLED _Pragma("unroll") for
+#define UNROLLED_4 _Pragma("unroll 4") for
 
 // mma_16816 adds the product of a 16x16 and a 16x8 matrix of bf16 to d, in the warp's
 // fragments as the PTX manual lays them out for mma.m16n8k16.
 DEV void mma_16816(float *d, const u32 *a, const u32 *b) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 // cp_async16 begins to copy 16 bytes from global to shared memory, zeros if not valid.
@@ -46,21 +48,24 @@ DEV void cp_async16(void *shared, const void *global, int valid) {
 DEV void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // cp_async_wait waits until no more than the N newest groups of this thread are under way.
-template <int N> DEV void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+template <int N>
+DEV void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
 
 #else
 
-#include "shim.h"
-
 #include <algorithm>
+
+#include "shim.h"
 
 using std::max;
 using std::min;
 
 #define DEV_IN static inline
 #define DEV_MEMBER inline
-#define UNROLL
-#define UNROLL_4
+#define UNROLLED for
+#define UNROLLED_4 for
 
 #endif
 

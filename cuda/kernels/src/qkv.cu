@@ -11,7 +11,9 @@ struct Qkv {
   i64 size;  // of a part
 };
 
-DEV float qkv_at(const Qkv &a, int column) { return sum_parts(a.parts + column, a.splits, a.size, a.bias, column); }
+DEV float qkv_at(const Qkv &a, int column) {
+  return sum_parts(a.parts + column, a.splits, a.size, a.bias, column);
+}
 
 // qkv_factor is that of a norm over n columns from first on, in every thread.
 DEV float qkv_factor(const Qkv &a, int first, int n, float eps, float *part) {
@@ -39,9 +41,9 @@ DEV float turned(const float *head, const float *cs, int i, int rot) {
 // in the pool. A page has for each head K [page][width] and V [page][width]; width is that of
 // a head in memory, 0 behind dim.
 KERNEL void qkv(bf16 *q, bf16 *pool, const float *parts, const float *bias, const float *qn, const float *kn,
-                const float *cs, const i32 *pos, const i32 *slot, const i32 *tables, int splits, int tokens, int heads,
-                int kv_heads, int dim, int rot, int whole, float eps, float q_scale, int pages, int page,
-                i64 block_stride) {
+                const float *cs, const i32 *pos, const i32 *slot, const i32 *tables, int splits, int tokens,
+                int heads, int kv_heads, int dim, int rot, int whole, float eps, float q_scale, int pages,
+                int page, i64 block_stride) {
   SHARED(float, part, [QKV_WARPS]);
   SHARED(float, own, [QKV_WARPS][MAX_DIM]);
   int t = blockIdx.x, warp = threadIdx.x >> 5, lane = threadIdx.x & 31, p = pos[t];
@@ -70,7 +72,8 @@ KERNEL void qkv(bf16 *q, bf16 *pool, const float *parts, const float *bias, cons
     }
     __syncwarp(ALL_LANES);
     const float *angles = cs ? cs + (i64)p * rot : 0;
-    bf16 *out = query ? q + ((i64)t * heads + h) * width : to + (i64)((h - heads) % kv_heads) * 2 * page * width;
+    bf16 *out =
+        query ? q + ((i64)t * heads + h) * width : to + (i64)((h - heads) % kv_heads) * 2 * page * width;
     if (value) out += (i64)page * width;
     for (int i = lane; i < width; i += 32) {
       float v = i >= dim ? 0 : angles && !value ? turned(own[warp], angles, i, rot) : own[warp][i];

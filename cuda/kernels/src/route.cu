@@ -19,7 +19,8 @@ DEV void choose(float *scores, i32 *chosen, float *weight, int experts, int per_
     float most = float_of(0x7fffffffu);
     int at = MOST_EXPERTS;
     for (int e = lane; e < experts; e += 32)
-      if (scores[e] == scores[e] && (at == MOST_EXPERTS || goes_before(scores[e], e, most, at))) most = scores[e], at = e;
+      if (scores[e] == scores[e] && (at == MOST_EXPERTS || goes_before(scores[e], e, most, at)))
+        most = scores[e], at = e;
     for (int o = 16; o > 0; o >>= 1) {
       float x = __shfl_xor_sync(ALL_LANES, most, o);
       int e = __shfl_xor_sync(ALL_LANES, at, o);
@@ -48,8 +49,8 @@ DEV void choose(float *scores, i32 *chosen, float *weight, int experts, int per_
 // route writes the experts that tokens take, chosen [tokens][per_token], the highest score
 // first, and what each weighs. Scores are those of rows of x [tokens][hidden], normalised
 // where norm is a weight, by the router w [experts][hidden] and its bias. One block a token.
-KERNEL void route(i32 *chosen, float *weight, const float *x, const float *norm, const float *w, const float *bias,
-                  int hidden, int experts, int per_token, float eps, int kind) {
+KERNEL void route(i32 *chosen, float *weight, const float *x, const float *norm, const float *w,
+                  const float *bias, int hidden, int experts, int per_token, float eps, int kind) {
   SHARED(float, part, [ROW_WARPS]);
   SHARED(float, scores, [MOST_EXPERTS]);
   int t = blockIdx.x, warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
@@ -68,7 +69,8 @@ KERNEL void route(i32 *chosen, float *weight, const float *x, const float *norm,
     if (lane == 0) scores[e] = bias ? sum + bias[e] : sum;
   }
   __syncthreads();
-  if (warp == 0) choose(scores, chosen + (i64)t * per_token, weight + (i64)t * per_token, experts, per_token, kind);
+  if (warp == 0)
+    choose(scores, chosen + (i64)t * per_token, weight + (i64)t * per_token, experts, per_token, kind);
 }
 KERNEL_EXPORT(route)
 
@@ -99,7 +101,8 @@ KERNEL void mix(float *parts, const float *out, const float *weight, const i32 *
   int t = blockIdx.x;
   for (int i = threadIdx.x; i < n; i += ROW_THREADS) {
     float sum = 0;
-    for (int j = 0; j < per_token; j++) sum += weight[t * per_token + j] * out[(i64)row[t * per_token + j] * n + i];
+    for (int j = 0; j < per_token; j++)
+      sum += weight[t * per_token + j] * out[(i64)row[t * per_token + j] * n + i];
     parts[(i64)t * n + i] = sum;
   }
 }

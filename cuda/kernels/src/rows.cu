@@ -4,8 +4,8 @@
 // embed writes rows of table, ld elements each, times scale to x [tokens][hidden]. A negative
 // id names the sequence -1-id, whose token the step before has drawn: last has it. A token
 // at a negative position is padding, 0; one whose id is not known is NaN.
-KERNEL void embed(float *x, const bf16 *table, const i32 *ids, const i32 *last, const i32 *pos, int hidden, int ld,
-                  float scale) {
+KERNEL void embed(float *x, const bf16 *table, const i32 *ids, const i32 *last, const i32 *pos, int hidden,
+                  int ld, float scale) {
   int t = blockIdx.x, id = ids[t];
   float *row = x + (i64)t * hidden;
   if (pos[t] >= 0 && id < 0) id = last[-1 - id];
@@ -21,7 +21,8 @@ KERNEL_EXPORT(embed)
 
 // rms_norm writes rows of x [.][hidden], normalised and times w, to y [rows][width]. Row i is
 // from[i] of x, or i; without w it is only rounded.
-KERNEL void rms_norm(bf16 *y, const float *x, const i32 *from, const float *w, int hidden, int width, float eps) {
+KERNEL void rms_norm(bf16 *y, const float *x, const i32 *from, const float *w, int hidden, int width,
+                     float eps) {
   SHARED(float, part, [ROW_THREADS / 32]);
   int r = from ? from[blockIdx.x] : blockIdx.x;
   const float *row = x + (i64)r * hidden;
@@ -39,8 +40,8 @@ KERNEL_EXPORT(rms_norm)
 // residual adds what half a layer answers, parts [splits][rows][hidden] and its bias, times
 // scale to x [rows][hidden], normalised before where post is a norm's weight. y
 // [rows][width] becomes x, normalised where pre is one.
-KERNEL void residual(float *x, bf16 *y, const float *parts, const float *bias, const float *post, const float *pre,
-                     int splits, int rows, int hidden, int width, float scale, float eps) {
+KERNEL void residual(float *x, bf16 *y, const float *parts, const float *bias, const float *post,
+                     const float *pre, int splits, int rows, int hidden, int width, float scale, float eps) {
   SHARED(float, part, [ROW_THREADS / 32]);
   i64 at = (i64)blockIdx.x * hidden, size = (i64)rows * hidden;
   float *row = x + at;
@@ -62,7 +63,8 @@ KERNEL void residual(float *x, bf16 *y, const float *parts, const float *bias, c
   }
   f = pre ? norm_factor(block_sum(squares, part), hidden, eps) : 1;
   bf16 *out = y + (i64)blockIdx.x * width;
-  for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) out[i] = to_bf16(pre ? row[i] * f * pre[i] : row[i]);
+  for (int i = threadIdx.x; i < hidden; i += ROW_THREADS)
+    out[i] = to_bf16(pre ? row[i] * f * pre[i] : row[i]);
 }
 KERNEL_EXPORT(residual)
 

@@ -28,7 +28,9 @@ DEV Merge merge_of(float first, float second) {
 }
 
 // merged is a sum of weights, or of weighted values, of both states.
-DEV float merged(const Merge &m, float first, float second) { return fmaf(first, m.first, second * m.second); }
+DEV float merged(const Merge &m, float first, float second) {
+  return fmaf(first, m.first, second * m.second);
+}
 
 // whole is what the sum of weighted values is multiplied with at the end: a sink is a
 // score, natural, whose weight has no value.

@@ -44,7 +44,7 @@ DEV Weights weights_of(const u64 *powers, double best, double temperature) {
 
 // weigh is the weight of a logit, 0 where it is below e^-60.
 DEV double weigh(const Weights &w, float logit) {
-  const double to_whole = 6755399441055744.0;  // leaves the whole part in the lowest bits
+  const double to_whole = 6755399441055744.0;             // leaves the whole part in the lowest bits
   const double c1 = 0.002707606174062286364911062974446;  // the series of 2^(x/256)
   const double c2 = 0.000003665565596910106084191150866139716887;
   const double c3 = 0.000000003308302680541371104308501706637249;
