@@ -23,6 +23,7 @@ part() {
 	begin=$(date +%s)
 	"$@"
 	took=$(($(date +%s) - begin))
+	echo "--- $name took $took s"
 	times="$times
 $(printf '%5d s  %s' "$took" "$name")"
 }
@@ -41,7 +42,7 @@ cross() {
 
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test -timeout 20m -skip "$families" ./...
+	CGO_ENABLED=0 go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
 	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
 }
 
@@ -53,7 +54,8 @@ loads() {
 instruction_sets() {
 	for set in avx2 generic; do
 		echo "--- CBACTOR_CPU=$set"
-		CBACTOR_CPU=$set go test -timeout 20m -skip "$families" ./cpuexec/... ./engine # families: each takes all sets in turn
+		CBACTOR_CPU=$set go test -timeout 20m -skip "$families" ./cpuexec/... # families: each takes all sets in turn
+		CBACTOR_CPU=$set go test -short ./engine -skip "$families"
 	done
 }
 
