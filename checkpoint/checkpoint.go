@@ -25,6 +25,7 @@ type Checkpoint struct {
 	AddBOS        *bool // whether encoding puts BOS first (add_bos_token); nil: the file does not say
 
 	tensors map[string]stored
+	size    int64 // of the files that have them, in bytes
 	files   []io.Closer
 }
 

@@ -14,6 +14,7 @@ const (
 	maxTemplateFile  = 4 << 20
 	maxTokenizerFile = 128 << 20
 	maxIndexFile     = 64 << 20
+	maxTextConfig    = 16 << 20
 )
 
 // openFolder opens a checkpoint folder.
@@ -29,10 +30,10 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	if c.Config, err = model.ParseConfig(js); err != nil {
 		return nil, fmt.Errorf("config.json: %w", err)
 	}
-	if err := c.readText(fsys); err != nil {
+	if err := c.readGeneration(fsys); err != nil { // before others add end tokens: it replaces assumed ones
 		return nil, err
 	}
-	if err := c.readGeneration(fsys); err != nil {
+	if err := c.readText(fsys); err != nil {
 		return nil, err
 	}
 	if err := c.Config.Validate(); err != nil { // the other files named end tokens, too
@@ -40,6 +41,9 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	}
 	if err := c.openShards(fsys); err != nil {
 		return nil, closeAfter(c, err)
+	}
+	if least := c.Config.FewestTensors(); least > len(c.tensors) { // before a list of them is made
+		return nil, closeAfter(c, fmt.Errorf("%w: config.json is of a model of %d tensors or more, the files have %d", ErrFormat, least, len(c.tensors)))
 	}
 	if err := c.joinPairs(); err != nil {
 		return nil, closeAfter(c, err)

@@ -69,7 +69,7 @@ func TestEndTokensAreUnited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Config.EOS, []int32{2, 5, 7}) {
+	if !reflect.DeepEqual(c.Config.EOS, []int32{2, 7, 5}) {
 		t.Errorf("end tokens %v", c.Config.EOS)
 	}
 	if *c.Generation.TopK != 40 || *c.Generation.Temperature != 0.5 || c.Generation.DoSample != nil {
@@ -77,6 +77,26 @@ func TestEndTokensAreUnited(t *testing.T) {
 	}
 	if c.BOSToken != "<s>" || c.EOSToken != "<end>" || c.AddBOS == nil || !*c.AddBOS || c.ChatTemplate != "T" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// What the family has where config.json is silent counts unless generation_config.json says
+// what does.
+func TestAssumedEndTokens(t *testing.T) {
+	silent := file(strings.Replace(smallConfig, `"eos_token_id":2`, `"eos_token":2`, 1))
+	for _, test := range []struct {
+		generation string
+		want       []int32
+	}{{`{}`, []int32{2, 5}}, {`{"eos_token_id":null}`, []int32{2, 5}}, {`{"eos_token_id":[7,3]}`, []int32{7, 3, 5}}} {
+		c, err := openFolder(folder(t, map[string]*fstest.MapFile{
+			"config.json":            silent,
+			"generation_config.json": file(test.generation),
+			"tokenizer_config.json":  file(`{"eos_token":"<end>"}`),
+			"tokenizer.json":         file(`{"added_tokens":[{"id":5,"content":"<end>"}]}`),
+		}))
+		if err != nil || !reflect.DeepEqual(c.Config.EOS, test.want) {
+			t.Errorf("%s: end tokens %v, want %v, error %v", test.generation, c.Config.EOS, test.want, err)
+		}
 	}
 }
 
@@ -145,7 +165,9 @@ func TestShards(t *testing.T) {
 		says  string
 	}{
 		"good":            {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers, "rest.safetensors": rest}, nil, ""},
-		"stray files":     {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers, "rest.safetensors": rest, singleFile: file("junk"), "backup.safetensors": rest}, nil, ""},
+		"stray files":     {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers, "rest.safetensors": rest, "consolidated.safetensors": file("junk"), "backup.safetensors": rest}, nil, ""},
+		"one file first":  {map[string]*fstest.MapFile{indexFile: index(map[string]string{"x": "missing.safetensors"}), singleFile: {Data: smallShard(t, everything)}}, nil, ""},
+		"one that is bad": {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers, "rest.safetensors": rest, singleFile: file("junk")}, ErrFormat, singleFile},
 		"missing shard":   {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers}, ErrNotFound, "rest.safetensors"},
 		"in two shards":   {map[string]*fstest.MapFile{indexFile: placed(nothing), "layers.safetensors": layers, "rest.safetensors": {Data: smallShard(t, everything)}}, ErrFormat, "layers"},
 		"other shard":     {map[string]*fstest.MapFile{indexFile: placed(func(m map[string]string) { m[norm] = "layers.safetensors" }), "layers.safetensors": layers, "rest.safetensors": rest}, ErrFormat, norm},

@@ -37,6 +37,9 @@ func (c *Checkpoint) readGeneration(fsys fs.FS) error {
 	}
 	c.Generation = g.Generation
 	c.Generation.Other = otherSettings(all)
+	if len(g.EOS) > 0 && c.Config.AssumedEOS {
+		c.Config.EOS, c.Config.AssumedEOS = nil, false
+	}
 	c.addEOS(g.EOS...)
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 const (
 	ggufMagic         = "GGUF"
 	maxGGUFKey        = 1<<16 - 1
-	maxGGUFTensorName = 64 // GGML_MAX_NAME, with room for what libraries write
+	maxGGUFKeys       = 1 << 12 // a hundred times what files have
+	maxGGUFTensorName = 64      // GGML_MAX_NAME, with room for what libraries write
 	defaultAlignment  = 32
 )
 
@@ -60,8 +61,14 @@ func parseGGUF(r *ggufReader) (*ggufFile, error) {
 	if err := r.need(tensors, 24); err != nil {
 		return nil, fmt.Errorf("%d tensors: %w", tensors, err)
 	}
+	if err := checkCount(tensors, int64(r.size)); err != nil {
+		return nil, err
+	}
 	if err := r.need(keys, 13); err != nil {
 		return nil, fmt.Errorf("%d keys: %w", keys, err)
+	}
+	if keys > maxGGUFKeys {
+		return nil, fmt.Errorf("%d keys, at most %d are read", keys, maxGGUFKeys)
 	}
 	f := &ggufFile{meta: ggufMeta{}}
 	for range keys {
@@ -103,7 +110,7 @@ func (f *ggufFile) readKey(r *ggufReader) error {
 	if err != nil {
 		return fmt.Errorf("key %.80q: %w", key, err)
 	}
-	if f.meta[key], err = r.value(kind, 0); err != nil {
+	if f.meta[key], err = r.value(kind); err != nil {
 		return fmt.Errorf("key %.80q: %w", key, err)
 	}
 	return nil

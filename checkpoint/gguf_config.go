@@ -9,8 +9,8 @@ import (
 	"github.com/cbactor/cbactor/model"
 )
 
-// readGGUFConfig makes the configuration, the vocabulary and the chat template from the
-// metadata, and tells the architecture.
+// readGGUFConfig makes the configuration, the vocabulary, the chat template and what is
+// recommended of sampling from the metadata, and tells the architecture.
 func (c *Checkpoint) readGGUFConfig(file *ggufFile) (*ggufArch, error) {
 	f := &ggufFields{meta: file.meta, tensors: make(map[string]*ggufTensor, len(file.tensors))}
 	for i := range file.tensors {
@@ -29,6 +29,7 @@ func (c *Checkpoint) readGGUFConfig(file *ggufFile) (*ggufArch, error) {
 	}
 	c.Vocab = readVocab(f)
 	c.ChatTemplate = f.text("tokenizer.chat_template", "")
+	c.Generation = f.readSampling()
 	var err error
 	if c.Config, err = arch.config(f); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -109,9 +110,8 @@ func (f *ggufFields) texts(key string) []string {
 	return nil
 }
 
-// numbers reads an array of a given value type as its numbers, nil when there is
-// none. T is int64, uint64 or float64, as ggufNumber decodes the type.
-func numbers[T int64 | uint64 | float64](f *ggufFields, key string, elem uint32) []T {
+// numbers reads an array of a value type of 32 bits, nil when there is none.
+func numbers[T any](f *ggufFields, key string, elem uint32, number func(bits uint32) T) []T {
 	v, ok := f.meta[key].(*ggufList)
 	if f.meta[key] == nil {
 		return nil
@@ -122,7 +122,7 @@ func numbers[T int64 | uint64 | float64](f *ggufFields, key string, elem uint32)
 	}
 	out := make([]T, v.n)
 	for i := range out {
-		out[i] = ggufNumber(elem, v.raw[i*int(ggufScalar[elem]):]).(T)
+		out[i] = number(binary.LittleEndian.Uint32(v.raw[4*i:]))
 	}
 	return out
 }

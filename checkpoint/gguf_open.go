@@ -14,7 +14,7 @@ func openGGUF(file io.ReaderAt, size int64) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoint{tensors: make(map[string]stored, len(f.tensors))}
+	c := &Checkpoint{tensors: make(map[string]stored, len(f.tensors)), size: size}
 	arch, err := c.readGGUFConfig(f)
 	if err != nil {
 		return nil, err
@@ -75,14 +75,14 @@ func (c *Checkpoint) addExperts(t stored, p ggufPlace) error {
 	if len(t.Shape) != 3 || t.Shape[0] != n {
 		return fmt.Errorf("%w: %s has the shape %v, want %d experts", ErrFormat, t.Name, t.Shape, n)
 	}
+	if err := checkCount(len(c.tensors)+n, c.size); err != nil {
+		return fmt.Errorf("%w: each expert's counted, %w", ErrFormat, err)
+	}
 	all := t
 	for e := range n {
 		t.Name, t.Shape = c.Config.ExpertWeight(p.layer, e, p.experts).Tensor, all.Shape[1:]
 		t.offset = all.offset + int64(e*t.Bytes())
 		c.tensors[t.Name] = t
-	}
-	if len(c.tensors) > maxTensors {
-		return fmt.Errorf("%w: more than %d tensors, each expert's counted", ErrFormat, maxTensors)
 	}
 	return nil
 }

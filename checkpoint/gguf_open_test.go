@@ -152,10 +152,14 @@ func TestGGUFVocab(t *testing.T) {
 		ggufKey("tokenizer.ggml.token_type", ggufArray, list(ggufInt32, 3, le32(3), le32(1), le32(3))),
 		ggufU32("tokenizer.ggml.bos_token_id", 0), ggufU32("tokenizer.ggml.eos_token_id", 2), ggufU32("tokenizer.ggml.eot_token_id", 1),
 		ggufU32("tokenizer.ggml.padding_token_id", math.MaxUint32),
-		ggufKey("tokenizer.ggml.add_bos_token", ggufBool, "\x01"), ggufStr("tokenizer.chat_template", "T"))
+		ggufKey("tokenizer.ggml.add_bos_token", ggufBool, "\x01"), ggufStr("tokenizer.chat_template", "T"),
+		ggufKey("general.sampling.temp", ggufFloat32, le32(math.Float32bits(0.5))), ggufKey("general.sampling.top_k", ggufInt32, le32(20)))
 	c, err := m.open()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if g := c.Generation; g.DoSample == nil || !*g.DoSample || *g.Temperature != 0.5 || *g.TopK != 20 {
+		t.Errorf("recommended are %+v", g)
 	}
 	want := &Vocab{Model: "gpt2", Pre: "smollm", Tokens: []string{"<s>", "a", "</s>"}, Types: []TokenType{3, 1, 3}, Merges: []string{"a a"},
 		BOS: 0, EOS: 2, UNK: -1, Pad: -1, AddBOS: true}
@@ -203,6 +207,7 @@ func TestGGUFModelRefuses(t *testing.T) {
 		"architecture":        {replace(ggufStr("general.architecture", "mamba")), model.ErrUnsupported, "mamba"},
 		"architecture number": {replace(ggufU32("general.architecture", 5)), ErrFormat, "general.architecture"},
 		"experts":             {replace(ggufU32("llama.expert_shared_count", 8)), model.ErrUnsupported, "llama.expert_shared_count"},
+		"a window":            {replace(ggufU32("llama.attention.sliding_window", 8)), model.ErrUnsupported, "sliding_window"},
 		"yarn's attention":    {replace(ggufF32("llama.rope.scaling.attn_factor", 0.5)), model.ErrUnsupported, "attn_factor"},
 		"rope type":           {replace(ggufStr("llama.rope.scaling.type", "longrope")), model.ErrUnsupported, "longrope"},
 		"half a head":         {replace(ggufU32("llama.rope.dimension_count", 2)), ErrFormat, "dimension_count"},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -24,11 +25,24 @@ type Entry struct {
 const maxEntry = 200
 
 // Metadata is what the files of a model say of it, by key: the fields of config.json, or
-// the keys of a GGUF file, which a Checkpoint has only as far as they are understood.
-// Errors are Open's.
+// the keys of a GGUF file, which a Checkpoint has only as far as they are understood, also of
+// a model that Open refuses. Errors wrap ErrNotFound or ErrFormat, or are those of the file
+// system.
 func Metadata(path string) ([]Entry, error) {
+	folder, err := folderAt(path)
+	if err != nil {
+		return nil, err
+	}
+	if folder != nil {
+		return folderMetadata(folder)
+	}
+	return ggufMetadata(path)
+}
+
+// folderAt is the folder of a model, nil for a GGUF file.
+func folderAt(path string) (fs.FS, error) {
 	if path == Embedded {
-		return folderMetadata(tiny.FS)
+		return tiny.FS, nil
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -37,9 +51,9 @@ func Metadata(path string) ([]Entry, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return folderMetadata(os.DirFS(path))
+		return os.DirFS(path), nil
 	}
-	return ggufMetadata(path, info.Size())
+	return nil, nil
 }
 
 func folderMetadata(fsys fs.FS) ([]Entry, error) {
@@ -58,21 +72,28 @@ func folderMetadata(fsys fs.FS) ([]Entry, error) {
 	return list, nil
 }
 
-func ggufMetadata(path string, size int64) (_ []Entry, err error) {
-	file, err := os.Open(path)
+func ggufMetadata(path string) (list []Entry, err error) {
+	err = withGGUF(path, func(f *ggufFile) {
+		for _, key := range slices.Sorted(maps.Keys(f.meta)) {
+			list = append(list, Entry{cut(key), ggufWords(f.meta[key])})
+		}
+	})
+	return list, err
+}
+
+// withGGUF reads the header of a GGUF file.
+func withGGUF(path string, read func(*ggufFile)) (err error) {
+	file, at, size, err := openFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = closeAfter(file, err) }()
-	f, err := readGGUF(file, size)
+	f, err := readGGUF(at, size)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	list := make([]Entry, 0, len(f.meta))
-	for _, key := range slices.Sorted(maps.Keys(f.meta)) {
-		list = append(list, Entry{cut(key), ggufWords(f.meta[key])})
-	}
-	return list, nil
+	read(f)
+	return nil
 }
 
 // ggufWords is a value of GGUF metadata in words.

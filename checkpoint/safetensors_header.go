@@ -1,22 +1,19 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/bits"
-	"strconv"
-	"strings"
 
 	"github.com/cbactor/cbactor/model"
 )
 
 // headerReader walks the JSON of a header.
 type headerReader struct {
-	*json.Decoder
+	*jsonReader
 	meta map[string]string // what the header says of the whole; nil: nobody asks
+	dims []int             // memory of shapes
 }
 
 // What is kept of it.
@@ -25,115 +22,124 @@ const (
 	maxMetadataText = 1024 // bytes of one
 )
 
-func (h headerReader) header() ([]span, error) {
-	if err := h.delim('{'); err != nil {
-		return nil, err
-	}
-	var spans []span
-	seen := map[string]bool{}
-	for h.More() {
-		name, err := h.text()
-		if err != nil {
-			return nil, err
+func (h *headerReader) header() (*spans, error) {
+	list := &spans{}
+	described := false
+	h.take('{')
+	for n := 0; h.more('}', &n); {
+		name := string(h.key(maxTensorName))
+		switch {
+		case h.err != nil:
+		case name != "__metadata__":
+			list.add(h.tensor(name))
+		case described:
+			h.fail(errors.New("it is there twice"))
+		default:
+			described = true
+			h.metadata()
 		}
-		if seen[name] {
-			return nil, fmt.Errorf("%.80q is there twice", name)
+		if h.err != nil {
+			return nil, fmt.Errorf("%.80q: %w", name, h.err)
 		}
-		seen[name] = true
-		if name == "__metadata__" {
-			err = h.metadata()
-		} else {
-			var s span
-			s, err = h.tensor(name)
-			spans = append(spans, s)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%.80q: %w", name, err)
-		}
-		if len(spans) > maxTensors {
+		if list.len() > maxTensors {
 			return nil, fmt.Errorf("more than %d tensors", maxTensors)
 		}
 	}
-	if err := h.delim('}'); err != nil {
-		return nil, err
-	}
-	if _, err := h.Token(); err != io.EOF {
-		return nil, errors.New("something follows the closing }")
-	}
-	return spans, nil
+	h.end()
+	return list, h.err
 }
 
 // metadata checks that it maps text to text, and keeps what is not too much.
-func (h headerReader) metadata() error {
-	if err := h.delim('{'); err != nil {
-		return err
-	}
-	for h.More() {
-		key, err := h.text()
-		if err != nil {
-			return err
-		}
-		value, err := h.text()
-		if err != nil {
-			return err
-		}
+func (h *headerReader) metadata() {
+	h.take('{')
+	for n := 0; h.more('}', &n); {
+		key := string(h.key(maxMetadataText))
+		value := h.text(maxMetadataText)
 		if h.meta != nil && len(h.meta) < maxMetadata && len(key)+len(value) <= maxMetadataText {
-			h.meta[key] = value
+			h.meta[key] = string(value)
 		}
 	}
-	return h.delim('}')
 }
 
-func (h headerReader) tensor(name string) (span, error) {
-	s := span{stored: stored{Tensor: model.Tensor{Name: name, Shape: []int{}}}}
-	if err := h.delim('{'); err != nil {
-		return s, err
+func (h *headerReader) tensor(name string) span {
+	s := span{Tensor: model.Tensor{Name: name}}
+	if len(name) > maxTensorName {
+		h.fail(fmt.Errorf("a name of more than %d bytes", maxTensorName))
 	}
-	var offsets []uint64
-	seen := map[string]bool{}
-	for h.More() {
-		field, err := h.text()
-		if err != nil {
-			return s, err
+	var dtype, shape, offsets bool
+	once := func(seen *bool) {
+		if *seen {
+			h.fail(errors.New("a field is there twice"))
 		}
-		if seen[field] {
-			return s, fmt.Errorf("field %.80q is there twice", field)
-		}
-		seen[field] = true
-		switch field {
+		*seen = true
+	}
+	h.take('{')
+	for n := 0; h.more('}', &n); {
+		switch string(h.key(len("data_offsets"))) {
 		case "dtype":
-			s.kind, err = h.text()
+			once(&dtype)
+			h.dtype(&s)
 		case "shape":
-			var shape []uint64
-			shape, err = h.numbers(maxRank)
-			for _, d := range shape {
-				s.Shape = append(s.Shape, int(d))
-			}
+			once(&shape)
+			s.Shape = h.shape()
 		case "data_offsets":
-			offsets, err = h.numbers(2)
-		default:
-			err = h.skip()
-		}
-		if err != nil {
-			return s, fmt.Errorf("%.80q: %w", field, err)
+			once(&offsets)
+			s.begin, s.end = h.offsets()
+		default: // the format does not define it
+			h.skip()
 		}
 	}
-	if !seen["dtype"] || !seen["shape"] || len(offsets) != 2 {
-		return s, errors.New("dtype, shape and two data_offsets are needed")
+	switch {
+	case h.err != nil:
+	case !dtype || !shape || !offsets:
+		h.fail(errors.New("dtype, shape and data_offsets are needed"))
+	default:
+		if err := s.checkSize(); err != nil {
+			h.fail(err)
+		}
 	}
-	s.begin, s.end = offsets[0], offsets[1]
-	if err := s.checkSize(); err != nil {
-		return s, err
+	return s
+}
+
+func (h *headerReader) dtype(s *span) {
+	name := h.text(maxJSONNumber)
+	for i := range safetensorsTypes {
+		if string(name) == safetensorsTypes[i].name {
+			s.typed, s.DType = uint8(i), safetensorsTypes[i].dtype
+			return
+		}
 	}
-	return s, h.delim('}')
+	h.fail(fmt.Errorf("dtype %.40q is not known", name))
+}
+
+func (h *headerReader) shape() []int {
+	if cap(h.dims)-len(h.dims) < maxRank {
+		h.dims = make([]int, 0, 64*maxRank)
+	}
+	from := len(h.dims)
+	h.take('[')
+	for n := 0; h.more(']', &n); {
+		if n > maxRank {
+			h.fail(fmt.Errorf("more than %d dimensions", maxRank))
+			return nil
+		}
+		h.dims = append(h.dims, int(h.whole()))
+	}
+	return h.dims[from:len(h.dims):len(h.dims)]
+}
+
+func (h *headerReader) offsets() (begin, end uint64) {
+	h.take('[')
+	begin = h.whole()
+	h.take(',')
+	end = h.whole()
+	h.take(']')
+	return begin, end
 }
 
 // checkSize compares shape and type with the span.
 func (s *span) checkSize() error {
-	n, ok := safetensorsBits[s.kind]
-	if !ok {
-		return fmt.Errorf("dtype %.40q is not known", s.kind)
-	}
+	n := safetensorsTypes[s.typed].bits
 	for _, d := range s.Shape {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if hi != 0 || lo > math.MaxInt64 {
@@ -142,84 +148,7 @@ func (s *span) checkSize() error {
 		n = lo
 	}
 	if s.end < s.begin || n%8 != 0 || s.end-s.begin != n/8 {
-		return fmt.Errorf("%s of shape %v does not fill the bytes %d to %d", s.kind, s.Shape, s.begin, s.end)
-	}
-	switch s.kind {
-	case "F32":
-		s.DType = model.F32
-	case "F16":
-		s.DType = model.F16
-	case "BF16":
-		s.DType = model.BF16
+		return fmt.Errorf("%s of shape %v does not fill the bytes %d to %d", s.kind(), s.Shape, s.begin, s.end)
 	}
 	return nil
-}
-
-func (h headerReader) delim(want json.Delim) error {
-	if t, err := h.Token(); err != nil {
-		return err
-	} else if t != want {
-		return fmt.Errorf("found %.40v, want %v", t, want)
-	}
-	return nil
-}
-
-// text reads a string. The decoder turns what is not UTF-8, and half surrogate
-// pairs, into U+FFFD, which no honest header has.
-func (h headerReader) text() (string, error) {
-	t, err := h.Token()
-	if err != nil {
-		return "", err
-	}
-	s, ok := t.(string)
-	if !ok || strings.ContainsRune(s, '\uFFFD') {
-		return "", fmt.Errorf("found %.40v, want text in UTF-8", t)
-	}
-	return s, nil
-}
-
-// numbers reads a list of at most limit whole numbers that fit an int64.
-func (h headerReader) numbers(limit int) ([]uint64, error) {
-	if err := h.delim('['); err != nil {
-		return nil, err
-	}
-	var out []uint64
-	for h.More() {
-		t, err := h.Token()
-		if err != nil {
-			return nil, err
-		}
-		number, ok := t.(json.Number)
-		if !ok || len(out) == limit {
-			return nil, fmt.Errorf("found %.40v, want at most %d numbers", t, limit)
-		}
-		n, err := strconv.ParseUint(number.String(), 10, 63)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, h.delim(']')
-}
-
-// skip passes over a value that the format does not define.
-func (h headerReader) skip() error {
-	for depth := 0; ; {
-		t, err := h.Token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth > maxNestedJSON {
-			return fmt.Errorf("nested deeper than %d", maxNestedJSON)
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }

@@ -20,25 +20,27 @@ type shards struct {
 	index map[string]string // the file of each tensor; nil: there is one file
 }
 
-// findShards reads the index, if there is one. Other files of the folder are not
-// looked at.
+// findShards reads the index, unless there is the single file, which the reference takes
+// first. Other files of the folder are not looked at.
 func findShards(fsys fs.FS) (shards, error) {
-	var index struct {
-		WeightMap map[string]string `json:"weight_map"`
+	single := shards{files: []string{singleFile}}
+	if _, err := fs.Stat(fsys, singleFile); err == nil {
+		return single, nil
 	}
-	if err := readJSON(fsys, indexFile, maxIndexFile, &index); err != nil {
+	index, err := readIndex(fsys)
+	if err != nil {
 		return shards{}, err
 	}
-	if index.WeightMap == nil {
-		return shards{files: []string{singleFile}}, nil
+	if index == nil { // the single file is missed by its name
+		return single, nil
 	}
-	files := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
+	files := slices.Compact(slices.Sorted(maps.Values(index)))
 	for _, file := range files {
 		if !fs.ValidPath(file) || file == "." {
 			return shards{}, fmt.Errorf("%w: %s names %.80q, which is outside of the folder", ErrFormat, indexFile, file)
 		}
 	}
-	return shards{files, index.WeightMap}, nil
+	return shards{files, index}, nil
 }
 
 // placed checks that a tensor found in a file is where the index says.
@@ -83,7 +85,7 @@ func (c *Checkpoint) openShard(fsys fs.FS, name string, all shards) error {
 	if err != nil {
 		return err
 	}
-	c.files = append(c.files, file)
+	c.files, c.size = append(c.files, file), c.size+size
 	tensors, err := readSafetensors(at, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

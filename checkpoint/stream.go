@@ -37,7 +37,7 @@ const (
 type part struct {
 	name string           // what errors call it
 	data func() io.Reader // from behind the header on
-	list []span
+	list *spans
 }
 
 // Incoming is a tensor of a Stream. DType is the type as safetensors spells it.
@@ -118,7 +118,7 @@ func (s *Stream) openFolder(fsys fs.FS) error {
 	}
 	found := map[string]bool{}
 	for _, p := range s.parts {
-		for _, t := range p.list {
+		for t := range p.list.all() {
 			if err := all.placed(t.Name, p.name); err != nil {
 				return err
 			}
@@ -147,8 +147,8 @@ func (s *Stream) openFile(fsys fs.FS, name string) error {
 func (s *Stream) Tensors() []Incoming {
 	var out []Incoming
 	for _, p := range s.parts {
-		for _, t := range p.list {
-			out = append(out, Incoming{t.Name, t.kind, t.Shape, int(t.end - t.begin)})
+		for t := range p.list.all() {
+			out = append(out, Incoming{t.Name, t.kind(), t.Shape, int(t.end - t.begin)})
 		}
 	}
 	return out
@@ -174,14 +174,14 @@ func (s *Stream) Send(put Put) error {
 
 func (p part) send(put Put, buf []byte) error {
 	data := p.data()
-	for _, t := range p.list {
+	for t := range p.list.all() {
 		size := int(t.end - t.begin)
 		for at := 0; at < size; at += sendChunk {
 			chunk := buf[:min(sendChunk, size-at)]
 			if n, err := io.ReadFull(data, chunk); err != nil {
 				return p.cut(t.Tensor, at+n, err)
 			}
-			if err := put(t.Name, t.kind, t.Shape, at, chunk); err != nil {
+			if err := put(t.Name, t.kind(), t.Shape, at, chunk); err != nil {
 				return err
 			}
 		}

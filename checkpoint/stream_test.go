@@ -247,13 +247,17 @@ func TestSendEnds(t *testing.T) {
 
 func TestOpenStreamRefuses(t *testing.T) {
 	c, dir := bf16Folder(t)
+	const shard = "all.safetensors"
+	if err := os.Rename(filepath.Join(dir, singleFile), filepath.Join(dir, shard)); err != nil {
+		t.Fatal(err)
+	}
 	var names []string
 	for _, tensor := range c.Tensors() {
-		names = append(names, `"`+tensor.Name+`":"model.safetensors"`)
+		names = append(names, `"`+tensor.Name+`":"`+shard+`"`)
 	}
 	for says, index := range map[string]string{
-		"does not place": `{"weight_map":{"model.norm.weight":"model.safetensors"}}`,
-		`"extra"`:        `{"weight_map":{"extra":"model.safetensors",` + strings.Join(names, ",") + "}}",
+		"does not place": `{"weight_map":{"model.norm.weight":"` + shard + `"}}`,
+		`"extra"`:        `{"weight_map":{"extra":"` + shard + `",` + strings.Join(names, ",") + "}}",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, indexFile), []byte(index), 0o600); err != nil {
 			t.Fatal(err)
@@ -262,7 +266,7 @@ func TestOpenStreamRefuses(t *testing.T) {
 			t.Errorf("an index that %s: got %v", says, err)
 		}
 	}
-	for _, file := range []string{indexFile, singleFile} {
+	for _, file := range []string{indexFile, shard} {
 		if err := os.Remove(filepath.Join(dir, file)); err != nil {
 			t.Fatal(err)
 		}

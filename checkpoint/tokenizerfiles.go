@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -36,13 +37,17 @@ func (t *chatTemplate) UnmarshalJSON(js []byte) error {
 	if len(js) == 0 || js[0] != '[' {
 		return json.Unmarshal(js, (*string)(t))
 	}
-	var named []struct{ Name, Template string }
-	if err := json.Unmarshal(js, &named); err != nil {
+	list := json.NewDecoder(bytes.NewReader(js)) // one by one, as only one is kept
+	if _, err := list.Token(); err != nil {
 		return err
 	}
-	for _, n := range named {
-		if n.Name == "default" {
-			*t = chatTemplate(n.Template)
+	for list.More() {
+		var named struct{ Name, Template string }
+		if err := list.Decode(&named); err != nil {
+			return err
+		}
+		if named.Name == "default" {
+			*t = chatTemplate(named.Template)
 		}
 	}
 	return nil
@@ -55,7 +60,7 @@ func (c *Checkpoint) readText(fsys fs.FS) error {
 		return err
 	}
 	var config tokenizerConfig
-	if err := readJSON(fsys, "tokenizer_config.json", maxTokenizerFile, &config); err != nil {
+	if err := readJSON(fsys, "tokenizer_config.json", maxTextConfig, &config); err != nil {
 		return err
 	}
 	c.BOSToken, c.EOSToken = string(config.BOS), string(config.EOS)
@@ -77,36 +82,4 @@ func (c *Checkpoint) readText(fsys fs.FS) error {
 	}
 	c.addEOS(id)
 	return nil
-}
-
-// lookUpToken finds a token's id in a tokenizer.json, -1 when it is not there.
-func lookUpToken(tokenizer []byte, text string) (int32, error) {
-	var t struct {
-		Added []struct {
-			ID      int32
-			Content string
-		} `json:"added_tokens"`
-		Model struct {
-			Vocab json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(tokenizer, &t); err != nil {
-		return -1, err
-	}
-	for _, a := range t.Added {
-		if a.Content == text {
-			return a.ID, nil
-		}
-	}
-	if len(t.Model.Vocab) == 0 || t.Model.Vocab[0] != '{' {
-		return -1, nil // a list of pieces with scores has no ids
-	}
-	var vocab map[string]int32
-	if err := json.Unmarshal(t.Model.Vocab, &vocab); err != nil {
-		return -1, err
-	}
-	if id, ok := vocab[text]; ok {
-		return id, nil
-	}
-	return -1, nil
 }

@@ -1,24 +1,14 @@
 package checkpoint
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
+import "fmt"
 
 // OpenVocab reads the vocabulary of a GGUF file alone, which may have no tensors.
 // Errors: ErrFormat, also for a file without a vocabulary; those of the file system.
 func OpenVocab(path string) (v *Vocab, err error) {
-	file, at, size, err := openFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-	if err != nil {
+	fields := &ggufFields{}
+	if err = withGGUF(path, func(f *ggufFile) { fields.meta = f.meta }); err != nil {
 		return nil, err
 	}
-	defer func() { err = closeAfter(file, err) }()
-	f, err := readGGUF(at, size)
-	if err != nil {
-		return nil, err
-	}
-	fields := &ggufFields{meta: f.meta}
 	if v = readVocab(fields); fields.err != nil {
 		return nil, fields.err
 	}

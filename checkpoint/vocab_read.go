@@ -1,6 +1,9 @@
 package checkpoint
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 const ggufTokens = "tokenizer.ggml."
 
@@ -26,12 +29,8 @@ func readVocab(f *ggufFields) *Vocab {
 	byScore := v.Model == "llama"
 	v.AddBOS = f.bool(ggufTokens+"add_bos_token", byScore)
 	v.AddSpacePrefix = f.bool(ggufTokens+"add_space_prefix", byScore)
-	for _, t := range numbers[int64](f, ggufTokens+"token_type", ggufInt32) {
-		v.Types = append(v.Types, TokenType(t))
-	}
-	for _, s := range numbers[float64](f, ggufTokens+"scores", ggufFloat32) {
-		v.Scores = append(v.Scores, float32(s))
-	}
+	v.Types = numbers(f, ggufTokens+"token_type", ggufInt32, func(bits uint32) TokenType { return TokenType(bits) })
+	v.Scores = numbers(f, ggufTokens+"scores", ggufFloat32, math.Float32frombits)
 	return v
 }
 

@@ -107,11 +107,8 @@ func checkSet(m *model.Config, set *weights.Set) error {
 		if !ok {
 			return fmt.Errorf("%w: weight set has no %s", ErrConfig, want.Name)
 		}
-		if !slices.Equal(t.Shape, want.Shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
-			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), want.Shape)
-		}
-		if m.MoE != nil && m.MoE.Turned && len(t.Shape) == 3 && t.DType.Block() > 1 {
-			return fmt.Errorf("%w: %s is %s, whose blocks lie across its inputs", ErrConfig, want.Name, t.DType)
+		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
+			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), shape)
 		}
 	}
 	return nil
@@ -173,10 +170,10 @@ func (p *packer) columns(j *joint, bias bool, where func(module string) model.Ro
 	for i := range from {
 		r := where(j.modules[i].name)
 		t := p.tensor(r.Tensor)
-		t.Turned = r.Turned
+		t.Turned = t.Transposed()
 		last := len(t.Shape) - 1
 		rows := t.Shape[last] // of a matrix
-		if !bias && !r.Turned {
+		if !bias && !t.Turned {
 			rows = t.Shape[last-1]
 		}
 		from[i] = source{t, r.Expert*rows + r.First, r.Step}

@@ -4,6 +4,7 @@
 # CUDA_COMPILER names another folder that has bin/nvcc of the same version.
 # Usage: build.sh [folder]   (default: cuda/cubin; budget.txt is always that one's)
 set -eu
+export LC_ALL=C # of sorted names
 cd "$(dirname "$0")"
 out=$(mkdir -p "${1:-cubin}" && cd "${1:-cubin}" && pwd)
 budget=$PWD/cubin/budget.txt

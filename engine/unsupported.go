@@ -21,7 +21,7 @@ func Unsupported(g checkpoint.Generation) []string {
 }
 
 // ErrRecommended is the class of recommendations that nobody can follow.
-var ErrRecommended = errors.New("generation_config.json of the model")
+var ErrRecommended = errors.New("sampling that the model recommends")
 
 // Recommended is what a model's authors recommend of sampling, read as Transformers
 // does: greedy unless do_sample is set, and then at temperature 1 unless there is

@@ -74,7 +74,6 @@ type MoE struct {
 	ChosenOnly   bool   // the softmax is over the chosen ones; else over all, and
 	Normalize    bool   // then what is chosen is divided by its sum
 	RouterBias   bool   // the router has one, and so do experts
-	Turned       bool   // a tensor has the matrices of all experts, with inputs as rows
 	Dense        []bool // per layer, true: it has one MLP instead; nil: none
 }
 
@@ -113,9 +112,10 @@ type Config struct {
 	LogitScale    float64 // logits, likewise
 	LogitSoftcap  float64 // c*tanh(x/c) of logits, scaled; 0: none
 
-	MoE    *MoE        // nil: every layer has one MLP
-	Attn   []Attention // per layer
-	BOS    int32       // -1: none
-	EOS    []int32     // union of every source that names one
-	Stored DType       // the type most weights are stored in
+	MoE        *MoE        // nil: every layer has one MLP
+	Attn       []Attention // per layer
+	BOS        int32       // -1: none
+	EOS        []int32     // union of every source that names one
+	AssumedEOS bool        // config.json names none: they are the family's
+	Stored     DType       // the type most weights are stored in
 }

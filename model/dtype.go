@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // DType is how numbers are stored in a file or a weight set.
 type DType uint8
@@ -77,6 +80,21 @@ func (t Tensor) Elements() int {
 		n *= d
 	}
 	return n
+}
+
+// Transposed tells that rows are inputs, and not outputs as of any linear layer: so are the
+// matrices of all experts in one tensor, [experts][in][out], where they are floats. In blocks,
+// which lie along inputs, they are [experts][out][in].
+func (t Tensor) Transposed() bool { return len(t.Shape) == 3 && t.DType.Block() == 1 }
+
+// As is the tensor stored in another type, with the shape that it then has.
+func (t Tensor) As(d DType) Tensor {
+	was := t.Transposed()
+	if t.DType = d; t.Transposed() != was {
+		t.Shape = slices.Clone(t.Shape)
+		t.Shape[1], t.Shape[2] = t.Shape[2], t.Shape[1]
+	}
+	return t
 }
 
 // Bytes is the stored size.

@@ -79,16 +79,14 @@ var someDense = setting{
 }
 
 // allExperts are those of gpt-oss: the softmax is over the chosen ones, everything has a
-// bias, and floats are stored with their inputs as rows; MXFP4 has outputs as rows.
+// bias.
 var allExperts = setting{
 	names: []string{"quantization_config"},
 	read: func(f *fields, c *Config) {
 		c.MoE.ChosenOnly, c.MoE.RouterBias = true, true
-		method := f.quantization()
-		if method == "fp8" {
+		if method := f.quantization(); method == "fp8" {
 			f.refuseQuantization(method)
 		}
-		c.MoE.Turned = method != "mxfp4"
 	},
 }
 

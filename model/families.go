@@ -63,13 +63,13 @@ var families = []family{{
 	name: "gemma2", architecture: "Gemma2ForCausalLM",
 	maxPosition: 8192, kvHeads: 4, headDim: 256, normEps: 1e-6, theta: 1e4, tied: true, bos: ids(2), eos: ids(1),
 	always:   func(c *Config) { c.Norms, c.NormOffset = NormAround, 1 },
-	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, softcaps(50, 30), windowByType(4096, everyOther), causal},
+	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, softcaps, windowByType(4096, everyOther), causal},
 }, {
 	name: "gemma3_text", architecture: "Gemma3ForCausalLM", nested: names{"gemma3", "Gemma3ForConditionalGeneration"},
 	maxPosition: 1 << 17, kvHeads: 4, headDim: 256, normEps: 1e-6, theta: 1e6, tied: true, bos: ids(2), eos: ids(1),
 	sizes:    map[string]int{"vocab_size": 262208, "num_attention_heads": 8},
 	always:   func(c *Config) { c.Norms, c.NormOffset, c.QKNorm = NormAround, 1, QKNormHead },
-	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, softcaps(0, 0), windowByType(4096, allButEvery), causal},
+	settings: []setting{attentionBias(false), geluTanh, rootOfHidden, queryScalar, finalSoftcap, windowByType(4096, allButEvery), causal},
 	rope:     ropeByType,
 }, {
 	name: "phi3", architecture: "Phi3ForCausalLM",

@@ -45,6 +45,9 @@ func parseMade(t *testing.T, name string, changes map[string]any) *Config {
 	return c
 }
 
+// everyLayer is layer_types of four layers of one kind.
+func everyLayer(kind string) []string { return []string{kind, kind, kind, kind} }
+
 // What a file leaves out is what the reference then takes, in the words of older files, too.
 func TestFamilyDefaults(t *testing.T) {
 	type m = map[string]any
@@ -68,20 +71,22 @@ func TestFamilyDefaults(t *testing.T) {
 		{"qwen2", m{"sliding_window": 9, "layer_types": nil}, slide(0)},
 		{"qwen2", m{"sliding_window": 9, "layer_types": nil, "use_sliding_window": true, "max_window_layers": 3}, slide(9, 3)},
 		{"qwen3-moe", m{"sliding_window": 9, "use_sliding_window": true}, slide(9, 0, 1, 2, 3)},
+		{"qwen3-moe", m{"sliding_window": 9, "use_sliding_window": true, "layer_types": everyLayer("sliding_attention")}, slide(9, 0, 1, 2, 3)},
+		{"qwen3-moe", m{"sliding_window": 9, "use_sliding_window": false, "layer_types": everyLayer("full_attention")}, slide(0)},
 		{"gemma2", m{"layer_types": nil}, slide(8, 0, 2)},
 		{"gemma3", m{"layer_types": nil, "sliding_window_pattern": 3}, slide(8, 0, 1, 3)},
 		{"gpt-oss", m{"layer_types": nil, "sliding_window": nil}, slide(128, 0, 2)},
 		{"smollm3", m{"layer_types": nil, "use_sliding_window": true, "sliding_window": 5}, slide(5, 3)},
+		{"smollm3", m{"layer_types": nil, "use_sliding_window": true, "sliding_window": nil}, slide(0)},
 		{"smollm3", m{"no_rope_layers": nil, "no_rope_layer_interval": 2}, func(c *Config) bool { return reflect.DeepEqual(c.NoRope, []bool{false, true, false, true}) }},
 		{"qwen2", nil, func(c *Config) bool { return c.AttnBias && c.OutNoBias }},
 		{"qwen3", m{"head_dim": nil}, func(c *Config) bool { return c.HeadDim == 128 && c.QKNorm == QKNormHead }},
 		{"gemma2", m{"final_logit_softcapping": nil, "attn_logit_softcapping": nil}, func(c *Config) bool { return c.AttnSoftcap == 50 && c.LogitSoftcap == 30 }},
 		{"gemma3", m{"dtype": "bfloat16", "hidden_size": 3072}, func(c *Config) bool { return c.EmbedScale == 55.5 && c.LogitSoftcap == 0 }},
-		{"gemma3", m{"rope_parameters": nil, "rope_theta": 5e5, "rope_local_base_freq": 1e3, "rope_scaling": m{"rope_type": "linear", "factor": 8.0}}, func(c *Config) bool {
-			return c.Rope.Kind == RopeLinear && c.Rope.Theta == 5e5 && c.Rope.Factor == 8 && c.SlidingRope.Theta == 1e3 && c.SlidingRope.Kind == RopeDefault
-		}},
+		{"gemma3", m{"attn_logit_softcapping": 50, "final_logit_softcapping": 30}, func(c *Config) bool { return c.AttnSoftcap == 0 && c.LogitSoftcap == 30 }},
+		{"gpt-oss", m{"rope_parameters": nil, "original_max_position_embeddings": 128}, func(c *Config) bool { return c.Rope.Factor == 32 && c.Rope.OriginalMaxPosition == 128 }},
 		{"gpt-oss", m{"rope_parameters": nil}, func(c *Config) bool { return c.Rope.Factor == 32 && !c.Rope.Truncate && c.Rope.Theta == 150000 }},
-		{"gpt-oss", m{"quantization_config": m{"quant_method": "mxfp4"}}, func(c *Config) bool { return !c.MoE.Turned && c.MoE.ChosenOnly && c.MoE.RouterBias }},
+		{"gpt-oss", m{"quantization_config": m{"quant_method": "mxfp4"}}, func(c *Config) bool { return c.MoE.ChosenOnly && c.MoE.RouterBias }},
 		{"qwen3-moe", m{"decoder_sparse_step": 2, "mlp_only_layers": []int{3}}, func(c *Config) bool { return reflect.DeepEqual(c.MoE.Dense, []bool{true, false, true, true}) }},
 		{"qwen3-moe", m{"num_local_experts": nil, "num_experts": 6, "norm_topk_prob": nil}, func(c *Config) bool { return c.MoE.Experts == 6 && !c.MoE.Normalize }},
 		{"phi3", m{"rope_parameters": nil, "partial_rotary_factor": 0.25}, func(c *Config) bool { return c.RotaryDim == 4 }},
@@ -101,7 +106,9 @@ func TestFamilyRefusals(t *testing.T) {
 		changes m
 		says    string
 	}{
-		{"mistral-sliding", m{"layer_types": []string{"full_attention", "full_attention", "full_attention", "full_attention"}}, "layer_types"},
+		{"mistral-sliding", m{"layer_types": everyLayer("full_attention")}, "layer_types"},
+		{"qwen3-moe", m{"sliding_window": 9, "use_sliding_window": true, "layer_types": everyLayer("full_attention")}, "layer_types"},
+		{"qwen2", m{"per_layer_config": m{"1": m{"num_key_value_heads": 1}}}, "per_layer_config"},
 		{"mistral-sliding", m{"attention_bias": true}, "attention_bias"},
 		{"gemma2", m{"hidden_activation": "gelu"}, "gelu"},
 		{"gemma3", m{"use_bidirectional_attention": true}, "use_bidirectional_attention"},
@@ -124,6 +131,8 @@ func TestFamilyRefusals(t *testing.T) {
 		says    string
 	}{
 		{"gemma2", m{"sliding_window": -1}, "window"},
+		{"mistral-sliding", m{"sliding_window": 0}, "sliding_window"},
+		{"qwen3-moe", m{"use_sliding_window": false, "layer_types": []string{"sliding_attention"}}, "layer_types"},
 		{"gemma2", m{"layer_types": []string{"full_attention"}}, "layer_types"},
 		{"gemma2", m{"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"},
 		{"mixtral", m{"num_experts_per_tok": 5}, "experts a token"},
@@ -151,6 +160,14 @@ func TestNestedGemma3(t *testing.T) {
 	if c.Heads != 8 || c.KVHeads != 4 || c.HeadDim != 256 || c.Vocab != 262208 || !c.TiedHead || c.Stored != BF16 || len(c.EOS) != 2 || c.EOS[1] != 106 ||
 		c.Window != 1024 || c.Rope.Factor != 8 || c.Rope.Theta != 1e6 || c.SlidingRope.Theta != 1e4 || c.Attn[5] != Full || c.Attn[4] != Sliding {
 		t.Errorf("got %+v", c)
+	}
+	outside, err := ParseConfig([]byte(`{"model_type":"gemma3","eos_token_id":[1,106],"dtype":"float32","text_config":{"hidden_size":64,"intermediate_size":96,
+		"num_hidden_layers":2,"eos_token_id":7,"bos_token_id":9,"dtype":"bfloat16","tie_word_embeddings":false,"final_logit_softcapping":30.0,"attn_logit_softcapping":50.0}}`))
+	if err != nil || !slices.Equal(outside.EOS, []int32{1, 106}) || outside.BOS != 9 || outside.Stored != F32 || !outside.TiedHead || outside.LogitSoftcap != 0 || outside.AttnSoftcap != 0 {
+		t.Errorf("what is outside does not go before what is inside: %+v, %v", outside, err)
+	}
+	if _, err := ParseConfig([]byte(`{"model_type":"gemma3","per_layer_config":{},"text_config":{"hidden_size":64,"intermediate_size":96,"num_hidden_layers":2}}`)); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "per_layer_config") {
+		t.Errorf("per_layer_config outside: %v", err)
 	}
 	for stored, want := range map[string]string{
 		"language_model.model.layers.0.mlp.up_proj.weight": "model.layers.0.mlp.up_proj.weight",
@@ -181,18 +198,18 @@ func TestRowsAreTensors(t *testing.T) {
 	}
 	for _, e := range entries {
 		c := parseMade(t, e.Name(), nil)
-		shapes := map[string][]int{}
+		tensors := map[string]Tensor{}
 		for _, tensor := range c.Tensors() {
-			shapes[tensor.Name] = tensor.Shape
+			tensors[tensor.Name] = tensor
 		}
 		seen := map[string]map[int]bool{}
 		take := func(r Rows, n int, bias bool) {
-			shape := shapes[r.Tensor]
+			shape := tensors[r.Tensor].Shape
 			if shape == nil {
 				t.Fatalf("%s: no tensor %s", e.Name(), r.Tensor)
 			}
 			per := shape[len(shape)-1]
-			if !bias && !r.Turned {
+			if !bias && !tensors[r.Tensor].Transposed() {
 				per = shape[len(shape)-2]
 			}
 			if seen[r.Tensor] == nil {

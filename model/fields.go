@@ -10,35 +10,76 @@ import (
 // fields reads a JSON object by field name. The first error is kept, and every
 // later read gives its default, so that a caller checks err once.
 type fields struct {
-	raw map[string]json.RawMessage
-	err error
+	raw    map[string]json.RawMessage
+	inside bool // they are the text_config of a model that sees
+	err    error
 }
+
+// maxFields is how many fields an object has at most.
+const maxFields = 4096
 
 func newFields(js []byte) *fields {
 	f := &fields{}
-	if err := json.Unmarshal(js, &f.raw); err != nil {
+	if members(js) > maxFields { // before memory is taken for each
+		f.err = fmt.Errorf("%w: an object has more than %d fields", ErrConfig, maxFields)
+	} else if err := json.Unmarshal(js, &f.raw); err != nil {
 		f.err = fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return f
 }
 
-// enter goes into an object, where what it leaves out is what was there before. Kinds of
-// models, and what encodes other things than text, stay outside.
-func (f *fields) enter(name string) {
-	inner := newFields(f.raw[name])
-	if inner.err == nil && inner.raw == nil {
-		inner.fail("%w: it is null, want an object", ErrConfig)
-	}
-	if f.err = inner.err; f.err != nil {
-		f.err = fmt.Errorf("%s: %w", name, f.err)
-		return
-	}
-	for _, name := range []string{"bos_token_id", "eos_token_id", "tie_word_embeddings", "dtype", "torch_dtype", "quantization_config", "compression_config"} {
-		if raw, ok := f.raw[name]; ok && !inner.has(name) {
-			inner.raw[name] = raw
+// members counts those of an object by the commas between them.
+func members(js []byte) int {
+	n, depth, inText := 1, 0, false
+	for i := 0; i < len(js); i++ {
+		switch c := js[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && depth == 1:
+			n++
 		}
 	}
-	f.raw = inner.raw
+	return n
+}
+
+// enter goes into an object. What the reference reads outside goes before what is inside,
+// and of the head it looks outside alone. Kinds of models, and what encodes other things
+// than text, stay outside.
+func (f *fields) enter(name string) {
+	if !f.has(name) {
+		f.fail("%s: %w: it is missing or null, want an object", name, ErrConfig)
+		return
+	}
+	inner := f.object(name)
+	const tied = "tie_word_embeddings"
+	delete(inner.raw, tied)
+	for _, name := range []string{"bos_token_id", "eos_token_id", tied, "dtype", "torch_dtype", "quantization_config", "compression_config", "per_layer_config"} {
+		if f.has(name) {
+			inner.raw[name] = f.raw[name]
+		}
+	}
+	f.raw, f.inside = inner.raw, true
+}
+
+// object is a field that is an object, empty where there is none.
+func (f *fields) object(name string) *fields {
+	inner := &fields{raw: map[string]json.RawMessage{}}
+	if f.err != nil || !f.has(name) {
+		return inner
+	}
+	read := newFields(f.raw[name])
+	if read.err != nil {
+		f.fail("%s: %w", name, read.err)
+		return inner
+	}
+	return read
 }
 
 // has tells whether a field is there and not null.

@@ -11,8 +11,8 @@ var storedNames = map[DType]string{F32: "float32", F16: "float16", BF16: "bfloat
 
 // JSON writes the configuration as a config.json that ParseConfig and the Hugging
 // Face libraries read: what Transformers 5 has renamed is there under the names of
-// Transformers 4, too, and says the same. It wraps ErrUnsupported when config.json has no words for
-// the configuration.
+// Transformers 4, too, and says the same, of weights that are floats. It wraps ErrUnsupported
+// when config.json has no words for the configuration.
 func (c *Config) JSON() ([]byte, error) {
 	if c.Rope.FreqDivisors != nil {
 		return nil, fmt.Errorf("%w: config.json cannot hold frequency divisors of a GGUF file", ErrUnsupported)
@@ -20,9 +20,6 @@ func (c *Config) JSON() ([]byte, error) {
 	row := c.row()
 	if row == nil {
 		return nil, fmt.Errorf("%w: family %.80q is not known", ErrUnsupported, c.Family)
-	}
-	if row.experts.all != "" && !c.MoE.Turned {
-		return nil, fmt.Errorf("%w: config.json cannot say that floats of all experts are stored with outputs as rows", ErrUnsupported)
 	}
 	fields := map[string]any{
 		"architectures":           []string{row.architecture},
@@ -64,7 +61,11 @@ func (c *Config) JSON() ([]byte, error) {
 // ropeFields are the settings of all layers, by their kinds where these differ.
 func (c *Config) ropeFields() map[string]any {
 	if c.SlidingRope != nil {
-		return map[string]any{typeNames[Full]: c.Rope.fields(), typeNames[Sliding]: c.SlidingRope.fields()}
+		byType := map[string]any{typeNames[Full]: c.Rope.fields(), typeNames[Sliding]: c.SlidingRope.fields()}
+		if c.Rope.Kind == RopeYarn || c.SlidingRope.Kind == RopeYarn {
+			byType["truncate"] = c.Rope.Truncate || c.SlidingRope.Truncate // of both that are yarn
+		}
+		return byType
 	}
 	f := c.Rope.fields()
 	if c.RotaryDim > 0 {
@@ -81,11 +82,11 @@ func (r *Rope) fields() map[string]any {
 	}
 	switch r.Kind {
 	case RopeLlama3:
-		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f[originalMaxPosition] = r.OriginalMaxPosition
 		f["low_freq_factor"] = r.LowFreqFactor
 		f["high_freq_factor"] = r.HighFreqFactor
 	case RopeYarn:
-		f["original_max_position_embeddings"] = r.OriginalMaxPosition
+		f[originalMaxPosition] = r.OriginalMaxPosition
 		f["beta_fast"] = r.BetaFast
 		f["beta_slow"] = r.BetaSlow
 		f["truncate"] = r.Truncate

@@ -64,6 +64,8 @@ func (row *family) parse(f *fields) *Config {
 	if _, there := f.raw["head_dim"]; there || c.HeadDim == 0 {
 		c.HeadDim = value(f, "head_dim", c.Hidden/max(c.Heads, 1))
 	}
+	_, named := f.raw["eos_token_id"]
+	c.AssumedEOS = !named && len(c.EOS) > 0
 	if bos := f.ids("bos_token_id", row.bos); len(bos) > 0 {
 		c.BOS = bos[0]
 	}
@@ -77,7 +79,7 @@ func (row *family) parse(f *fields) *Config {
 	if row.rope != nil {
 		row.rope(f, c, row.theta)
 	} else {
-		c.Rope = f.rope(row.theta, c.MaxPosition, false)
+		c.Rope = f.rope(besideRope{theta: row.theta, maxPosition: c.MaxPosition})
 	}
 	refuseForeign(f, row)
 	return c
@@ -116,6 +118,7 @@ var neutral = map[string]any{
 	"clip_qkv":                nil,
 	"hidden_act":              "silu",
 	"hidden_activation":       "silu",
+	"per_layer_config":        nil,
 }
 
 func refuseForeign(f *fields, row *family) {

@@ -61,6 +61,11 @@ func TestParseConfigDefaults(t *testing.T) {
 func TestParseRope(t *testing.T) {
 	llama3 := Rope{Kind: RopeLlama3, Theta: 500000, Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPosition: 32}
 	yarn := Rope{Kind: RopeYarn, Theta: 10000, Factor: 4, OriginalMaxPosition: 512, BetaFast: 32, BetaSlow: 1, Truncate: true}
+	of := func(r Rope, factor float64, original int) Rope {
+		r.Factor, r.OriginalMaxPosition = factor, original
+		return r
+	}
+	yarn128 := of(yarn, 4, 128)
 	for name, test := range map[string]struct {
 		fields string
 		want   Rope
@@ -72,6 +77,13 @@ func TestParseRope(t *testing.T) {
 		"outer theta":    {`"rope_theta":7.5,"rope_parameters":{"rope_type":"default"}`, Rope{Kind: RopeDefault, Theta: 7.5}},
 		"scaling first":  {`"rope_parameters":{"rope_type":"default"},"rope_scaling":{"type":"linear","factor":2}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 2}},
 		"yarn, defaults": {`"rope_scaling":{"type":"yarn","factor":4}`, yarn},
+		"yarn, zeros":    {`"rope_scaling":{"type":"yarn","factor":4,"beta_fast":0,"beta_slow":0}`, yarn},
+		"yarn, outside":  {`"original_max_position_embeddings":64,"rope_scaling":{"type":"yarn","factor":4}`, of(yarn, 4, 64)},
+		"yarn, both":     {`"original_max_position_embeddings":64,"rope_parameters":{"rope_type":"yarn","factor":4,"original_max_position_embeddings":128}`, of(yarn, 4, 64)},
+		"yarn, ratio":    {`"rope_scaling":{"type":"yarn","factor":null,"original_max_position_embeddings":128}`, yarn128},
+		"llama3, both":   {`"original_max_position_embeddings":64,"rope_theta":500000,"rope_scaling":{"rope_type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":128}`, of(llama3, 8, 64)},
+		"linear, beside": {`"original_max_position_embeddings":64,"rope_scaling":{"type":"linear","factor":4}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 4}},
+		"empty scaling":  {`"rope_parameters":{"rope_type":"linear","factor":2},"rope_scaling":{}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 2}},
 	} {
 		js := strings.Replace(string(llamaJSON(t, nil)), "{", "{"+test.fields+",", 1)
 		c, err := ParseConfig([]byte(js))
@@ -106,6 +118,9 @@ func TestParseConfigRefuses(t *testing.T) {
 		{m{"rope_scaling": m{"type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 4}}, ErrConfig, "high_freq_factor"},
 		{m{"rope_scaling": m{"type": "yarn", "factor": 4, "beta_fast": 0.5}}, ErrConfig, "beta_fast"},
 		{m{"rope_scaling": m{"type": "yarn", "factor": 4, "original_max_position_embeddings": -1}}, ErrConfig, "original_max"},
+		{m{"original_max_position_embeddings": 0, "rope_scaling": m{"type": "yarn", "factor": 4}}, ErrConfig, "original_max"},
+		{m{"rope_scaling": m{"type": "yarn", "factor": 4, "attention_factor": 0}}, ErrConfig, "attention_factor"},
+		{m{"rope_scaling": m{"type": "llama3", "factor": nil}}, ErrConfig, "factor"},
 		{m{"rope_parameters": m{"rope_type": "default", "partial_rotary_factor": 0.5}}, ErrUnsupported, "partial_rotary_factor"},
 		{m{"rope_theta": 0}, ErrConfig, "theta"},
 		{m{"quantization_config": m{"quant_method": "awq"}}, ErrUnsupported, "awq"},
@@ -203,10 +218,6 @@ func TestJSONRoundTrip(t *testing.T) {
 	c.Family, c.Rope.FreqDivisors = "llama", make([]float32, 32)
 	if _, err := c.JSON(); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("frequency divisors: got %v", err)
-	}
-	c = parseMade(t, "gpt-oss", map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}})
-	if _, err := c.JSON(); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("experts in MXFP4: got %v", err)
 	}
 	if _, err := (&Config{Family: "x"}).JSON(); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("unknown family: got %v", err)

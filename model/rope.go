@@ -1,47 +1,64 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
+
+// originalMaxPosition is the field with the context that a stretched model was trained with.
+const originalMaxPosition = "original_max_position_embeddings"
 
 // ropeFields are the settings of each kind of rotary embedding, besides its
 // name, rope_theta and partial_rotary_factor.
 var ropeFields = map[RopeKind][]string{
 	RopeDefault: {},
 	RopeLinear:  {"factor"},
-	RopeLlama3:  {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"},
-	RopeYarn: {"factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor",
+	RopeLlama3:  {"factor", "low_freq_factor", "high_freq_factor", originalMaxPosition},
+	RopeYarn: {"factor", originalMaxPosition, "beta_fast", "beta_slow", "attention_factor",
 		"mscale", "mscale_all_dim", "truncate", "finetuned"},
 }
 
-// rope reads rope_parameters (Transformers 5) or rope_theta and rope_scaling (before), where
-// "type" is an older word for "rope_type". As in the reference, rope_scaling goes before
-// rope_parameters where a file has both. partial: a part of a head may be turned.
-func (f *fields) rope(theta float64, maxPosition int, partial bool) Rope {
-	theta = value(f, "rope_theta", theta)
-	object := f.ropeObject()
-	if f.err != nil || object == "" {
-		return Rope{Kind: RopeDefault, Theta: theta}
-	}
-	return f.ropeIn(object, f.raw[object], theta, maxPosition, partial)
+// besideRope is what says something of a rotary embedding outside of the object that has its
+// settings.
+type besideRope struct {
+	theta       float64 // where the object has none
+	maxPosition int
+	original    int  // original_max_position_embeddings, which goes before that of the object; 0: none
+	partial     bool // a part of a head may be turned
 }
 
-// ropeObject is the field that has the settings; "": none.
-func (f *fields) ropeObject() string {
-	for _, name := range []string{"rope_scaling", "rope_parameters"} {
-		if f.has(name) {
-			return name
-		}
+// rope reads rope_parameters (Transformers 5) or rope_theta and rope_scaling (before), where
+// "type" is an older word for "rope_type". beside.theta is for a file that has none.
+func (f *fields) rope(beside besideRope) Rope {
+	beside.theta = value(f, "rope_theta", beside.theta)
+	if f.has(originalMaxPosition) {
+		beside.original = f.size(originalMaxPosition, maxContext, nil)
 	}
-	return ""
+	name, object := f.ropeObject()
+	if name == "" {
+		return Rope{Kind: RopeDefault, Theta: beside.theta}
+	}
+	return f.ropeIn(name, object, beside)
+}
+
+// ropeObject is the field that has the settings, "": none. As in the reference, rope_scaling
+// goes before rope_parameters, unless it is empty.
+func (f *fields) ropeObject() (string, *fields) {
+	const old, now = "rope_scaling", "rope_parameters"
+	if scaling := f.object(old); len(scaling.raw) > 0 {
+		return old, scaling
+	}
+	if f.has(now) {
+		return now, f.object(now)
+	}
+	return "", nil
 }
 
 // ropeIn reads one from an object, which is called so in errors.
-func (f *fields) ropeIn(name string, js []byte, theta float64, maxPosition int, partial bool) Rope {
-	r := newFields(js)
-	rope := ropeOf(r, theta, maxPosition)
-	if p := value(r, "partial_rotary_factor", 1.0); p != 1 && !partial {
+func (f *fields) ropeIn(name string, r *fields, beside besideRope) Rope {
+	rope := ropeOf(r, beside)
+	if p := value(r, "partial_rotary_factor", 1.0); p != 1 && !beside.partial {
 		r.fail("%w: partial_rotary_factor %g is not implemented", ErrUnsupported, p)
 	}
 	if r.err != nil {
@@ -50,7 +67,7 @@ func (f *fields) ropeIn(name string, js []byte, theta float64, maxPosition int, 
 	return rope
 }
 
-func ropeOf(r *fields, theta float64, maxPosition int) Rope {
+func ropeOf(r *fields, beside besideRope) Rope {
 	kind := RopeKind(value(r, "rope_type", value(r, "type", string(RopeDefault))))
 	known, ok := ropeFields[kind]
 	if !ok {
@@ -68,26 +85,38 @@ func ropeOf(r *fields, theta float64, maxPosition int) Rope {
 			r.fail("%w: rope setting %.80q of type %q is not known", ErrUnsupported, name, kind)
 		}
 	}
-	rope := Rope{Kind: kind, Theta: value(r, "rope_theta", theta)}
+	rope := Rope{Kind: kind, Theta: value(r, "rope_theta", beside.theta)}
 	if slices.Contains(known, "factor") {
 		rope.Factor = value(r, "factor", 0.0)
 	}
-	if slices.Contains(known, "original_max_position_embeddings") {
-		rope.OriginalMaxPosition = value(r, "original_max_position_embeddings", maxPosition)
+	if slices.Contains(known, originalMaxPosition) {
+		rope.OriginalMaxPosition = cmp.Or(beside.original, value(r, originalMaxPosition, beside.maxPosition))
 	}
 	switch kind {
 	case RopeLlama3:
 		rope.LowFreqFactor = value(r, "low_freq_factor", 0.0)
 		rope.HighFreqFactor = value(r, "high_freq_factor", 0.0)
 	case RopeYarn:
-		rope.BetaFast = value(r, "beta_fast", 32.0)
-		rope.BetaSlow = value(r, "beta_slow", 1.0)
-		rope.AttentionFactor = value(r, "attention_factor", 0.0)
-		rope.MScale = value(r, "mscale", 0.0)
-		rope.MScaleAll = value(r, "mscale_all_dim", 0.0)
-		rope.Truncate = value(r, "truncate", true)
+		rope.readYarn(r, beside.maxPosition)
 	}
 	return rope
+}
+
+// readYarn reads what yarn has of its own. As in the reference, a factor of null is how many
+// times the context is as long as the original one, and 0 stands for the usual borders.
+func (r *Rope) readYarn(f *fields, maxPosition int) {
+	if _, there := f.raw["factor"]; there && !f.has("factor") {
+		r.Factor = float64(maxPosition) / float64(max(r.OriginalMaxPosition, 1))
+	}
+	r.BetaFast = cmp.Or(value(f, "beta_fast", 0.0), 32)
+	r.BetaSlow = cmp.Or(value(f, "beta_slow", 0.0), 1)
+	r.AttentionFactor = value(f, "attention_factor", 0.0)
+	if f.has("attention_factor") && r.AttentionFactor == 0 {
+		f.fail("%w: attention_factor is 0, want more, or null for the computed one", ErrConfig)
+	}
+	r.MScale = value(f, "mscale", 0.0)
+	r.MScaleAll = value(f, "mscale_all_dim", 0.0)
+	r.Truncate = value(f, "truncate", true)
 }
 
 // validate checks the numbers of a rotary embedding over so many dimensions of a head.
@@ -105,7 +134,7 @@ func (r *Rope) validate(dim int) error {
 		return bad("factor", r.Factor)
 	}
 	if (r.Kind == RopeLlama3 || r.Kind == RopeYarn) && (r.OriginalMaxPosition < 1 || r.OriginalMaxPosition > maxContext) {
-		return bad("original_max_position_embeddings", float64(r.OriginalMaxPosition))
+		return bad(originalMaxPosition, float64(r.OriginalMaxPosition))
 	}
 	if r.Kind == RopeLlama3 && !(r.LowFreqFactor > 0 && r.HighFreqFactor > r.LowFreqFactor && r.HighFreqFactor < 1e6) {
 		return bad("high_freq_factor", r.HighFreqFactor)

@@ -1,38 +1,50 @@
 package model
 
-import "cmp"
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+)
 
 // ropeByType reads one for each kind of attention, as Gemma 3 has them: rope_parameters by
-// layer type, else rope_theta and rope_scaling for full attention and rope_local_base_freq
-// for sliding.
+// layer type, of which rope_scaling changes the one of full attention, with rope_theta and
+// rope_local_base_freq for those that have no base. As in the reference, what rope_parameters
+// has beside the types says nothing but whether yarn rounds its borders, for both.
 func ropeByType(f *fields, c *Config, theta float64) {
-	const local = 10000.0
-	sliding := Rope{Kind: RopeDefault, Theta: value(f, "rope_local_base_freq", local)}
-	c.SlidingRope = &sliding
-	p := &fields{}
-	if f.has("rope_parameters") {
-		p = newFields(f.raw["rope_parameters"])
-		f.err = cmp.Or(f.err, p.err)
-	}
-	if f.err != nil || f.has("rope_scaling") || !p.has(typeNames[Full]) && !p.has(typeNames[Sliding]) {
-		c.Rope = f.rope(theta, c.MaxPosition, false)
-		return
-	}
-	c.Rope = Rope{Kind: RopeDefault, Theta: theta}
-	for _, one := range []struct {
-		kind Attention
-		into *Rope
-	}{{Full, &c.Rope}, {Sliding, &sliding}} {
-		if name := typeNames[one.kind]; p.has(name) {
-			*one.into = f.ropeIn("rope_parameters: "+name, p.raw[name], one.into.Theta, c.MaxPosition, false)
+	const parameters, local = "rope_parameters", 10000.0
+	types := f.object(parameters)
+	full, sliding := f.ropeOfType(types, Full), f.ropeOfType(types, Sliding)
+	if scaling := f.object("rope_scaling"); f.has("rope_scaling") {
+		if f.has(parameters) && !types.has(typeNames[Full]) {
+			f.fail("%w: rope_scaling is there, and rope_parameters without %s", ErrConfig, typeNames[Full])
 		}
+		maps.Copy(full.raw, scaling.raw)
 	}
+	beside := besideRope{theta: value(f, "rope_theta", theta), maxPosition: c.MaxPosition}
+	c.Rope = f.ropeIn("rope of "+typeNames[Full], full, beside)
+	beside.theta = value(f, "rope_local_base_freq", local)
+	of := f.ropeIn("rope of "+typeNames[Sliding], sliding, beside)
+	c.SlidingRope = &of
+	for _, r := range []*Rope{&c.Rope, c.SlidingRope} {
+		r.Truncate = r.Kind == RopeYarn && value(types, "truncate", true)
+	}
+	if types.err != nil {
+		f.fail("%s: %w", parameters, types.err)
+	}
+}
+
+// ropeOfType are the settings of a type of layers, the plain ones where there are none.
+func (f *fields) ropeOfType(types *fields, kind Attention) *fields {
+	if name := typeNames[kind]; types.has(name) {
+		return types.object(name)
+	}
+	return &fields{raw: map[string]json.RawMessage{"rope_type": json.RawMessage(`"default"`)}}
 }
 
 // ropeOfPart reads that of Phi-3, which turns a part of each head, and has no other kinds
 // than the plain one and longrope, which older files call su or yarn.
 func ropeOfPart(f *fields, c *Config, theta float64) {
-	c.Rope = f.rope(theta, c.MaxPosition, true)
+	c.Rope = f.rope(besideRope{theta: theta, maxPosition: c.MaxPosition, partial: true})
 	if c.Rope.Kind != RopeDefault {
 		f.fail("%w: rope type %q of phi3 stands for longrope, which is not implemented", ErrUnsupported, c.Rope.Kind)
 	}
@@ -40,11 +52,10 @@ func ropeOfPart(f *fields, c *Config, theta float64) {
 
 // ropeOrYarn reads that of gpt-oss, which is stretched where the file says nothing.
 func ropeOrYarn(f *fields, c *Config, theta float64) {
-	if f.ropeObject() == "" {
-		c.Rope = Rope{Kind: RopeYarn, Theta: value(f, "rope_theta", theta), Factor: 32, OriginalMaxPosition: 4096, BetaFast: 32, BetaSlow: 1}
-		return
+	if name, _ := f.ropeObject(); name == "" {
+		f.raw["rope_parameters"] = json.RawMessage(`{"rope_type": "yarn", "factor": 32, "original_max_position_embeddings": 4096, "truncate": false}`)
 	}
-	c.Rope = f.rope(theta, c.MaxPosition, false)
+	c.Rope = f.rope(besideRope{theta: theta, maxPosition: c.MaxPosition})
 }
 
 // partialRotary reads which part of a head is turned.
@@ -52,10 +63,9 @@ var partialRotary = setting{
 	names: []string{"partial_rotary_factor"},
 	read: func(f *fields, c *Config) {
 		part := value(f, "partial_rotary_factor", 1.0)
-		if object := f.ropeObject(); object != "" {
-			r := newFields(f.raw[object])
-			part = value(r, "partial_rotary_factor", part)
-			f.err = cmp.Or(f.err, r.err)
+		if name, object := f.ropeObject(); name != "" {
+			part = value(object, "partial_rotary_factor", part)
+			f.err = cmp.Or(f.err, object.err)
 		}
 		if !(part > 0 && part <= 1) {
 			f.fail("%w: partial_rotary_factor is %g, want more than 0 and at most 1", ErrConfig, part)

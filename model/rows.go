@@ -7,13 +7,12 @@ import "strconv"
 //
 //	row First + i*Step of matrix Expert
 //
-// of a tensor [experts][rows][inputs], or [rows][inputs] where Expert is 0; of a bias,
-// number First + i*Step of row Expert.
+// of a tensor [experts][rows][inputs], or [rows][inputs] where Expert is 0, and column where
+// the tensor is Transposed; of a bias, number First + i*Step of row Expert.
 type Rows struct {
 	Tensor      string
 	Expert      int
 	First, Step int
-	Turned      bool // the tensor is [experts][inputs][rows]
 }
 
 // expertNames are those of a family's mixture of experts.
@@ -56,9 +55,7 @@ func (c *Config) rows(layer int, module, kind string) Rows {
 func (c *Config) ExpertWeight(layer, expert int, module string) Rows {
 	n := &c.row().experts
 	if n.each == "" {
-		r := c.ofAll(layer, expert, module)
-		r.Turned = c.MoE.Turned
-		return r
+		return c.ofAll(layer, expert, module)
 	}
 	name := map[string]string{"gate_proj": n.gate, "up_proj": n.up, "down_proj": n.down}[module]
 	return Rows{Tensor: LayerPrefix(layer) + n.each + strconv.Itoa(expert) + "." + name + ".weight", Step: 1}

@@ -74,19 +74,31 @@ var queryScalar = setting{
 	},
 }
 
-// softcaps of attention and logits, 0: none by default.
-func softcaps(attn, logits float64) setting {
-	return setting{
-		names: []string{"attn_logit_softcapping", "final_logit_softcapping"},
-		read: func(f *fields, c *Config) {
-			c.AttnSoftcap = f.orNone("attn_logit_softcapping", attn)
-			c.LogitSoftcap = f.orNone("final_logit_softcapping", logits)
-		},
-		write: func(c *Config, out map[string]any) {
-			out["attn_logit_softcapping"] = numberOrNull(c.AttnSoftcap)
-			out["final_logit_softcapping"] = numberOrNull(c.LogitSoftcap)
-		},
-	}
+// softcaps of attention and logits.
+var softcaps = setting{
+	names: []string{"attn_logit_softcapping", "final_logit_softcapping"},
+	read: func(f *fields, c *Config) {
+		c.AttnSoftcap = f.orNone("attn_logit_softcapping", 50)
+		c.LogitSoftcap = f.orNone("final_logit_softcapping", 30)
+	},
+	write: func(c *Config, out map[string]any) {
+		out["attn_logit_softcapping"] = numberOrNull(c.AttnSoftcap)
+		out["final_logit_softcapping"] = numberOrNull(c.LogitSoftcap)
+	},
+}
+
+// finalSoftcap is that of the logits, none by default. As in the reference, a model that sees
+// has none, whatever the file says, and neither has any attention.
+var finalSoftcap = setting{
+	names: []string{"attn_logit_softcapping", "final_logit_softcapping"},
+	read: func(f *fields, c *Config) {
+		if !f.inside {
+			c.LogitSoftcap = f.orNone("final_logit_softcapping", 0)
+		}
+	},
+	write: func(c *Config, out map[string]any) {
+		out["attn_logit_softcapping"], out["final_logit_softcapping"] = nil, numberOrNull(c.LogitSoftcap)
+	},
 }
 
 // causal refuses attention to later positions.

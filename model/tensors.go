@@ -12,8 +12,8 @@ func LayerPrefix(layer int) string {
 
 // Tensors lists the tensors that a checkpoint of this model must have, with
 // their Hugging Face names and shapes: embedding, final norm, output head unless
-// tied, then layer by layer. DType is Invalid: the checkpoint chooses it. The list
-// is empty for a family that is not known.
+// tied, then layer by layer. DType is Invalid: the checkpoint chooses it, and shapes are
+// those of floats (Tensor.As). The list is empty for a family that is not known.
 func (c *Config) Tensors() []Tensor {
 	row := c.row()
 	if row == nil {
@@ -44,6 +44,19 @@ func (c *Config) Tensors() []Tensor {
 		}
 	}
 	return l
+}
+
+// FewestTensors is how many Tensors lists at least, computed from the sizes alone.
+func (c *Config) FewestTensors() int {
+	each := 0
+	if row := c.row(); c.MoE != nil && row != nil && row.experts.each != "" {
+		for l := range c.Layers {
+			if c.HasExperts(l) {
+				each += 3 * c.MoE.Experts
+			}
+		}
+	}
+	return c.Layers + each
 }
 
 // list is tensors that are listed.
@@ -95,11 +108,7 @@ func (l *list) experts(prefix string, c *Config, names *expertNames) {
 		return
 	}
 	all := func(name string, out, in int) {
-		shape := []int{m.Experts, out, in}
-		if m.Turned {
-			shape[1], shape[2] = in, out
-		}
-		l.add(prefix+names.all+name, shape...)
+		l.add(prefix+names.all+name, m.Experts, in, out)
 		l.add(prefix+names.all+name+"_bias", m.Experts, out)
 	}
 	all("gate_up_proj", 2*m.Intermediate, c.Hidden)

@@ -48,12 +48,17 @@ func slides(f *fields, c *Config, window int, by func(layer int) bool) {
 	}
 }
 
-// window reads sliding_window, null for none; def is for a field that is not there.
+// window reads sliding_window, null for none, which is 0; def is for a field that is not
+// there.
 func (f *fields) window(def int) int {
-	if _, there := f.raw["sliding_window"]; there && !f.has("sliding_window") {
-		return 0
+	if _, there := f.raw["sliding_window"]; !there {
+		return def
 	}
-	return value(f, "sliding_window", def)
+	window := value(f, "sliding_window", 0)
+	if f.has("sliding_window") && window < 1 {
+		f.fail("%w: sliding_window is %d, want 1 or more, or null for none", ErrConfig, window)
+	}
+	return window
 }
 
 func writeWindow(c *Config, out map[string]any) {
@@ -68,20 +73,11 @@ func writeWindow(c *Config, out map[string]any) {
 	out["layer_types"] = list
 }
 
-// windowOfAll has all layers slide, if there is a window. The reference does not look at
-// layer_types, which therefore must say the same.
+// windowOfAll has all layers slide, if there is a window.
 func windowOfAll(def int) setting {
 	return setting{
 		names: []string{"sliding_window", "layer_types"},
-		read: func(f *fields, c *Config) {
-			window := f.window(def)
-			slides(f, c, window, func(int) bool { return true })
-			for l, kind := range c.Attn {
-				if (kind == Sliding) != (window > 0) {
-					f.fail("%w: layer_types says %s of layer %d, where sliding_window is %d", ErrUnsupported, typeNames[kind], l, window)
-				}
-			}
-		},
+		read:  func(f *fields, c *Config) { allSlide(f, c, f.window(def)) },
 		write: writeWindow,
 	}
 }
@@ -89,18 +85,27 @@ func windowOfAll(def int) setting {
 // windowIfUsed is windowOfAll where use_sliding_window is true.
 var windowIfUsed = setting{
 	names: []string{"sliding_window", "use_sliding_window", "layer_types"},
-	read: func(f *fields, c *Config) {
-		slides(f, c, f.usedWindow(), func(int) bool { return true })
-	},
+	read:  func(f *fields, c *Config) { allSlide(f, c, f.usedWindow(4096)) },
 	write: writeWindow,
 }
 
+// allSlide has all layers slide, or none where the window is 0. The reference does not look
+// at layer_types of such a family, which therefore must say the same.
+func allSlide(f *fields, c *Config, window int) {
+	slides(f, c, window, func(int) bool { return true })
+	for l, kind := range c.Attn {
+		if (kind == Sliding) != (window > 0) {
+			f.fail("%w: layer_types says %s of layer %d, where the window of all layers is %d", ErrUnsupported, typeNames[kind], l, window)
+		}
+	}
+}
+
 // usedWindow is sliding_window where use_sliding_window is true, else 0.
-func (f *fields) usedWindow() int {
+func (f *fields) usedWindow(def int) int {
 	if !value(f, "use_sliding_window", false) {
 		return 0
 	}
-	return f.window(4096)
+	return f.window(def)
 }
 
 // windowOfLater has the layers from max_window_layers on slide, unless layer_types says
@@ -110,7 +115,7 @@ func windowOfLater(def int) setting {
 		names: []string{"sliding_window", "use_sliding_window", "max_window_layers", "layer_types"},
 		read: func(f *fields, c *Config) {
 			first := value(f, "max_window_layers", def)
-			slides(f, c, f.usedWindow(), func(l int) bool { return l >= first })
+			slides(f, c, f.usedWindow(4096), func(l int) bool { return l >= first })
 		},
 		write: writeWindow,
 	}
@@ -121,7 +126,7 @@ func windowOfLater(def int) setting {
 var windowOfNoRope = setting{
 	names: []string{"sliding_window", "use_sliding_window", "layer_types"},
 	read: func(f *fields, c *Config) {
-		slides(f, c, f.usedWindow(), func(l int) bool { return c.NoRope[l] })
+		slides(f, c, f.usedWindow(0), func(l int) bool { return c.NoRope[l] })
 	},
 	write: writeWindow,
 }

@@ -115,8 +115,8 @@ func match(cfg *model.Config, src Source) ([]model.Tensor, error) {
 
 // check compares the shape and type of a found tensor with the wanted one.
 func check(t, want model.Tensor, src Source) error {
-	if !slices.Equal(t.Shape, want.Shape) {
-		return fmt.Errorf("%w: %s is %v, the configuration says %v", ErrShape, t.Name, t.Shape, want.Shape)
+	if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) {
+		return fmt.Errorf("%w: %s is %v, the configuration says %v", ErrShape, t.Name, t.Shape, shape)
 	}
 	if t.DType == model.Invalid {
 		return fmt.Errorf("%w: %w", ErrRead, src.ReadTensor(t.Name, nil))

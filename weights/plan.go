@@ -102,7 +102,7 @@ func (p *planner) addDense(e Entry) error {
 				return err
 			}
 		}
-		part.DType = s.to
+		part = part.As(s.to)
 		s.parts = append(s.parts, part)
 		if shape == nil {
 			shape = slices.Clone(part.Shape)
@@ -164,7 +164,7 @@ func (p *planner) addSparse(e Entry, target string) error {
 	s := p.given[target]
 	if s == nil {
 		stored, _ := p.base.Tensor(target)
-		t.DType = stored.DType
+		t = t.As(stored.DType)
 		n, width := e.Shape[0], stored.DType.RowBytes(stored.DType.Block())
 		s = &slot{from: t.DType, to: t.DType, parts: []model.Tensor{t}, count: n,
 			block: &block{size: aligned(stored.Bytes())}, rawBytes: n * (indexBytes + width)}

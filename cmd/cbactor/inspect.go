@@ -11,7 +11,8 @@ import (
 )
 
 const inspectHelp = `Show a model, MODEL or --model: what it is, what its files have, its tokenizer, and the configuration and memory
-that an engine would run it with, by the flags given. The weights are not read.`
+that an engine would run it with, by the flags given. The weights are not read. Of a model that is refused it shows
+what its files say and have, and fails with the reason.`
 
 // inspectFlags are the flags of `cbactor inspect`.
 type inspectFlags struct {
@@ -36,7 +37,11 @@ func (c *cli) inspectCommand() *cobra.Command {
 				}
 				f.engine.model = args[0]
 			}
-			return c.planned(&f.engine, func(m *checkpoint.Checkpoint, r *engine.Resolved) error { return c.inspect(f, m, r) })
+			err := c.planned(&f.engine, func(m *checkpoint.Checkpoint, r *engine.Resolved) error { return c.inspect(f, m, r) })
+			if isRefusal(err) {
+				return c.inspectRefused(f, err)
+			}
+			return err
 		},
 	}
 	fs := cmd.Flags()
@@ -105,7 +110,7 @@ func (c *cli) inspect(f *inspectFlags, model *checkpoint.Checkpoint, r *engine.R
 		return err
 	}
 	planned.Seed = f.engine.config.Seed // one that is drawn is drawn anew by each start
-	all := inspection{Model: showModel(f.engine.model, model), Storage: storageOf(model), Engine: showEngine(planned), Memory: newMemoryPlan(r)}
+	all := inspection{Model: showModel(f.engine.model, model), Storage: storageOf(tensorsOf(model)), Engine: showEngine(planned), Memory: newMemoryPlan(r)}
 	all.Engine.Tuning = r.Tuning()
 	if f.metadata {
 		if all.Metadata, err = checkpoint.Metadata(model.Path); err != nil {
@@ -124,15 +129,20 @@ func (c *cli) inspect(f *inspectFlags, model *checkpoint.Checkpoint, r *engine.R
 // String is all of it in lines of text.
 func (i *inspection) String() string {
 	s := i.Model.String() + i.Storage.String() + i.Engine.String() + i.Memory.String()
-	if i.Metadata != nil {
-		rows := make([][]string, len(i.Metadata))
-		for n, e := range i.Metadata {
+	return s + files(i.Metadata, i.Tensors)
+}
+
+// files is what a model's files say and have, in lines of text, each where it is asked for.
+func files(metadata []checkpoint.Entry, tensors []tensorInfo) (s string) {
+	if metadata != nil {
+		rows := make([][]string, len(metadata))
+		for n, e := range metadata {
 			rows[n] = []string{e.Key, e.Value}
 		}
-		s += columns("Metadata", rows)
+		s = columns("Metadata", rows)
 	}
-	if i.Tensors != nil {
-		s += tensorTable(i.Tensors)
+	if tensors != nil {
+		s += tensorTable(tensors)
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/words"
+	"github.com/cbactor/cbactor/model"
 )
 
 // tensorInfo is a tensor as it is shown.
@@ -65,11 +66,12 @@ func partOf(name string) string {
 }
 
 // storageOf counts the tensors of a model.
-func storageOf(c *checkpoint.Checkpoint) storage {
+func storageOf(tensors []tensorInfo) storage {
 	var s storage
-	for _, t := range c.Tensors() {
-		add(&s.Types, t.DType.String(), t.Elements(), t.Bytes())
-		add(&s.Parts, partOf(t.Name), t.Elements(), t.Bytes())
+	for _, t := range tensors {
+		elements := model.Tensor{Shape: t.Shape}.Elements()
+		add(&s.Types, t.DType, elements, t.Bytes)
+		add(&s.Parts, partOf(t.Name), elements, t.Bytes)
 	}
 	return s
 }

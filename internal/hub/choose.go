@@ -23,8 +23,8 @@ const (
 )
 
 // choose picks what is to be fetched: what patterns say, else one file that is named,
-// else what a model needs, its tensors in safetensors where there are such, or the index
-// of their shards, else the one GGUF file. Errors are ErrChoice.
+// else what a model needs, its tensors in one file of safetensors where there is one, or the
+// index of their shards, else the one GGUF file. Errors are ErrChoice.
 func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(l.files))
 	switch {
@@ -37,7 +37,7 @@ func (l *listing) choose(ref hubcache.Ref, include []string) ([]string, error) {
 		}
 		return []string{name}, nil
 	}
-	for _, tensors := range []string{tensorIndex, singleTensor} {
+	for _, tensors := range []string{singleTensor, tensorIndex} { // in the order in which a folder is read
 		if _, ok := l.files[tensors]; ok {
 			return append(filter(names, needed), tensors), nil
 		}

@@ -117,7 +117,8 @@ func TestShardsOfTheIndex(t *testing.T) {
 		"config.json": []byte("{}"), "model.safetensors.index.json": []byte(`{"weight_map":{"a":"part-a.safetensors","b":"sub/b.safetensors","c":"part-a.safetensors"}}`),
 		"part-a.safetensors": noise(30, 1), "sub/b.safetensors": noise(2000, 2), "old-00001-of-00002.safetensors": noise(40, 3), "a.gguf": noise(50, 4),
 	}
-	lacking, empty := maps.Clone(odd), maps.Clone(odd)
+	lacking, empty, both := maps.Clone(odd), maps.Clone(odd), maps.Clone(odd)
+	both["model.safetensors"] = noise(60, 5)
 	delete(lacking, "sub/b.safetensors")
 	empty["model.safetensors.index.json"] = []byte("{}")
 	for name, x := range map[string]struct {
@@ -126,6 +127,7 @@ func TestShardsOfTheIndex(t *testing.T) {
 		err   error
 	}{
 		"odd names":       {odd, []string{"config.json", "model.safetensors.index.json", "part-a.safetensors", "sub/b.safetensors"}, nil},
+		"one file first":  {both, []string{"config.json", "model.safetensors"}, nil},
 		"a shard lacking": {lacking, nil, ErrChoice},
 		"no shards":       {empty, nil, ErrChoice},
 	} {
