@@ -7,22 +7,16 @@ import (
 
 // Attributes of a device (CUdevice_attribute of the driver API's reference).
 const (
-	attributeMultiprocessors = 16
-	attributeL2              = 38
-	attributeMajor           = 75
-	attributeMinor           = 76
-	attributeSharedOptIn     = 97
+	attributeMajor = 75
+	attributeMinor = 76
 )
 
 // Device is what the driver says of a device.
 type Device struct {
-	Ordinal         int
-	Name            string
-	Memory          uint64 // bytes
-	Major, Minor    int    // compute capability: 9.0 is Hopper
-	Multiprocessors int
-	L2              int // bytes of the cache that all share
-	SharedMemory    int // bytes of shared memory that a block may have if its kernel allows it
+	Ordinal      int
+	Name         string
+	Memory       uint64 // bytes
+	Major, Minor int    // compute capability: 9.0 is Hopper
 
 	lib    *Library
 	handle uintptr
@@ -50,11 +44,8 @@ func (l *Library) Device(ordinal int) (*Device, error) {
 
 func (d *Device) attributes() error {
 	for attribute, to := range map[uintptr]*int{
-		attributeMultiprocessors: &d.Multiprocessors,
-		attributeL2:              &d.L2,
-		attributeMajor:           &d.Major,
-		attributeMinor:           &d.Minor,
-		attributeSharedOptIn:     &d.SharedMemory,
+		attributeMajor: &d.Major,
+		attributeMinor: &d.Minor,
 	} {
 		v, err := d.lib.value(cuDeviceGetAttribute, attribute, d.handle)
 		if err != nil {

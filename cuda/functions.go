@@ -30,7 +30,6 @@ const (
 	cuModuleGetFunction
 	cuFuncGetAttribute
 	cuFuncSetAttribute
-	cuOccupancyMaxActiveBlocksPerMultiprocessor
 	cuLaunchKernel
 	cuStreamCreate
 	cuStreamDestroy
@@ -61,7 +60,7 @@ var names = [functions]string{
 	"cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost",
 	"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async",
 	"cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction",
-	"cuFuncGetAttribute", "cuFuncSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernel",
+	"cuFuncGetAttribute", "cuFuncSetAttribute", "cuLaunchKernel",
 	"cuStreamCreate", "cuStreamDestroy", "cuStreamSynchronize", "cuStreamWaitEvent",
 	"cuStreamBeginCapture", "cuStreamEndCapture",
 	"cuEventCreate", "cuEventDestroy", "cuEventRecord", "cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime",

@@ -47,8 +47,7 @@ func TestDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Ordinal != 1 || got.Name != "CPU as a GPU" || got.Memory != 1<<30 || got.Major != 9 || got.Minor != 0 ||
-		got.Multiprocessors != 132 || got.L2 != 60<<20 || got.SharedMemory != 227<<10 {
+	if got.Ordinal != 1 || got.Name != "CPU as a GPU" || got.Memory != 1<<30 || got.Major != 9 || got.Minor != 0 {
 		t.Errorf("%+v", got)
 	}
 	for _, n := range []int{2, -1} {

@@ -81,10 +81,3 @@ func (f *Function) Usage() (u Usage, err error) {
 func (f *Function) AllowShared(n int) error {
 	return f.lib.call(cuFuncSetAttribute, f.handle, attributeDynamic, uintptr(n))
 }
-
-// Occupancy is how many blocks of so many threads, with so many bytes of shared memory
-// asked for, run on a multiprocessor at a time.
-func (f *Function) Occupancy(threads, shared int) (int, error) {
-	n, err := f.lib.value(cuOccupancyMaxActiveBlocksPerMultiprocessor, f.handle, uintptr(threads), uintptr(shared))
-	return int(int32(n)), err
-}

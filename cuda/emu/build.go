@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -19,20 +18,9 @@ var sources embed.FS
 
 const compiler = "g++"
 
-func compilerMissing() string {
-	if _, err := exec.LookPath(compiler); err != nil {
-		return "no " + compiler + " in PATH: install it to run kernels on the CPU"
-	}
-	return ""
-}
-
 // common are the flags of everything. Sums and products are rounded one by one, as the
 // kernels' own build has it.
 var common = []string{"-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"}
-
-// building is held by the test that builds. Two processes may build the same library; each puts
-// a whole one in its place.
-var building sync.Mutex
 
 // builder builds libraries into the user's cache, each once for a hash of all that it is made of.
 type builder struct {
@@ -86,8 +74,15 @@ func (b *builder) library(name string, kernels fs.FS, pattern string) string {
 		}
 	}
 	made := filepath.Join(b.cache, name+"-"+hex.EncodeToString(sum.Sum(nil)[:12])+".so")
-	building.Lock()
-	defer building.Unlock()
+	locked, err := lock(made + ".lock")
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	defer func() {
+		if err := locked.Close(); err != nil {
+			b.tb.Error(err)
+		}
+	}()
 	if _, err := os.Stat(made); err == nil {
 		return made
 	}

@@ -19,5 +19,5 @@
 // a kernel on all cores.
 //
 // A test is skipped, with the reason, where g++ or cgo is missing or the machine is no
-// x86-64; with CBACTOR_REQUIRE_ASSETS=1 it fails instead.
+// x86-64; with CBACTOR_REQUIRE_ASSETS=1 it fails where g++ alone is missing.
 package emu

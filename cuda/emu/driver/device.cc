@@ -88,14 +88,9 @@ API cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
 	LOCK;
 	TRY(fake::ready());
 	if (!fake::has(d)) return CUDA_ERROR_INVALID_DEVICE;
-	switch (a) { // an H200's, but for the capability
-	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *v = 1024; break;
-	case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *v = 32; break;
-	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *v = 132; break;
-	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *v = 60 << 20; break;
+	switch (a) {
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *v = driver.config.major; break;
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *v = driver.config.minor; break;
-	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *v = 227 << 10; break;
 	default: return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	return CUDA_SUCCESS;

@@ -2,12 +2,11 @@
 #include "memory.h"
 #include "module.h"
 #include "stream.h"
-#include <algorithm>
 #include <cstring>
 
 namespace fake {
 
-constexpr int registers_of_multiprocessor = 65536, threads_of_multiprocessor = 2048, blocks_of_multiprocessor = 32;
+constexpr int registers_of_multiprocessor = 65536;
 
 static int round_up(int n, int to) { return (n + to - 1) / to * to; }
 
@@ -84,14 +83,4 @@ API cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned
 	TRY(l->copy_args(params));
 	fake::put(s, {[l] { l->run(); }});
 	return driver.sticky;
-}
-
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads, size_t shared) {
-	NEED_CONTEXT;
-	if (threads < 1 || threads > 1024 || shared > (size_t)f->dynamic) return CUDA_ERROR_INVALID_VALUE;
-	*n = std::min({fake::blocks_of_multiprocessor, fake::threads_of_multiprocessor / fake::round_up(threads, 32)});
-	if (f->registers) *n = std::min(*n, fake::registers_of_multiprocessor / fake::registers_of_block(*f, threads));
-	int bytes = f->shared + (int)shared + 1024; // of which a kibibyte is the system's
-	*n = std::min(*n, (228 << 10) / bytes);
-	return CUDA_SUCCESS;
 }

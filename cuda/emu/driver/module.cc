@@ -61,7 +61,6 @@ API cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
 API cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
 	NEED_CONTEXT;
 	switch (a) {
-	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *v = 1024; break;
 	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *v = f->shared; break;
 	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *v = f->local; break;
 	case CU_FUNC_ATTRIBUTE_NUM_REGS: *v = f->registers; break;
