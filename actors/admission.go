@@ -26,9 +26,6 @@ func CacheTokens(info executor.Info, chunk int) int {
 	return min(cache(info, chunk).Longest(), math.MaxInt32-1)
 }
 
-// CacheBlocks is how many blocks every cache group of an executor can have at the same time.
-func CacheBlocks(info executor.Info) int { return cache(info, 1).Free() }
-
 // cache is the geometry of an executor's cache.
 func cache(info executor.Info, chunk int) blockmgr.Config {
 	c := blockmgr.Config{PageSize: info.PageSize, Chunk: chunk, Sectors: info.Sectors}

@@ -97,7 +97,7 @@ func (s *System) children(o Options, open *table) func(actor.Context) peers {
 	for g := range info.Groups {
 		hostOf[g] = info.Groups[g].Host
 	}
-	o.Meter.begin(books.Free(), o.Sched.Host)
+	o.Meter.begin(info.CacheBlocks(), o.Sched.Host)
 	results := new(resultPool)
 	tokens := &tokenPool{results: results}
 	return func(c actor.Context) (p peers) {

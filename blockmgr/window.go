@@ -2,7 +2,6 @@ package blockmgr
 
 import (
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -45,20 +44,6 @@ func (m *Manager) recede(s *slot, p int32, after uint64) {
 		s.tables[g] = t[:copy(t, t[n:])]
 		s.base[g] += n
 	}
-}
-
-// Free is the most blocks that every group of an empty cache can have at the same time.
-func (c Config) Free() int {
-	if c.Sectors == 0 {
-		return slices.Min(c.Blocks)
-	}
-	return sort.Search(c.Sectors*slices.Max(c.PerSector), func(n int) bool {
-		sectors := 0
-		for _, per := range c.PerSector {
-			sectors += (n + per) / per // of n+1 blocks
-		}
-		return sectors > c.Sectors
-	})
 }
 
 // Longest is the most positions of which a sequence that is alone can be computed to

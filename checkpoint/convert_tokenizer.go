@@ -16,17 +16,27 @@ func byteLevel(words bool) object {
 	return object{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": words}
 }
 
-// preTokenizers are the splits behind GGUF's names for them. "smollm" is read as
-// Transformers reads the file, as package text does: GPT-2's pattern alone, digits
-// not split off first, so that both formats of a model give the same ids.
-var preTokenizers = map[string][]object{
-	"gpt-2":  {byteLevel(true)},
-	"smollm": {byteLevel(true)},
-	"llama-bpe": {
-		{"type": "Split", "behavior": "Isolated", "invert": false, "pattern": object{
-			"Regex": `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`}},
-		byteLevel(false),
-	},
+// splits are the pre-tokenizers of a tokenizer.json that cut as p does: a Split for each
+// pattern, but for GPT-2's where it comes last, which ByteLevel has itself.
+func (p PreTokenizer) splits() []object {
+	patterns, last := p.Patterns, len(p.Patterns)-1
+	words := patterns[last] == GPT2Pattern
+	if words {
+		patterns = patterns[:last]
+	}
+	var list []object
+	for _, pattern := range patterns {
+		list = append(list, object{"type": "Split", "behavior": "Isolated", "invert": false, "pattern": object{"Regex": pattern}})
+	}
+	return append(list, byteLevel(words))
+}
+
+// normalizer is that of a tokenizer.json; nil: none.
+func (p PreTokenizer) normalizer() any {
+	if p.NFC {
+		return object{"type": "NFC"}
+	}
+	return nil
 }
 
 // TokenizerJSON writes the vocabulary as a tokenizer.json. Control tokens become
@@ -37,7 +47,7 @@ func (v *Vocab) TokenizerJSON() ([]byte, error) {
 	if v.Model != "gpt2" {
 		return nil, fmt.Errorf("%w: tokenizer model %.80q cannot be written as tokenizer.json", model.ErrUnsupported, v.Model)
 	}
-	pre, ok := preTokenizers[v.Pre]
+	pre, ok := v.PreTokenizer()
 	if !ok {
 		return nil, fmt.Errorf("%w: pre-tokenizer %.80q is not known", model.ErrUnsupported, v.Pre)
 	}
@@ -52,7 +62,7 @@ func (v *Vocab) TokenizerJSON() ([]byte, error) {
 		}
 		if v.Types != nil && (v.Types[id] == TokenControl || v.Types[id] == TokenUserDefined) {
 			added = append(added, object{"id": id, "content": token, "single_word": false, "lstrip": false,
-				"rstrip": false, "normalized": false, "special": v.Types[id] == TokenControl})
+				"rstrip": v.StripsRight(int32(id)), "normalized": false, "special": v.Types[id] == TokenControl})
 		}
 	}
 	merges := make([][2]string, len(v.Merges))
@@ -66,13 +76,13 @@ func (v *Vocab) TokenizerJSON() ([]byte, error) {
 	return plainJSON(object{
 		"version": "1.0", "truncation": nil, "padding": nil,
 		"added_tokens":   added,
-		"normalizer":     nil,
-		"pre_tokenizer":  object{"type": "Sequence", "pretokenizers": pre},
+		"normalizer":     pre.normalizer(),
+		"pre_tokenizer":  object{"type": "Sequence", "pretokenizers": pre.splits()},
 		"post_processor": v.postProcessor(),
 		"decoder":        object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
 		"model": object{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
 			"end_of_word_suffix": nil, "fuse_unk": false, "byte_fallback": false,
-			"ignore_merges": v.Pre == "llama-bpe", "vocab": vocab, "merges": merges},
+			"ignore_merges": pre.IgnoreMerges, "vocab": vocab, "merges": merges},
 	}, "")
 }
 

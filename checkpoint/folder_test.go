@@ -17,7 +17,7 @@ const smallConfig = `{"architectures":["LlamaForCausalLM"],"vocab_size":8,"hidde
 	"num_attention_heads":2,"tie_word_embeddings":true,"eos_token_id":2}`
 
 // smallShard is a safetensors file with the given tensors of the small model, all zero.
-func smallShard(t *testing.T, keep func(name string) bool) []byte {
+func smallShard(t testing.TB, keep func(name string) bool) []byte {
 	t.Helper()
 	c, err := model.ParseConfig([]byte(smallConfig))
 	if err != nil {

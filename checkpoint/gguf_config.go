@@ -60,7 +60,7 @@ func (a *ggufArch) refuseUnknownKeys(meta ggufMeta) error {
 		return nil
 	}
 	slices.Sort(unknown)
-	return fmt.Errorf("%w: GGUF setting %.80s is not known", model.ErrUnsupported, unknown[0])
+	return fmt.Errorf("%w: GGUF setting %.80q is not known", model.ErrUnsupported, unknown[0])
 }
 
 // config says the settings as config.json would, so that a family has one reading. Sizes

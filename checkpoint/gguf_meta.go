@@ -22,14 +22,14 @@ type ggufFields struct {
 
 func (f *ggufFields) fail(key string, v any, want string) {
 	if f.err == nil {
-		f.err = fmt.Errorf("%w: GGUF: %s is %.60v, want %s", ErrFormat, key, v, want)
+		f.err = fmt.Errorf("%w: GGUF: %s is %s, want %s", ErrFormat, key, ggufWords(v), want)
 	}
 }
 
 // refuse keeps the error for a setting that is not implemented.
 func (f *ggufFields) refuse(key string, v any) {
 	if f.err == nil {
-		f.err = fmt.Errorf("%w: GGUF setting %s %.60v is not implemented", model.ErrUnsupported, key, v)
+		f.err = fmt.Errorf("%w: GGUF setting %s %s is not implemented", model.ErrUnsupported, key, ggufWords(v))
 	}
 }
 
@@ -137,16 +137,16 @@ func (m ggufMeta) alignment() (uint64, error) {
 			return a, nil
 		}
 	}
-	return 0, fmt.Errorf("general.alignment is %.40v, a power of two from 8 to 1 Mi is possible", m["general.alignment"])
+	return 0, fmt.Errorf("general.alignment is %s, a power of two from 8 to 1 Mi is possible", ggufWords(m["general.alignment"]))
 }
 
 // refuseSplit refuses a file that is one of several.
 func (m ggufMeta) refuseSplit(tensors uint64) error {
 	if v, ok := m["split.tensors.count"]; ok && !equalsCount(v, tensors) {
-		return fmt.Errorf("split.tensors.count is %.40v, the file has %d: merge the parts into one file", v, tensors)
+		return fmt.Errorf("split.tensors.count is %s, the file has %d: merge the parts into one file", ggufWords(v), tensors)
 	}
 	if v, ok := m["split.count"]; ok && !equalsCount(v, 0) && !equalsCount(v, 1) {
-		return fmt.Errorf("it is one of %.40v parts: merge them into one file", v)
+		return fmt.Errorf("it is one of %s parts: merge them into one file", ggufWords(v))
 	}
 	return nil
 }

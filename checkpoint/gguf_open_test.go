@@ -57,6 +57,11 @@ func (m *ggufModel) add(name string, dims ...uint64) {
 }
 
 func (m *ggufModel) open() (*Checkpoint, error) {
+	file := m.file()
+	return openGGUF(bytes.NewReader(file), int64(len(file)))
+}
+
+func (m *ggufModel) file() []byte {
 	b := ggufBuilder{keys: m.keys}
 	at := uint64(0)
 	for i, name := range m.names {
@@ -70,8 +75,7 @@ func (m *ggufModel) open() (*Checkpoint, error) {
 	for _, x := range m.content {
 		b.data = binary.LittleEndian.AppendUint32(b.data, math.Float32bits(x))
 	}
-	file := b.bytes()
-	return openGGUF(bytes.NewReader(file), int64(len(file)))
+	return b.bytes()
 }
 
 func ggufF32(key string, v float32) string {

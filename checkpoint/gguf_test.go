@@ -223,27 +223,3 @@ func TestGGUFTypesAgreeWithModel(t *testing.T) {
 		}
 	}
 }
-
-func FuzzGGUF(f *testing.F) {
-	f.Add(goodGGUF())
-	for _, file := range hostileGGUF() {
-		if len(file) < 10000 {
-			f.Add(file)
-		}
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		parsed, err := readGGUF(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			return
-		}
-		for _, s := range parsed.tensors {
-			if s.offset+s.size > uint64(len(file)) {
-				t.Errorf("%q lies at %d, %d bytes, in a file of %d", s.name, s.offset, s.size, len(file))
-			}
-		}
-		c, err := openGGUF(bytes.NewReader(file), int64(len(file)))
-		if err == nil {
-			c.Tensors()
-		}
-	})
-}

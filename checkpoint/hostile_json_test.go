@@ -39,7 +39,7 @@ func TestHostileFolderFiles(t *testing.T) {
 		"a cut index":             {indexFile, `{"weight_map":{"a":"x.safetensors"`, indexFile},
 		"junk behind":             {indexFile, `{"weight_map":{}} x`, indexFile},
 		"outside":                 {indexFile, `{"weight_map":{"a":"..\/..\/secret"}}`, "outside"},
-		"NUL in a file":           {indexFile, `{"weight_map":{"a":"x\u0000.safetensors"}}`, "missing"},
+		"NUL in a file":           {indexFile, `{"weight_map":{"a":"x\u0000.safetensors"}}`, "no name of a file"},
 		"half a character":        {indexFile, `{"weight_map":{"a":"\ud800"}}`, indexFile},
 		"a number for a template": {tokenizer, `{"chat_template":5}`, tokenizer},
 		"numbers for templates":   {tokenizer, `{"chat_template":[5]}`, tokenizer},

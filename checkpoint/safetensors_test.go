@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/cbactor/cbactor/model"
 )
 
 // safetensorsFile puts a header and data together; the length may lie.
@@ -156,32 +154,4 @@ func TestSafetensorsSparse(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-}
-
-func FuzzSafetensors(f *testing.F) {
-	for _, file := range hostileSafetensors() {
-		if len(file) < 1000 {
-			f.Add(file)
-		}
-	}
-	header := "{" + entry("w_blocks", "U8", "[1,16]", 0, 16) + "," + entry("w_scales", "U8", "[1]", 16, 17) + "," +
-		entry("x", "F8_E4M3", "[1,128]", 17, 145) + "," + entry("x_scale_inv", "F32", "[1,1]", 145, 149) + "}"
-	f.Add(safetensorsFile(header, uint64(len(header)), make([]byte, 149)))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		tensors, err := readSafetensors(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			return
-		}
-		for _, s := range tensors {
-			if end := s.offset + int64(s.Bytes()); s.offset < 8 || end > int64(len(file)) {
-				t.Errorf("%q lies at %d to %d in a file of %d", s.Name, s.offset, end, len(file))
-			}
-		}
-		c, err := pairs(t, file)
-		for _, s := range c.Tensors() {
-			if err == nil && s.DType != model.Invalid && s.Bytes() < 1<<20 {
-				wide(t, c, s.Name)
-			}
-		}
-	})
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 const (
@@ -38,6 +40,9 @@ func findShards(fsys fs.FS) (shards, error) {
 	for _, file := range files {
 		if !fs.ValidPath(file) || file == "." {
 			return shards{}, fmt.Errorf("%w: %s names %.80q, which is outside of the folder", ErrFormat, indexFile, file)
+		}
+		if strings.ContainsFunc(file, unicode.IsControl) {
+			return shards{}, fmt.Errorf("%w: %s names %.80q, which is no name of a file", ErrFormat, indexFile, file)
 		}
 	}
 	return shards{files, index}, nil

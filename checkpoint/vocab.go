@@ -29,4 +29,15 @@ type Vocab struct {
 	AddBOS         bool // encoding puts BOS first
 	AddEOS         bool // encoding puts EOS last
 	AddSpacePrefix bool // encoding puts a space first
+	Phi3           bool // added tokens are those of Phi-3: see StripsRight
+}
+
+// StripsRight says whether an added token takes the white space behind it along. Files do not
+// say so; Phi-3's do, but for three (its tokenizer.json; llama.cpp, src/llama-vocab.cpp).
+func (v *Vocab) StripsRight(id int32) bool {
+	switch v.text(id) {
+	case "<unk>", "<s>", "<|endoftext|>":
+		return false
+	}
+	return v.Phi3
 }

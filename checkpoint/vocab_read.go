@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 const ggufTokens = "tokenizer.ggml."
@@ -29,6 +30,10 @@ func readVocab(f *ggufFields) *Vocab {
 	byScore := v.Model == "llama"
 	v.AddBOS = f.bool(ggufTokens+"add_bos_token", byScore)
 	v.AddSpacePrefix = f.bool(ggufTokens+"add_space_prefix", byScore)
+	// Phi-3 and 3.5 alone have this architecture with such a vocabulary; files that were made
+	// for another one are known by their names, as llama.cpp does it.
+	name := strings.ToLower(f.text("general.name", ""))
+	v.Phi3 = byScore && (f.text("general.architecture", "") == "phi3" || strings.Contains(name, "phi-3") || strings.Contains(name, "phi3"))
 	v.Types = numbers(f, ggufTokens+"token_type", ggufInt32, func(bits uint32) TokenType { return TokenType(bits) })
 	v.Scores = numbers(f, ggufTokens+"scores", ggufFloat32, math.Float32frombits)
 	return v

@@ -106,6 +106,34 @@ func TestAdapterIsAMergedModel(t *testing.T) {
 	}
 }
 
+// TestAdapterOverPieces: where q, k and v are several matrices, an adapter adds to the columns
+// of each as to those of one.
+func TestAdapterOverPieces(t *testing.T) {
+	c := computeCase{m: wide, as: superBlocks, cfg: int8q8}
+	m, set := c.load(t)
+	s := randomSequences(&m.Config, 1, 50, 1)[0]
+	s.adapter = "a"
+	a := randomAdapter(&m.Config, 1, 8, func(string) bool { return true })
+	stored := m.widened(set)
+	plain, want := stored.logits(s.ids), stored.merged(a).logits(s.ids)
+	cfg := c.with(m, set)
+	cfg.Threads, cfg.MaxAdapters = 2, 1
+	d := newDriver(t, cfg, 64, true)
+	d.e.step.alone = 0
+	if n := len(d.e.places[0].packed.layers[0].matrices[jointQKV]); n != 2 {
+		t.Fatalf("q, k and v are %d matrices, want 2", n)
+	}
+	if err := d.e.LoadAdapter("a", a); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s)
+	off, without := distance(s.logits[0], want), distance(s.logits[0], plain)
+	t.Logf("off by %.4f, of what it is without by %.4f", off, without)
+	if !(off < 0.05) || without < 0.2 {
+		t.Errorf("logits are off by %.4f of their size, without an adapter by %.4f", off, without)
+	}
+}
+
 // TestAdapterBits runs sequences with several adapters alone and in mixed batches, in
 // chunks of many sizes, on every instruction set and number of threads: no bit of the
 // logits differs. Those without one have the bits of an executor that has none.

@@ -9,13 +9,11 @@ import (
 // clock notes what each thread of a step does, for a Profile. Between two marks a thread
 // writes its own lap only; worker 0 does the rest while there is no other one.
 type clock struct {
-	profile       *Profile
-	laps          []lap // of threads
-	calls         [Operations]int64
-	began         time.Time
-	outputs       [joints]int64 // of the model's matrices, without padding
-	experts       [2]Work       // what they did in this step: gate and up, down
-	expertOutputs [2]int64      // likewise, of one
+	profile *Profile
+	laps    []lap // of threads
+	calls   [Operations]int64
+	began   time.Time
+	experts [2]Work // what they did in this step: gate and up, down
 }
 
 // lap is where the time of a thread went in a step.
@@ -28,19 +26,12 @@ type lap struct {
 }
 
 // newClock is nil where there is no Profile.
-func newClock(c *Config, d *dims) *clock {
+func newClock(c *Config) *clock {
 	if c.Profile == nil {
 		return nil
 	}
 	c.Profile.follow()
-	k := &clock{profile: c.Profile, laps: make([]lap, c.Threads)}
-	for i, j := range d.joints() {
-		k.outputs[i] = j.outputs()
-	}
-	for i, j := range d.expertJoints() {
-		k.expertOutputs[i] = j.outputs()
-	}
-	return k
+	return &clock{profile: c.Profile, laps: make([]lap, c.Threads)}
 }
 
 // begin begins a step.
@@ -64,7 +55,7 @@ func (c *clock) mixed(m *mixture, l *layer) {
 			continue
 		}
 		for i, w := range [2]*matrix{&l.experts[e].gateUp, &l.experts[e].down} {
-			c.experts[i].add(2*int64(rows)*int64(w.k)*c.expertOutputs[i], w.passes(int(rows))*int64(len(w.panels)), w.integer())
+			c.experts[i].add(w.ops(int64(rows)), w.passes(int(rows))*int64(len(w.panels)), w.integer())
 		}
 	}
 }

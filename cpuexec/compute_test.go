@@ -102,6 +102,14 @@ func mixed(name string) model.DType {
 	return model.BF16
 }
 
+// someMXFP4 stores the values and what follows attention in MXFP4, beside bf16.
+func someMXFP4(name string) model.DType {
+	if strings.Contains(name, "v_proj") || strings.Contains(name, "mlp") {
+		return model.MXFP4
+	}
+	return model.BF16
+}
+
 func always(t model.DType) func(string) model.DType { return func(string) model.DType { return t } }
 
 // computeCase is a way to compute a model.
@@ -133,6 +141,8 @@ var computeCases = []computeCase{
 	{"q8 of all", even, mixed, int8q8, 0.05},
 	{"q4 of all", even, mixed, int8q4, 0.2},
 	{"column of all", even, mixed, column, 0.05},
+	{"MXFP4", even, always(model.MXFP4), bf16, 1e-4},
+	{"MXFP4 beside floats", even, someMXFP4, bf16, 0.02},
 }
 
 // load makes the model and its set.
@@ -223,19 +233,21 @@ func TestComputeBits(t *testing.T) {
 	}
 }
 
-// TestBF16IsExact computes what is stored in bf16: the logits are those of float32.
+// TestBF16IsExact computes what is stored in bf16 or in MXFP4: the logits are those of float32.
 func TestBF16IsExact(t *testing.T) {
-	c := computeCase{m: even, as: always(model.BF16), cfg: bf16}
-	m, set := c.load(t)
-	for _, name := range kernelNames() {
-		var runs []*sequence
-		for _, compute := range []Compute{ComputeF32, ComputeBF16} {
-			cfg := c.with(m, set)
-			cfg.Compute, cfg.Kernels = compute, name
-			s := randomSequences(&m.Config, 1, 40, 3)[0]
-			newDriver(t, cfg, 16, true).run(s)
-			runs = append(runs, s)
+	for _, as := range []func(string) model.DType{always(model.BF16), always(model.MXFP4), someMXFP4} {
+		c := computeCase{m: even, as: as, cfg: bf16}
+		m, set := c.load(t)
+		for _, name := range kernelNames() {
+			var runs []*sequence
+			for _, compute := range []Compute{ComputeF32, ComputeBF16} {
+				cfg := c.with(m, set)
+				cfg.Compute, cfg.Kernels = compute, name
+				s := randomSequences(&m.Config, 1, 40, 3)[0]
+				newDriver(t, cfg, 16, true).run(s)
+				runs = append(runs, s)
+			}
+			sameLogits(t, name, runs[1].logits, runs[0].logits)
 		}
-		sameLogits(t, name, runs[1].logits, runs[0].logits)
 	}
 }

@@ -102,7 +102,7 @@ type Compute string
 
 const (
 	ComputeF32  Compute = "f32"  // weights and activations in float32
-	ComputeBF16 Compute = "bf16" // weights in bf16, which are widened to activations in float32
+	ComputeBF16 Compute = "bf16" // weights in bf16, or in MXFP4 what is stored so, widened beside activations in float32
 	ComputeInt8 Compute = "int8" // weights in 8 or 4 bits, activations in 8
 )
 

@@ -8,53 +8,61 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
 )
 
-// randomCopies are n copies of every kind between few blocks, so that most depend
-// on those before.
-func randomCopies(n, blocks, host int) []executor.Copy {
+// randomCopies are n copies of every kind between the blocks of groups, in turn of one and
+// of another. There are few blocks, so that most depend on those before.
+func randomCopies(n int, groups []executor.Group) []executor.Copy {
 	r := rand.New(rand.NewPCG(5, 6))
 	copies := make([]executor.Copy, 0, n)
 	for len(copies) < n {
-		device, other, pool := int32(r.IntN(blocks)), int32(r.IntN(blocks)), int32(r.IntN(host))
+		g := r.IntN(len(groups))
+		device, other, pool := int32(r.IntN(groups[g].Blocks)), int32(r.IntN(groups[g].Blocks)), int32(r.IntN(groups[g].Host))
+		c := executor.Copy{Group: int32(g)}
 		switch {
 		case len(copies)%3 == 0:
-			copies = append(copies, executor.Copy{Kind: executor.CopyOut, From: device, To: pool})
+			c.Kind, c.From, c.To = executor.CopyOut, device, pool
 		case len(copies)%3 == 1:
-			copies = append(copies, executor.Copy{Kind: executor.CopyIn, From: pool, To: device})
+			c.Kind, c.From, c.To = executor.CopyIn, pool, device
 		case device != other:
-			copies = append(copies, executor.Copy{Kind: executor.CopyFork, From: device, To: other})
+			c.Kind, c.From, c.To = executor.CopyFork, device, other
+		default:
+			continue
 		}
+		copies = append(copies, c)
 	}
 	return copies
 }
 
 // TestCopiesKeepTheirOrder runs copies of one Batch and does them again one after
 // another on the side: every byte of both pools is the same, on any number of
-// threads. Blocks of 5 tokens do not divide evenly among 3 threads.
+// threads, also where blocks of two groups lie in the same memory. Blocks of 5 tokens do not
+// divide evenly among 3 threads.
 func TestCopiesKeepTheirOrder(t *testing.T) {
-	m, set := loadModel(t, family("llama"))
-	const blocks, host = 4, 3
-	copies := randomCopies(40, blocks, host)
-	for _, threads := range []int{1, 2, 3} {
-		e := start(t, Config{Model: m, Weights: set, Threads: threads, PageSize: 5, MaxSlots: 1, MaxContext: 5 * blocks, HostBlocks: host})
-		e.step.alone = 0
-		c, r := &e.step.cache, rand.New(rand.NewPCG(7, 8))
-		for i := range c.mem {
-			c.mem[i] = byte(r.Uint32())
-		}
-		for i := range c.host {
-			c.host[i] = byte(r.Uint32())
-		}
-		mem, pool := slices.Clone(c.mem), slices.Clone(c.host)
-		twin := cache{mem: mem, host: pool, layout: c.layout}
-		for i := range copies {
-			from, to := twin.ends(&copies[i])
-			copy(to, from)
-		}
-		runBatch(t, e, &executor.Batch{Step: 1, Epoch: 1, Copies: copies})
-		if !slices.Equal(c.mem, mem) || !slices.Equal(c.host, pool) {
-			t.Errorf("%d threads: the pools are not what the copies make of them", threads)
+	for _, kinds := range [][]model.Attention{{model.Full}, {model.Full, model.Sliding, model.Sliding, model.Sliding}} {
+		m, set := windowed(t, 8, kinds...)
+		for _, threads := range []int{1, 2, 3} {
+			e := start(t, Config{Model: m, Weights: set, Threads: threads, PageSize: 5, MaxSlots: 1, MaxTokens: 8, MaxContext: 20, HostBlocks: 3})
+			e.step.alone = 0
+			copies := randomCopies(sized(400, 100), e.info.Groups)
+			c, r := &e.step.cache, rand.New(rand.NewPCG(7, 8))
+			for i := range c.mem {
+				c.mem[i] = byte(r.Uint32())
+			}
+			for i := range c.host {
+				c.host[i] = byte(r.Uint32())
+			}
+			mem, pool := slices.Clone(c.mem), slices.Clone(c.host)
+			twin := cache{mem: mem, host: pool, layout: c.layout}
+			for i := range copies {
+				from, to := twin.ends(&copies[i])
+				copy(to, from)
+			}
+			runBatch(t, e, &executor.Batch{Step: 1, Epoch: 1, Copies: copies})
+			if !slices.Equal(c.mem, mem) || !slices.Equal(c.host, pool) {
+				t.Errorf("%d groups, %d threads: the pools are not what the copies make of them", len(e.info.Groups), threads)
+			}
 		}
 	}
 }
@@ -74,7 +82,7 @@ func TestCopiesAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	e := start(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 1, MaxContext: 128, HostBlocks: 3})
 	e.step.alone = 0
-	b := executor.Batch{Epoch: 1, Copies: randomCopies(10, 4, 3)}
+	b := executor.Batch{Epoch: 1, Copies: randomCopies(10, e.info.Groups)}
 	steps := func(n int) {
 		for range n {
 			b.Step++

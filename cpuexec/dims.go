@@ -1,6 +1,8 @@
 package cpuexec
 
 import (
+	"slices"
+
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 )
@@ -30,6 +32,9 @@ func dimsOf(m *model.Config) dims {
 		vocabWidth:  padded(m.Vocab),
 	}
 	if m.MoE != nil {
+		if !slices.Contains(m.MoE.Dense, true) {
+			d.interWidth = 0 // no layer has an MLP of its own
+		}
 		d.experts, d.perToken, d.expert = m.MoE.Experts, m.MoE.PerToken, m.MoE.Intermediate
 		d.expertWidth = padded(d.expert)
 	}

@@ -25,13 +25,14 @@
 //
 // Numbers: a matrix is packed in one kernels.Format, which Config.Compute, Config.Quantize
 // and what is stored decide at New. With ComputeInt8 blocks of Q8_0, Q4_1, Q4_0, Q4_K, Q5_K
-// and Q6_K are computed with as they are, and with ComputeBF16 bf16 is, so that its logits
-// are those of float32. What has to be quantised is at load, as ggml does, but for K types, of
-// which there is a simpler way for weights that are loaded later; and where tensors of one
-// matrix (q, k and v; gate and up) are stored in several types, all get 8 bits with a scale for each 32
+// and Q6_K are computed with as they are, and with ComputeBF16 bf16 and MXFP4 are, so that
+// logits are those of float32. What has to be quantised is at load, as ggml does, but for K
+// types, of which there is a simpler way for weights that are loaded later. Where q, k and v are
+// stored in several types they are several matrices, whose panels follow one another. Gate and
+// up, whose panels alternate, and what shares a panel then get 8 bits with a scale for each 32
 // (beside Q4_1 what QuantizeQ4 makes of floats stays in 4). With ComputeInt8 rows are packed
 // in 8 bits, with a scale for each 32 numbers of a row, or 256 where weights have one for
-// a column: a row's bits stay its own. Norms, rotation, attention, SiLU, adapters and the
+// a column: a row's bits stay its own. Norms, rotation, attention, gates, adapters and the
 // residual stream are in float32.
 //
 // Sampling: rows are drawn, and prompts scored, by the threads, each with a Sampler

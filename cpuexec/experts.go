@@ -19,7 +19,8 @@ func (s *step) mix(id, layer int) {
 	if s.mixture.act.late {
 		s.quantiseAll(id, &s.mixture.act, s.mixture.rows)
 	}
-	s.addExperts(id, layer, w)
+	s.multiplyDown(id, layer, w)
+	s.addExperts(id, w)
 	s.sync(id, OpDown)
 }
 
@@ -56,7 +57,7 @@ func (s *step) gather(id int) {
 func (s *step) expertAt(id, layer int, m *matrix, in *input, expert int) linear {
 	own := &s.workers[id].expertIn
 	*own = in.view(int(s.mixture.starts[expert]), s.packs)
-	return linear{m, own, id, layer, noJoint}
+	return linear{m, own, id, layer, noJoint, 0}
 }
 
 // gateExperts writes this thread's columns of the gated product of every expert that has
@@ -72,21 +73,26 @@ func (s *step) gateExperts(id, layer int, w *layer) {
 	}
 }
 
-// addExperts computes this thread's columns of what every expert that has tokens answers,
-// and adds to each token those of its own, the first chosen first.
-func (s *step) addExperts(id, layer int, w *layer) {
+// multiplyDown computes this thread's columns of what every expert that has tokens answers.
+func (s *step) multiplyDown(id, layer int, w *layer) {
 	m := &s.mixture
-	lo, hi := 0, 0
 	for e := range w.experts {
-		down := &w.experts[e].down
-		lo, hi = share(down.count(), id, s.threads)
 		if rows := int(m.counts[e]); rows > 0 {
+			down := &w.experts[e].down
 			l := s.expertAt(id, layer, down, &m.act, e)
+			lo, hi := share(down.count(), id, s.threads)
 			for t := range down.parts(rows, lo, hi, 1) {
 				s.apply(&l, t, m.out[(int(m.starts[e])+t.r)*s.hiddenWidth+t.p*kernels.Panel:], s.hiddenWidth)
 			}
 		}
 	}
+}
+
+// addExperts adds to each token this thread's columns of what its own experts answer, the
+// first chosen first.
+func (s *step) addExperts(id int, w *layer) {
+	m := &s.mixture
+	lo, hi := share(w.experts[0].down.count(), id, s.threads)
 	tile := s.workers[id].tile
 	for t := range s.tokens {
 		for p := lo; p < hi; p += tilePanels {

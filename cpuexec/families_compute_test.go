@@ -9,10 +9,8 @@ import (
 )
 
 // TestFamiliesInAllComputeTypes computes each family with weights in fewer bits: a
-// prompt's logits have the same bits alone and in company, in any chunks, and those in bf16
-// are near the reference's. Of random models those in 8 and 4 bits are off by what their
-// bits say, and are not judged here. Where a token's experts score alike, rounding may take
-// another one: of models with experts the nearest prompt is judged.
+// prompt's logits have the same bits alone and in company, in any chunks. (How near they are to
+// the reference's is what TestFamiliesInFewerBits judges.)
 func TestFamiliesInAllComputeTypes(t *testing.T) {
 	for _, m := range familytest.Models(t) {
 		if testing.Short() && !strings.HasSuffix(m.Name, "-odd") {
@@ -24,11 +22,9 @@ func TestFamiliesInAllComputeTypes(t *testing.T) {
 			for _, cfg := range []Config{{Compute: ComputeBF16}, {Compute: ComputeInt8}, {Compute: ComputeInt8, Quantize: QuantizeQ4}, {Compute: ComputeInt8, Quantize: QuantizeColumn}} {
 				cfg.Model, cfg.Weights, cfg.Threads, cfg.MaxContext, cfg.MaxTokens, cfg.PageSize = c, set, 2, 256, 64, 16
 				alone, together := make([]*sequence, len(g.Prompts)), make([]*sequence, len(g.Prompts))
-				off := make([]float64, len(g.Prompts))
 				for i, p := range g.Prompts {
 					alone[i], together[i] = &sequence{ids: slices.Clone(p), limit: 4}, &sequence{ids: slices.Clone(p), limit: 4}
 					newDriver(t, cfg, 64, true).run(alone[i])
-					off[i] = furthest(alone[i].logits[0], g.Logits[i])
 				}
 				d := newDriver(t, cfg, 7, true)
 				d.e.step.alone = 0 // all threads, however small the model
@@ -39,14 +35,6 @@ func TestFamiliesInAllComputeTypes(t *testing.T) {
 							t.Errorf("%s %s: prompt %d: logits of token %d depend on the company", cfg.Compute, cfg.Quantize, i, j)
 						}
 					}
-				}
-				judged := slices.Max(off)
-				if c.MoE != nil {
-					judged = slices.Min(off)
-				}
-				t.Logf("%s %s: logits differ by %.2g", cfg.Compute, cfg.Quantize, off)
-				if cfg.Compute == ComputeBF16 && !(judged < 0.05) {
-					t.Errorf("logits in bf16 differ by %g", judged)
 				}
 			}
 		})

@@ -1,6 +1,8 @@
 package cpuexec
 
 import (
+	"slices"
+
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
@@ -8,7 +10,7 @@ import (
 
 // formats are those of the panels of all matrices.
 type formats struct {
-	layers  [][joints]kernels.Format
+	layers  [][joints][]piece
 	experts [][2]kernels.Format // of all experts of a layer
 	head    kernels.Format
 }
@@ -19,7 +21,7 @@ func (c *Config) formats(d *dims) formats {
 	for _, t := range c.Stored {
 		stored[t.Name] = t.DType
 	}
-	all := formats{layers: make([][joints]kernels.Format, d.layers), experts: make([][2]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
+	all := formats{layers: make([][joints][]piece, d.layers), experts: make([][2]kernels.Format, d.layers), head: c.format(stored[headName(c.Model)])}
 	joints := d.joints()
 	for l := range all.layers {
 		for i := range ownJoints(c.Model, l) {
@@ -27,7 +29,7 @@ func (c *Config) formats(d *dims) formats {
 			for m := range types {
 				types[m] = stored[c.Model.Weight(l, joints[i].modules[m].name).Tensor]
 			}
-			all.layers[l][i] = c.format(types...)
+			all.layers[l][i] = c.pieces(&joints[i], types)
 		}
 		if c.Model.HasExperts(l) {
 			all.experts[l] = c.expertFormats(l, d, stored)
@@ -50,7 +52,7 @@ func (c *Config) expertFormats(layer int, d *dims, stored map[string]model.DType
 	return f
 }
 
-// format is that of a matrix whose modules are stored so. Blocks of integers stay what they
+// format is that of one matrix whose modules are stored so. Blocks of integers stay what they
 // are where all modules have them in one type. Floats become what Quantize says; else
 // modules of several types get 8 bits, but for Q4_1 beside floats that become the same.
 func (c *Config) format(stored ...model.DType) kernels.Format {
@@ -58,7 +60,10 @@ func (c *Config) format(stored ...model.DType) kernels.Format {
 	case c.Compute == ComputeF32:
 		return kernels.F32
 	case c.Compute == ComputeBF16:
-		return kernels.BF16
+		if slices.ContainsFunc(stored, func(t model.DType) bool { return t != model.MXFP4 }) {
+			return kernels.BF16
+		}
+		return kernels.MXFP4
 	case c.Quantize == QuantizeColumn:
 		return kernels.C8
 	}
@@ -71,9 +76,9 @@ func (c *Config) format(stored ...model.DType) kernels.Format {
 	return format
 }
 
-// formatOf is that of a module for itself.
+// formatOf is that of a module for itself where products are of integers.
 func (c *Config) formatOf(stored model.DType) kernels.Format {
-	if f, ok := blockFormat(stored); ok {
+	if f, ok := blockFormat(stored); ok && f.Packs() {
 		return f
 	}
 	if c.Quantize == QuantizeQ4 {

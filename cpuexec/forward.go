@@ -92,12 +92,18 @@ func (s *step) normal(in *input, row, token int, w []float32) {
 	}
 }
 
-// project writes this thread's columns of q, k and v.
+// project writes this thread's columns of q, k and v, which are one matrix or several.
 func (s *step) project(id, layer int, in *input) {
-	l := s.linear(id, layer, jointQKV, in)
-	lo, hi := share(l.count(), id, s.threads)
-	for t := range l.parts(len(s.tokens), lo, hi, 1) {
-		s.apply(&l, t, s.qkv[t.r*s.qkvWidth+t.p*kernels.Panel:], s.qkvWidth)
+	s.lower(id, layer, jointQKV, in)
+	lo, hi := share(s.qkvWidth/kernels.Panel, id, s.threads)
+	l := linear{in: in, id: id, layer: layer, joint: jointQKV}
+	matrices := s.weights.layers[layer].matrices[jointQKV]
+	for i := range matrices {
+		l.matrix = &matrices[i]
+		for t := range l.parts(len(s.tokens), max(lo-l.first, 0), min(hi-l.first, l.count()), 1) {
+			s.apply(&l, t, s.qkv[t.r*s.qkvWidth+(l.first+t.p)*kernels.Panel:], s.qkvWidth)
+		}
+		l.first += l.count()
 	}
 }
 
@@ -128,9 +134,9 @@ func (s *step) gateRows(l *linear, rows int, act *input) {
 func (s *step) activate(src, dst []float32, rows, stride int) {
 	switch s.config.Model.Activation {
 	case model.GELUTanh:
-		kernels.GELUTile(src, dst, rows, stride)
+		s.kernels.GELUTile(src, dst, rows, stride)
 	case model.ClampedSiLU:
-		kernels.ClampedTile(src, dst, rows, stride, model.ClampAlpha, model.ClampLimit)
+		s.kernels.ClampedTile(src, dst, rows, stride, model.ClampAlpha, model.ClampLimit)
 	default:
 		s.kernels.SiluTile(src, dst, rows, stride)
 	}

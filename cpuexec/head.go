@@ -58,17 +58,13 @@ func (s *step) headProduct(id, rows int) {
 // capped, where the model has that.
 func (s *step) shape(x []float32, rows, stride int) {
 	m := s.config.Model
-	if m.LogitScale == 0 && m.LogitSoftcap == 0 {
-		return
+	if m.LogitScale != 0 {
+		for r := range rows {
+			scale(x[r*stride:][:kernels.Panel], float32(m.LogitScale))
+		}
 	}
-	for r := range rows {
-		row := x[r*stride:][:kernels.Panel]
-		if m.LogitScale != 0 {
-			scale(row, float32(m.LogitScale))
-		}
-		if m.LogitSoftcap != 0 {
-			kernels.Cap(row, float32(m.LogitSoftcap))
-		}
+	if m.LogitSoftcap != 0 {
+		s.kernels.CapTile(x, rows, stride, float32(m.LogitSoftcap))
 	}
 }
 

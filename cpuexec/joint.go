@@ -19,7 +19,7 @@ const (
 	noJoint = -1 // an expert's
 )
 
-// joint says what a matrix is made of.
+// joint says what a matrix is made of, or several behind one another (piece).
 type joint struct {
 	in, width int // rows of a panel, columns of all panels
 	modules   []module
@@ -76,10 +76,10 @@ func (j *joint) parts(m *model.Config, layer int, by map[string]*model.AdapterPa
 	return list
 }
 
-// outputs is how many the modules have together.
-func (j *joint) outputs() (n int64) {
-	for i := range j.modules {
-		n += int64(j.modules[i].out)
+// outputs is how many modules have together.
+func outputs(modules []module) (n int) {
+	for i := range modules {
+		n += modules[i].out
 	}
 	return n
 }

@@ -5,12 +5,13 @@ import "github.com/cbactor/cbactor/cpuexec/kernels"
 // matrix is a weight matrix as panels of 32 columns, an output each, that follow one
 // another.
 type matrix struct {
-	format kernels.Format
-	panels []byte
-	size   int // of a panel
-	k      int
-	bias   []float32 // one per column; nil: none
-	tiles  *tiles    // nil: an adapter's
+	format  kernels.Format
+	panels  []byte
+	size    int // of a panel
+	k       int
+	outputs int       // columns without padding; of an adapter's not counted
+	bias    []float32 // one per column; nil: none
+	tiles   *tiles    // nil: an adapter's
 }
 
 // newMatrix cuts a matrix of k inputs and so many outputs, which are whole panels.
@@ -34,7 +35,7 @@ func (m *matrix) floats(p int) []float32 { return view[float32](m.panel(p)[:m.si
 func (m *matrix) count() int { return len(m.panels) / max(m.size, 1) }
 
 // integer tells that it is multiplied as integers.
-func (m *matrix) integer() bool { return m.format != kernels.F32 && m.format != kernels.BF16 }
+func (m *matrix) integer() bool { return m.format.Packs() }
 
 // products is how many products a token takes.
 func (m *matrix) products() int { return m.count() * kernels.Panel * m.k }

@@ -115,3 +115,12 @@ func (m *mixture) sort(choices int) {
 		m.counts[e]++
 	}
 }
+
+// give has the first n experts have so many rows each, the same ones, for trials.
+func (m *mixture) give(n, rows int) {
+	clear(m.counts)
+	clear(m.starts)
+	for e := range min(n, len(m.counts)) {
+		m.counts[e] = int32(rows)
+	}
+}

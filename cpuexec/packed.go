@@ -29,10 +29,10 @@ func (w *packed) products() int {
 
 // layer is what one layer computes with.
 type layer struct {
-	norms        [4][]float32 // before attention, of its answer, before the MLP, of its answer; nil: none
-	qNorm, kNorm []float32    // nil: none
-	sinks        []float32    // of query heads; nil: none
-	matrices     [joints]matrix
+	norms        [4][]float32     // before attention, of its answer, before the MLP, of its answer; nil: none
+	qNorm, kNorm []float32        // nil: none
+	sinks        []float32        // of query heads; nil: none
+	matrices     [joints][]matrix // one, or several that have panels behind one another
 	router       matrix
 	experts      []expert // nil: it has all of matrices
 	perToken     int      // of experts
@@ -44,7 +44,9 @@ type expert struct{ gateUp, down matrix }
 // products is how many products a token takes.
 func (l *layer) products() (n int) {
 	for j := range l.matrices {
-		n += l.matrices[j].products()
+		for i := range l.matrices[j] {
+			n += l.matrices[j][i].products()
+		}
 	}
 	if l.experts != nil {
 		n += l.router.products() + l.perToken*(l.experts[0].gateUp.products()+l.experts[0].down.products())
@@ -90,7 +92,7 @@ func (p *packer) lay(m *model.Config) *packed {
 	w := &packed{area: p.area, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.norm(m, "model.norm.weight", p.dims.hiddenWidth)
 	head := p.tensor(headName(m))
-	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < p.dims.vocab }, p.dims.hidden, p.dims.vocabWidth)
+	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < p.dims.vocab }, p.dims.hidden, p.dims.vocabWidth, p.dims.vocab)
 	for l := range p.dims.layers {
 		w.layers = append(w.layers, p.layer(l, m))
 	}
@@ -132,9 +134,15 @@ func (p *packer) layer(number int, m *model.Config) layer {
 	all := d.joints()
 	for i := range ownJoints(m, number) {
 		j := &all[i]
-		l.matrices[i] = p.matrix(p.formats.layers[number][i], p.columns(j, false, func(module string) model.Rows { return m.Weight(number, module) }), j.in, j.width)
+		pieces, from := p.formats.layers[number][i], p.columns(j, false, func(module string) model.Rows { return m.Weight(number, module) })
+		for _, s := range pieces {
+			l.matrices[i] = append(l.matrices[i], p.matrix(s.format, from.behind(s.first), j.in, s.width, outputs(j.modules[s.from:s.end])))
+		}
 		if hasBias(m, i) {
-			l.matrices[i].bias = p.bias(p.columns(j, true, func(module string) model.Rows { return m.Bias(number, module) }), j.width)
+			bias := p.bias(p.columns(j, true, func(module string) model.Rows { return m.Bias(number, module) }), j.width)
+			for n, s := range pieces {
+				l.matrices[i][n].bias = bias[s.first:][:s.width]
+			}
 		}
 	}
 	if m.HasExperts(number) {
@@ -191,8 +199,10 @@ func (p *packer) tensor(name string) weights.Tensor {
 	return t
 }
 
-func (p *packer) matrix(f kernels.Format, from columns, k, width int) matrix {
+// matrix lays out a matrix of k inputs, so many columns, which are whole panels, and outputs.
+func (p *packer) matrix(f kernels.Format, from columns, k, width, outputs int) matrix {
 	m := newMatrix(p.area, f, k, width)
+	m.outputs = outputs
 	m.tiles = p.tiles.of(m.shape())
 	p.panels.add(m, from)
 	return m

@@ -15,7 +15,7 @@ func (d *dims) routerJoint(m *model.Config) joint {
 func (p *packer) mixture(l *layer, number int, m *model.Config) {
 	r := p.dims.routerJoint(m)
 	l.perToken = m.MoE.PerToken
-	l.router = p.matrix(kernels.F32, p.columns(&r, false, func(module string) model.Rows { return m.Weight(number, module) }), r.in, r.width)
+	l.router = p.matrix(kernels.F32, p.columns(&r, false, func(module string) model.Rows { return m.Weight(number, module) }), r.in, r.width, m.MoE.Experts)
 	if m.MoE.RouterBias {
 		l.router.bias = p.bias(p.columns(&r, true, func(module string) model.Rows { return m.Bias(number, module) }), r.width)
 	}
@@ -24,7 +24,7 @@ func (p *packer) mixture(l *layer, number int, m *model.Config) {
 	for e := range l.experts {
 		for i, into := range []*matrix{&l.experts[e].gateUp, &l.experts[e].down} {
 			j := &joints[i]
-			*into = p.matrix(formats[i], p.columns(j, false, func(module string) model.Rows { return m.ExpertWeight(number, e, module) }), j.in, j.width)
+			*into = p.matrix(formats[i], p.columns(j, false, func(module string) model.Rows { return m.ExpertWeight(number, e, module) }), j.in, j.width, outputs(j.modules))
 			if m.MoE.RouterBias {
 				into.bias = p.bias(p.columns(j, true, func(module string) model.Rows { return m.ExpertBias(number, e, module) }), j.width)
 			}

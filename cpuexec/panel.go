@@ -95,6 +95,11 @@ func packC8(panel []byte, k int, from columns, tile []float32) {
 	}
 }
 
+// behind is the columns from number first on.
+func (from columns) behind(first int) columns {
+	return func(c int) (weights.Tensor, int, bool) { return from(first + c) }
+}
+
 // widen writes n numbers of column c, from k number at on, and zeros behind them.
 func (from columns) widen(dst []float32, c, at, n int) {
 	clear(dst)

@@ -3,6 +3,7 @@ package cpuexec
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
@@ -22,6 +23,11 @@ func inPanel(f kernels.Format, panel []byte, k, c, of int) float32 {
 	case kernels.BF16:
 		h := binary.NativeEndian.Uint16(panel[2*(k/2*64+c/16*32+c%16*2+k%2):])
 		return math.Float32frombits(uint32(h) << 16)
+	case kernels.MXFP4:
+		b, x := panel[k/32*576:], [32]float32{}
+		q := binary.LittleEndian.Uint32(b[k%32/8*128+4*c:]) >> (k % 8 * 4) & 15
+		model.Dequantize(x[:], append([]byte{127, byte(q)}, make([]byte, 15)...), model.MXFP4)
+		return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[512+2*c:]))<<16) * (2 * x[0])
 	case kernels.Q8:
 		b := panel[k/32*1088:]
 		q := int8(b[c/16*512+k%32/4*64+c%16*4+k%4] ^ 0x80)
@@ -73,11 +79,22 @@ func TestPanelsHaveWhatIsStored(t *testing.T) {
 				for i := range all {
 					j := &all[i]
 					from := p.columns(j, false, func(module string) model.Rows { return m.Weight(l, module) })
-					exact += checkMatrix(t, &e.places[0].packed.layers[l].matrices[i], from, j.width)
+					column := 0
+					for _, m := range e.places[0].packed.layers[l].matrices[i] {
+						width := m.count() * kernels.Panel
+						exact += checkMatrix(t, &m, from.behind(column), width)
+						column += width
+					}
+					if column != j.width {
+						t.Errorf("layer %d, joint %d has %d columns, want %d", l, i, column, j.width)
+					}
 				}
 			}
 			head, _ := set.Tensor(headName(&m.Config))
 			exact += checkMatrix(t, &e.places[0].packed.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < m.Vocab }, m.Vocab)
+			if a := e.places[0].packed.area; len(a.mem)-a.used >= cacheLine {
+				t.Errorf("of %d bytes that are planned %d are used", len(a.mem), a.used)
+			}
 			t.Logf("%d columns are exact", exact)
 		})
 	}
@@ -97,7 +114,7 @@ func checkMatrix(t *testing.T, m *matrix, from columns, width int) (exact int) {
 		for _, v := range stored {
 			most = max(most, v, -v)
 		}
-		bound := most * map[kernels.Format]float32{kernels.BF16: 0x1p-8, kernels.Q8: 0.57 / 127, kernels.Q4: 0.53 * 2 / 15, kernels.C8: 0.51 / 127}[m.format]
+		bound := most * map[kernels.Format]float32{kernels.BF16: 0x1p-8, kernels.MXFP4: 0.26, kernels.Q8: 0.57 / 127, kernels.Q4: 0.53 * 2 / 15, kernels.C8: 0.51 / 127}[m.format]
 		same, has := blockFormat(tensor.DType)
 		if m.format == kernels.F32 || ok && (has && same == m.format || tensor.DType == model.BF16 && m.format == kernels.BF16) {
 			bound = 0
@@ -136,6 +153,8 @@ func TestFormats(t *testing.T) {
 		{int8q8, []model.DType{model.Q4_K, model.Q4_K, model.Q6_K}, kernels.Q8},
 		{int8q4, []model.DType{model.Q4_0, model.F32}, kernels.Q8},
 		{int8q8, []model.DType{model.MXFP4}, kernels.Q8},
+		{bf16, []model.DType{model.MXFP4, model.MXFP4}, kernels.MXFP4},
+		{bf16, []model.DType{model.MXFP4, model.BF16}, kernels.BF16},
 	} {
 		cfg := c.cfg
 		cfg.Model = &even
@@ -145,6 +164,40 @@ func TestFormats(t *testing.T) {
 		}
 		if got := cfg.format(c.stored...); got != c.want {
 			t.Errorf("%s %s of %v: %s, want %s", cfg.Compute, cfg.Quantize, c.stored, got, c.want)
+		}
+	}
+}
+
+// TestPieces cuts q, k and v where another format begins, unless a panel would have two.
+func TestPieces(t *testing.T) {
+	of := func(alternate bool, outs ...int) *joint {
+		j := &joint{in: 256, alternate: alternate}
+		for _, n := range outs {
+			j.modules = append(j.modules, module{"", n})
+		}
+		j.width = padded(outputs(j.modules))
+		return j
+	}
+	q4, q5, q6, q8 := model.Q4_K, model.Q5_K, model.Q6_K, model.Q8_0
+	for _, c := range []struct {
+		what   string
+		cfg    Config
+		j      *joint
+		stored []model.DType
+		want   []piece
+	}{
+		{"one type", int8q8, of(false, 64, 32, 32), []model.DType{q4, q4, q4}, []piece{{kernels.Q4K, 0, 3, 0, 128}}},
+		{"the values in another", int8q8, of(false, 64, 32, 40), []model.DType{q4, q4, q6}, []piece{{kernels.Q4K, 0, 2, 0, 96}, {kernels.Q6K, 2, 3, 96, 64}}},
+		{"the queries in another", int8q8, of(false, 64, 20, 12), []model.DType{q4, q8, q8}, []piece{{kernels.Q4K, 0, 1, 0, 64}, {kernels.Q8, 1, 3, 64, 32}}},
+		{"three", int8q8, of(false, 32, 32, 32), []model.DType{q4, q5, q6}, []piece{{kernels.Q4K, 0, 1, 0, 32}, {kernels.Q5K, 1, 2, 32, 32}, {kernels.Q6K, 2, 3, 64, 32}}},
+		{"floats beside", int8q4, of(false, 32, 32, 32), []model.DType{model.BF16, q4, model.F32}, []piece{{kernels.Q4, 0, 1, 0, 32}, {kernels.Q4K, 1, 2, 32, 32}, {kernels.Q4, 2, 3, 64, 32}}},
+		{"within a panel", int8q8, of(false, 64, 16, 16), []model.DType{q4, q4, q6}, []piece{{kernels.Q8, 0, 3, 0, 96}}},
+		{"in turn", int8q8, of(true, 64, 64), []model.DType{q4, q6}, []piece{{kernels.Q8, 0, 2, 0, 128}}},
+		{"in f32", Config{Compute: ComputeF32}, of(false, 64, 16, 16), []model.DType{q4, q4, q6}, []piece{{kernels.F32, 0, 3, 0, 96}}},
+		{"by column", column, of(false, 64, 32, 32), []model.DType{q4, q4, q6}, []piece{{kernels.C8, 0, 3, 0, 128}}},
+	} {
+		if got := c.cfg.pieces(c.j, c.stored); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ type Memory struct {
 	Sectors    int   // that the groups of a model with two kinds of attention share; 0: it has one
 	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
+	LeastPool  int64 // the size of the smallest pool: of a block, or with several kinds of attention of a sector for each
 
 	Weights  int64 // packed
 	NextSet  int64 // the same for another set: with two sets, and taken while they are there
@@ -129,7 +130,9 @@ func weightBytes(c *Config, d *dims) int64 {
 		n += vectorBytes(c.Model, d, l)
 		for i := range ownJoints(c.Model, l) {
 			j := &joints[i]
-			n += matrixBytes(formats.layers[l][i], j.in, j.width)
+			for _, s := range formats.layers[l][i] {
+				n += matrixBytes(s.format, j.in, s.width)
+			}
 			if hasBias(c.Model, i) {
 				n += lines(j.width)
 			}

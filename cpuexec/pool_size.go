@@ -33,6 +33,7 @@ func (m *Memory) sizePool(c *Config, l *layout) error {
 			n, m.Bound = most, by
 		}
 	}
+	m.LeastPool = unit * int64(len(l.groups))
 	m.Bound = ByNumBlocks
 	lower(wanted, ByNumBlocks)
 	lower(c.use(l), ByUse)
@@ -49,7 +50,7 @@ func (m *Memory) sizePool(c *Config, l *layout) error {
 		n = int64(m.Sectors)
 	}
 	if m.Blocks < 1 {
-		return c.noBlock(m, unit*int64(len(l.groups)))
+		return c.noBlock(m)
 	}
 	m.KV = poolBytes(n, unit)
 	for i := range l.groups {
@@ -84,14 +85,21 @@ func (c *Config) use(l *layout) int64 {
 	return sum + int64(len(l.groups)-1) // which sizePool may leave out
 }
 
-// noBlock says why the pool of m has none, where it would take least bytes.
-func (c *Config) noBlock(m *Memory, least int64) error {
+// noBlock says why the pool of m has none.
+func (c *Config) noBlock(m *Memory) error {
 	if m.Bound == ByQuarter {
-		return fmt.Errorf("%w: a block of %d tokens takes %d bytes, a quarter of the limit is %d; use a smaller page size",
-			ErrMemory, c.PageSize, least, c.MemoryLimit/4)
+		return fmt.Errorf("%w: %s, a quarter of the limit is %d; use a smaller page size", ErrMemory, m.Smallest(), c.MemoryLimit/4)
 	}
-	return fmt.Errorf("%w: weights and work take %d bytes and a block of %d tokens %d, of %d that may be used; allow more, or use fewer tokens a step",
-		ErrMemory, m.Total(), c.PageSize, least, c.MaxMemory)
+	return fmt.Errorf("%w: weights and work take %d bytes and %s, of %d that may be used; allow more, or use fewer tokens a step",
+		ErrMemory, m.Total(), m.Smallest(), c.MaxMemory)
+}
+
+// Smallest says what the smallest pool takes.
+func (m Memory) Smallest() string {
+	if m.LeastPool == m.BlockBytes {
+		return fmt.Sprintf("a block of %d tokens takes %d", m.PageSize, m.BlockBytes)
+	}
+	return fmt.Sprintf("the sectors of the cache that each kind of attention needs one of, for blocks of %d tokens, take %d", m.PageSize, m.LeastPool)
 }
 
 // Cache is what the executor's Info says of the cache: PageSize, Groups and Sectors.

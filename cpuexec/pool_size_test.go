@@ -2,6 +2,8 @@ package cpuexec
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/model"
@@ -51,7 +53,38 @@ func TestPlanOfTwoGroups(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Plan(Config{Model: m, MemoryLimit: 1 << 10}); !errors.Is(err, ErrMemory) {
-		t.Errorf("less than a sector: %v", err)
+}
+
+// TestPlanOfTheSmallestPool: one byte less than it takes is refused, and told is what a pool
+// takes at least, of one kind of attention or of two, by a quarter or by what may be taken.
+func TestPlanOfTheSmallestPool(t *testing.T) {
+	for what, kinds := range map[string][]model.Attention{
+		"takes":                            {model.Full},
+		"each kind of attention needs one": {model.Full, model.Sliding, model.Sliding, model.Sliding},
+	} {
+		m, set := windowed(t, 20, kinds...)
+		cfg := Config{Model: m, Weights: set, Threads: 1, PageSize: 8, MaxSlots: 3, MaxTokens: 16, MaxContext: 100, NumBlocks: 1}
+		least, err := Plan(cfg)
+		if err != nil || least.Blocks != 1 || least.KV != poolBytes(1, least.LeastPool) {
+			t.Fatalf("%s: %+v, %v", what, least, err)
+		}
+		told := fmt.Sprintf("%s %d", what, least.LeastPool)
+		if len(least.Cache().Groups) > 1 {
+			told = fmt.Sprintf("take %d", least.LeastPool)
+		}
+		for _, bound := range []func(c *Config, missing int64){
+			func(c *Config, missing int64) { c.MaxMemory = least.Total() - missing },
+			func(c *Config, missing int64) { c.MemoryLimit = 4 * (least.LeastPool - missing) },
+		} {
+			fits, lacks := cfg, cfg
+			bound(&fits, 0)
+			if plan, err := Plan(fits); err != nil || plan.Blocks != 1 {
+				t.Errorf("%s: %+v, %v", what, plan, err)
+			}
+			bound(&lacks, 1)
+			if _, err := Plan(lacks); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), told) {
+				t.Errorf("%s, a byte less: %v, want it to say %s", what, err, told)
+			}
+		}
 	}
 }

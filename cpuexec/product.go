@@ -61,10 +61,13 @@ func (s *step) multiply(m *matrix, in *input, t part, out []float32, stride int)
 // multiplyFloats is multiply for rows that are not packed: panel by panel.
 func (s *step) multiplyFloats(m *matrix, panels []byte, x []float32, width, rows int, out []float32, stride int) {
 	for ; len(panels) > 0; panels = panels[m.size:] {
-		if panel := panels[:m.size]; m.format == kernels.F32 {
+		switch panel := panels[:m.size]; m.format {
+		case kernels.F32:
 			s.kernels.Gemm(view[float32](panel), x, out, m.k, rows, width, stride)
-		} else {
+		case kernels.BF16:
 			s.kernels.GemmBF16(view[uint16](panel), x, out, m.k, rows, width, stride)
+		case kernels.MXFP4:
+			s.kernels.GemmMXFP4(panel, x, out, m.k, rows, width, stride)
 		}
 		out = out[kernels.Panel:]
 	}
@@ -75,12 +78,13 @@ type linear struct {
 	*matrix
 	in               *input
 	id, layer, joint int
+	first            int // panel of the joint
 }
 
-// linear begins with what adapters need of all of in.
+// linear is a joint that is one matrix at work. It begins with what adapters need of all of in.
 func (s *step) linear(id, layer, joint int, in *input) linear {
 	s.lower(id, layer, joint, in)
-	return linear{&s.weights.layers[layer].matrices[joint], in, id, layer, joint}
+	return linear{&s.weights.layers[layer].matrices[joint][0], in, id, layer, joint, 0}
 }
 
 // apply writes a part of the product, biases and adapters included, to rows of out.
@@ -97,6 +101,6 @@ func (s *step) apply(l *linear, t part, out []float32, stride int) {
 		return
 	}
 	for i := range t.panels {
-		s.raise(l.id, l.layer, l.joint, t.p+i, t.r, t.rows, out[i*kernels.Panel:], stride)
+		s.raise(l.id, l.layer, l.joint, l.first+t.p+i, t.r, t.rows, out[i*kernels.Panel:], stride)
 	}
 }

@@ -20,15 +20,17 @@ func (c *Config) Requantised() map[string]model.DType {
 	d := dimsOf(c.Model)
 	formats := c.formats(&d)
 	note := func(name string, computed kernels.Format) {
-		if own, blocks := blockFormat(stored[name]); blocks && own != computed {
+		if own, blocks := blockFormat(stored[name]); blocks && own.Packs() && own != computed {
 			found[name] = stored[name]
 		}
 	}
 	own, expert := d.joints(), d.expertJoints()
 	for l := range formats.layers {
 		for i := range ownJoints(c.Model, l) {
-			for _, m := range own[i].modules {
-				note(c.Model.Weight(l, m.name).Tensor, formats.layers[l][i])
+			for _, s := range formats.layers[l][i] {
+				for _, m := range own[i].modules[s.from:s.end] {
+					note(c.Model.Weight(l, m.name).Tensor, s.format)
+				}
 			}
 		}
 		if !c.Model.HasExperts(l) {

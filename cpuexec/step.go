@@ -117,7 +117,7 @@ type worker struct {
 
 func newStep(c *Config, d dims, set *kernels.Set, p *pool.Pool) *step {
 	s := &step{
-		dims: d, config: c, kernels: set, pool: p, clock: newClock(c, &d),
+		dims: d, config: c, kernels: set, pool: p, clock: newClock(c),
 		tokens:   make([]token, 0, c.MaxTokens),
 		samples:  make([]sample, 0, c.MaxTokens+c.MaxSlots),
 		greedy:   make([]sample, 0, c.MaxSlots),

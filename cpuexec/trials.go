@@ -26,12 +26,13 @@ const headTrial = joints
 // product is the matrices of one shape that have the same part in a layer.
 type product struct {
 	shape
-	joint  int
-	layers []int // which have it; nil: it is the head
+	joint   int
+	layers  []int // which have it; nil: it is the head
+	experts int   // each of which has one in such a layer; 0: the layer has
 }
 
 // weights is how much memory its matrices take.
-func (p *product) weights() int { return max(1, len(p.layers)) * p.bytes() }
+func (p *product) weights() int { return max(1, len(p.layers)) * max(1, p.experts) * p.bytes() }
 
 // with has the step compute with w while ask runs.
 func (t *trials) with(w *packed, ask func() error) error {
@@ -75,18 +76,28 @@ func (t *trials) all(to *tuner) error {
 func (t *trials) products() []product {
 	w := t.step.weights
 	list := []product{{shape: w.head.shape(), joint: headTrial}}
+	add := func(m *matrix, joint, layer, experts int) {
+		h := m.shape()
+		i := slices.IndexFunc(list, func(p product) bool { return p.shape == h })
+		if i < 0 {
+			i, list = len(list), append(list, product{shape: h, joint: joint, experts: experts})
+		}
+		if p := &list[i]; p.joint == joint && p.experts == experts && !slices.Contains(p.layers, layer) {
+			p.layers = append(p.layers, layer)
+		}
+	}
 	for j := range joints {
 		for l := range w.layers {
-			if j >= ownJoints(t.step.config.Model, l) {
-				continue
-			}
-			h := w.layers[l].matrices[j].shape()
-			i := slices.IndexFunc(list, func(p product) bool { return p.shape == h })
-			if i < 0 {
-				i, list = len(list), append(list, product{shape: h, joint: j})
-			}
-			if list[i].joint == j {
-				list[i].layers = append(list[i].layers, l)
+			layer := &w.layers[l]
+			switch n := len(layer.experts); {
+			case j < ownJoints(t.step.config.Model, l):
+				for i := range layer.matrices[j] {
+					add(&layer.matrices[j][i], j, l, 0)
+				}
+			case j == jointGateUp:
+				add(&layer.experts[0].gateUp, j, l, n)
+			case j == jointDown:
+				add(&layer.experts[0].down, j, l, n)
 			}
 		}
 	}
@@ -173,10 +184,13 @@ func (t *trials) blocks(to *tuner, p *product, f Effort, from, end class, rows i
 	return to.ask(&q)
 }
 
-// runs multiplies so many rows with p's matrices, of as many layers as trialProducts allows.
+// runs multiplies so many rows with p's matrices, of as many experts and layers as
+// trialProducts allows.
 func (t *trials) runs(p *product, rows int) func() error {
 	s := t.step
-	layers := p.layers[:min(len(p.layers), max(1, trialProducts/(rows*p.k*p.panels*kernels.Panel)))]
+	some := max(1, trialProducts/(rows*p.k*p.panels*kernels.Panel)) // matrices
+	experts := min(p.experts, some)
+	layers := p.layers[:min(len(p.layers), max(1, some/max(1, experts)))]
 	work := func(id int) {
 		for _, l := range layers {
 			s.multiplyLayer(id, l, p.joint)
@@ -189,20 +203,27 @@ func (t *trials) runs(p *product, rows int) func() error {
 	return func() error {
 		s.tokens = s.tokens[:rows]
 		s.threads = len(s.workers)
+		s.mixture.give(experts, rows)
 		return s.pool.Run(work)
 	}
 }
 
-// multiplyLayer is the part of a step that has a matrix of a layer.
+// multiplyLayer is the part of a step that has a joint of a layer, all matrices of it, or its
+// experts' that have rows.
 func (s *step) multiplyLayer(id, layer, joint int) {
-	switch joint {
-	case jointQKV:
+	w := &s.weights.layers[layer]
+	switch {
+	case joint == jointQKV:
 		s.project(id, layer, &s.norm)
-	case jointOut:
+	case joint == jointOut:
 		s.addProduct(id, layer, jointOut, &s.attn)
-	case jointGateUp:
+	case joint == jointGateUp && w.experts != nil:
+		s.gateExperts(id, layer, w)
+	case joint == jointGateUp:
 		s.gate(id, layer, &s.norm)
-	case jointDown:
+	case joint == jointDown && w.experts != nil:
+		s.multiplyDown(id, layer, w)
+	case joint == jointDown:
 		s.addProduct(id, layer, jointDown, &s.act)
 	}
 }

@@ -68,6 +68,7 @@ func (t *trials) alone(to *tuner, f Effort) error {
 			set:        func(v int) { s.alone = v * work },
 			run: func() error {
 				s.tokens = s.tokens[:n]
+				s.mixture.give(s.perToken, n)
 				return s.runOn(work, s.multiplyAll)
 			},
 			rounds: f.rounds(), longest: f.longest(),
@@ -84,10 +85,11 @@ func (t *trials) alone(to *tuner, f Effort) error {
 	return nil
 }
 
-// multiplyAll is a thread's part of a step without its attention and sampling.
+// multiplyAll is a thread's part of a step without its attention and sampling, where all
+// tokens take the same experts.
 func (s *step) multiplyAll(id int) {
 	for l := range s.layers {
-		for j := range ownJoints(s.config.Model, l) {
+		for j := range joints {
 			s.multiplyLayer(id, l, j)
 			s.pool.Sync()
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // TunerVersion changes when what was measured by an earlier one means something else.
-const TunerVersion = 1
+const TunerVersion = 2
 
 // Tune says what New measures to choose how work is cut. No choice changes a bit of what
 // is computed: which rows and panels a call of a kernel has, which positions attend

@@ -2,10 +2,13 @@ package cpuexec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cbactor/cbactor/internal/familytest"
 )
 
 // efforts are those of the levels 1 to 3.
@@ -60,13 +63,23 @@ func TestTuneOnce(t *testing.T) {
 }
 
 // TestTuneLeavesNoTrace has a tuner with a clock of its own take one candidate after the
-// other: the executor then computes what it does without.
+// other: the executor then computes what it does without. Of a model with experts their
+// matrices are measured like the others.
 func TestTuneLeavesNoTrace(t *testing.T) {
 	c := computeCases[8]
 	m, set := c.load(t)
-	cfg := c.with(m, set)
+	leavesNoTrace(t, c.with(m, set))
+	for _, m := range familytest.Models(t) {
+		if m.Name == "qwen3-moe-odd" || m.Name == "gpt-oss-odd" {
+			c, set := loadModel(t, m.Folder(t))
+			leavesNoTrace(t, Config{Model: c, Weights: set, MaxContext: 128, MaxSlots: 4, Compute: ComputeInt8})
+		}
+	}
+}
+
+func leavesNoTrace(t *testing.T, cfg Config) {
 	cfg.Threads = 2
-	s := randomSequences(&m.Config, 1, 60, 5)[0]
+	s := randomSequences(cfg.Model, 1, 60, 5)[0]
 	newDriver(t, cfg, 64, true).run(s)
 	for i, f := range efforts {
 		d := newDriver(t, cfg, 64, true)
@@ -78,15 +91,84 @@ func TestTuneLeavesNoTrace(t *testing.T) {
 			}
 			return now, run()
 		}}
-		if err := trials.with(d.e.places[0].packed, func() error { return trials.all(to) }); err != nil {
+		w := d.e.places[0].packed
+		if err := trials.with(w, func() error { return trials.all(to) }); err != nil {
 			t.Fatal(err)
 		}
 		moved := slices.ContainsFunc(to.choices, func(c Choice) bool { return c.Value != c.Default })
 		if !moved {
-			t.Errorf("level %d chose nothing but defaults", i+1)
+			t.Errorf("%s, level %d chose nothing but defaults", cfg.Model.Family, i+1)
+		}
+		if f.Scope == Every {
+			allMeasured(t, w, to.choices)
 		}
 		other := s.again()
 		d.run(other)
-		sameLogits(t, fmt.Sprintf("level %d, with %v", i+1, to.choices), other.logits, s.logits)
+		sameLogits(t, fmt.Sprintf("%s, level %d, with %v", cfg.Model.Family, i+1, to.choices), other.logits, s.logits)
+	}
+}
+
+// allMeasured looks for each matrix's shape among the choices; the router is none of those
+// that are cut.
+func allMeasured(t *testing.T, w *packed, choices []Choice) {
+	t.Helper()
+	seen := func(what string, m *matrix) {
+		if m.k > 0 && !slices.ContainsFunc(choices, func(c Choice) bool { return strings.HasPrefix(c.Key, m.shape().String()+",") }) {
+			t.Errorf("%s, %s, is not measured: %v", what, m.shape(), choices)
+		}
+	}
+	seen("head", &w.head)
+	for l := range w.layers {
+		for j := range w.layers[l].matrices {
+			for i := range w.layers[l].matrices[j] {
+				seen("a layer's", &w.layers[l].matrices[j][i])
+			}
+		}
+		for e := range w.layers[l].experts {
+			seen("an expert's gate and up", &w.layers[l].experts[e].gateUp)
+			seen("an expert's down", &w.layers[l].experts[e].down)
+		}
+	}
+}
+
+// TestTrialsComputeExperts: a trial of an expert's matrix writes what its rows give.
+func TestTrialsComputeExperts(t *testing.T) {
+	for _, m := range familytest.Models(t) {
+		if m.Name != "gpt-oss-odd" {
+			continue
+		}
+		c, set := loadModel(t, m.Folder(t))
+		d := newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 128, MaxSlots: 4}, 64, false)
+		s, trials := d.e.step, &trials{step: d.e.step, table: d.e.tiles}
+		err := trials.with(d.e.places[0].packed, func() error {
+			for _, p := range trials.products() {
+				if p.experts == 0 {
+					continue
+				}
+				const rows = 5
+				out, width, n := s.mixture.out, s.hiddenWidth, s.hidden
+				if p.joint == jointGateUp {
+					out, width, n = s.mixture.act.x, s.expertWidth, s.expert
+				}
+				for i := range out {
+					out[i] = float32(math.NaN())
+				}
+				if err := trials.runs(&p, rows)(); err != nil {
+					return err
+				}
+				for r := range rows + 1 {
+					for _, x := range out[r*width:][:n] {
+						if (x == x) != (r < rows) {
+							t.Fatalf("%s: row %d of %d has %v", p, r, rows, x)
+						}
+					}
+				}
+				clear(out)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -8,8 +8,10 @@ func (s *step) countWork(k *Steps) {
 	tokens := int64(len(s.tokens))
 	for l := range s.weights.layers {
 		for i := range ownJoints(s.config.Model, l) {
-			m := &s.weights.layers[l].matrices[i]
-			k.product(operationOf[i], m, 2*tokens*int64(m.k)*s.clock.outputs[i], m.passes(len(s.tokens)))
+			matrices := s.weights.layers[l].matrices[i]
+			for n := range matrices {
+				k.product(operationOf[i], &matrices[n], tokens, matrices[n].passes(len(s.tokens)))
+			}
 		}
 	}
 	for i, op := range [2]Operation{OpGateUp, OpDown} {
@@ -20,16 +22,19 @@ func (s *step) countWork(k *Steps) {
 		k.Footprint += w.Bytes
 	}
 	head, samples, most := &s.weights.head, len(s.samples), s.config.headRows()
-	k.product(OpHead, head, 2*int64(samples)*int64(head.k)*int64(s.vocab), int64(samples/most)*head.passes(most)+head.passes(samples%most))
+	k.product(OpHead, head, int64(samples), int64(samples/most)*head.passes(most)+head.passes(samples%most))
 	s.countAttention(k)
 }
 
-// product adds one of a matrix that is read so many times.
-func (k *Steps) product(op Operation, m *matrix, ops, times int64) {
+// product adds one of so many rows and a matrix that is read so many times.
+func (k *Steps) product(op Operation, m *matrix, rows, times int64) {
 	bytes := int64(len(m.panels))
-	k.Work[op].add(ops, times*bytes, m.integer())
+	k.Work[op].add(m.ops(rows), times*bytes, m.integer())
 	k.Footprint += min(times, 1) * bytes
 }
+
+// ops are the additions and multiplications of so many rows.
+func (m *matrix) ops(rows int64) int64 { return 2 * rows * int64(m.k) * int64(m.outputs) }
 
 // countAttention adds what attention had to do.
 func (s *step) countAttention(k *Steps) {

@@ -107,7 +107,8 @@ func (e *Engine) noticeSent(set *weights.Set) {
 	count := map[model.DType]int{}
 	for _, was := range e.cpu.Stored {
 		t, ok := set.Tensor(was.Name)
-		if ok && t.DType != was.DType && multiplied(e.cpu.Model, was) && loses(e.cpu.Compute, t.DType) {
+		narrow := loses(e.cpu.Compute, t.DType) || was.DType == model.MXFP4 && e.cpu.Compute == cpuexec.ComputeBF16 // which has no panels of bf16 for it
+		if ok && t.DType != was.DType && multiplied(e.cpu.Model, was) && narrow {
 			count[t.DType]++
 		}
 	}

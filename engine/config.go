@@ -130,3 +130,9 @@ type Info struct {
 	Notices  []string  // see Resolved
 	Memory   Memory    // zero with an executor of the caller's
 }
+
+// AllTokens is how many tokens of all requests together the cache holds: no fewer than of
+// one, and where none is bounded by it, for all see through windows, as many as requests have.
+func (i Info) AllTokens() int {
+	return min(i.CacheTokens, max(i.Blocks*i.PageSize, i.BatchRows*i.MaxContext))
+}

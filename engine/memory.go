@@ -158,9 +158,9 @@ func (r *Resolved) tooSmall(err error) error {
 	}
 	e := &m.Executor
 	return fmt.Errorf("%w: %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored and %d packed, "+
-		"a step of %d tokens %d, adapters %d, a cache block %d: use a smaller model or raise max_memory_percent",
+		"a step of %d tokens %d, adapters %d, and %s: use a smaller model or raise max_memory_percent",
 		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
-		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.Adapters, e.BlockBytes)
+		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.Adapters, e.Smallest())
 }
 
 // sizePool takes the executor's plan for the pool over.

@@ -100,7 +100,7 @@ func (r *Resolved) sizeForExecutor() error {
 	c.PageSize, r.from["page_size"] = info.PageSize, "the executor's"
 	c.MaxAdapters, r.from["max_adapters"] = info.MaxAdapters, "the executor's"
 	c.MaxAdapterRank, r.from["max_adapter_rank"] = info.MaxAdapterRank, "the executor's"
-	c.NumBlocks, r.from["num_blocks"] = actors.CacheBlocks(info), "the executor's"
+	c.NumBlocks, r.from["num_blocks"] = info.CacheBlocks(), "the executor's"
 	if n := len(info.Groups); n > 1 {
 		r.from["num_blocks"] += forKinds(n)
 	}

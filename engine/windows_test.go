@@ -58,6 +58,9 @@ func TestWindowsTakeABoundedCache(t *testing.T) {
 			if most := info.Blocks * info.PageSize; most > 400 || info.CacheTokens < 560 {
 				t.Fatalf("%v: %d blocks for everybody, a cache for %d tokens of one: nothing is shown", c.kinds, info.Blocks, info.CacheTokens)
 			}
+			if want := min(info.CacheTokens, info.BatchRows*info.MaxContext); info.AllTokens() != want {
+				t.Errorf("%v: %d tokens of all requests fit, want %d", c.kinds, info.AllTokens(), want)
+			}
 			for i, got := range outputs(t, e, requests) {
 				if !slices.Equal(got, want[i]) {
 					t.Errorf("%v, %d blocks: request %d gives %v, want %v", c.kinds, info.Blocks, i, got, want[i])

@@ -46,7 +46,7 @@ func (r *Resolved) sched(info executor.Info) sched.Config {
 		depth = 2
 	}
 	return sched.Config{Policy: sched.Policies[c.SchedulerType], MaxTokens: c.MaxBatchTokens, MaxReads: c.MaxBatchReads, MaxSlots: c.MaxRequestsPerBatch, PageSize: c.PageSize,
-		Blocks: actors.CacheBlocks(info), Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: *c.SafetyMargin, Sharing: *c.AllowBlockSharing}
+		Blocks: info.CacheBlocks(), Host: scarcestHost(info), CopyCost: info.CopyCost, Overlap: info.Overlap, Depth: depth, Margin: *c.SafetyMargin, Sharing: *c.AllowBlockSharing}
 }
 
 // limits are what requests are admitted by.

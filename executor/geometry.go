@@ -1,5 +1,7 @@
 package executor
 
+import "sort"
+
 // Geometry is how a cache of several kinds of attention (groups) lies in one piece
 // of memory. A page is PageSize tokens of one layer; a block is a page for every
 // layer of its group; a sector is the unit that the groups take memory in, and
@@ -50,22 +52,40 @@ func (c Geometry) WholeBlocks(sectors int) int {
 }
 
 // Sectors is how many sectors give every group so many blocks at the same time.
-func (c Geometry) Sectors(blocks int) int {
-	sectors := 0
-	for g := range c.Layers {
-		per := c.PerSector(g)
+func (c Geometry) Sectors(blocks int) int { return sectorsOf(len(c.Layers), c.PerSector, blocks) }
+
+// Blocks is the most blocks that so many sectors give every group at the same time.
+func (c Geometry) Blocks(sectors int) int { return blocksOf(len(c.Layers), c.PerSector, sectors) }
+
+// CacheBlocks is the most blocks that every group of an empty cache can have at the same time.
+func (i Info) CacheBlocks() int {
+	if i.Sectors > 0 {
+		return blocksOf(len(i.Groups), func(g int) int { return i.Groups[g].PerSector }, i.Sectors)
+	}
+	least := i.Groups[0].Blocks
+	for _, g := range i.Groups {
+		least = min(least, g.Blocks)
+	}
+	return least
+}
+
+// sectorsOf is how many sectors so many blocks of each of a number of groups take, where a
+// sector has perSector(g) of group g.
+func sectorsOf(groups int, perSector func(g int) int, blocks int) (sectors int) {
+	for g := range groups {
+		per := perSector(g)
 		sectors += (blocks + per - 1) / per
 	}
 	return sectors
 }
 
-// Blocks is the most blocks that so many sectors give every group at the same time.
-func (c Geometry) Blocks(sectors int) int {
-	n := c.WholeBlocks(sectors)
-	for c.Sectors(n) > sectors {
-		n--
+// blocksOf is the most blocks that all groups find in so many sectors.
+func blocksOf(groups int, perSector func(g int) int, sectors int) int {
+	most := 0
+	for g := range groups {
+		most = max(most, sectors*perSector(g))
 	}
-	return n
+	return sort.Search(most, func(n int) bool { return sectorsOf(groups, perSector, n+1) > sectors })
 }
 
 // wholeBlock is the size of a page of every layer of every group.

@@ -37,6 +37,19 @@ func TestSectorsHoldWholeBlocks(t *testing.T) {
 	}
 }
 
+// Of groups that share nothing, the scarcest says how many blocks all have.
+func TestCacheBlocksOfOwnMemory(t *testing.T) {
+	for want, blocks := range map[int][]int{5: {7, 5}, 3: {3}, 4: {4, 9}} {
+		var i Info
+		for _, n := range blocks {
+			i.Groups = append(i.Groups, Group{Blocks: n})
+		}
+		if got := i.CacheBlocks(); got != want {
+			t.Errorf("groups of %v blocks: %d, want %d", blocks, got, want)
+		}
+	}
+}
+
 // TestBlocksOfSectors: as many blocks of every group as fit, and not one more.
 func TestBlocksOfSectors(t *testing.T) {
 	for _, layers := range [][]int{{3, 15}, {4, 22}, {5, 29}, {13, 13}, {1, 2}} {
@@ -45,6 +58,16 @@ func TestBlocksOfSectors(t *testing.T) {
 			n := c.Blocks(sectors)
 			if c.Sectors(n) > sectors || c.Sectors(n+1) <= sectors {
 				t.Fatalf("%v: %d sectors have %d blocks of every group, which take %d, and one more %d", layers, sectors, n, c.Sectors(n), c.Sectors(n+1))
+			}
+			if sectors == 0 {
+				continue
+			}
+			i := Info{Sectors: sectors}
+			for g := range layers {
+				i.Groups = append(i.Groups, Group{Blocks: sectors * c.PerSector(g), PerSector: c.PerSector(g)})
+			}
+			if got := i.CacheBlocks(); got != n {
+				t.Fatalf("%v: an executor of %d sectors has %d blocks of every group, want %d", layers, sectors, got, n)
 			}
 		}
 	}

@@ -126,11 +126,8 @@ func checkSet(m *model.Config, set *weights.Set) error {
 		if !ok {
 			return fmt.Errorf("%w: weight set has no %s", ErrConfig, want.Name)
 		}
-		if !slices.Equal(t.Shape, want.Shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
-			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), want.Shape)
-		}
-		if m.MoE != nil && m.MoE.Turned && len(t.Shape) == 3 && t.DType.Block() > 1 {
-			return fmt.Errorf("%w: %s is %s, whose blocks lie across its inputs", ErrConfig, want.Name, t.DType)
+		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
+			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), shape)
 		}
 	}
 	return nil

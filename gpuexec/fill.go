@@ -118,7 +118,7 @@ func (w *filler) vector(f *fill, dst []byte) {
 // tensor is the one of a source, which checkSet has seen.
 func (w *filler) tensor(s *source) weights.Tensor {
 	t, _ := w.set.Tensor(s.Tensor)
-	t.Turned = s.Turned
+	t.Turned = t.Transposed()
 	return t
 }
 

@@ -1740,11 +1740,14 @@ func (x *IdList) GetIds() []int32 {
 }
 
 type Chat struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Messages      []*ChatMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
-	Tools         []string               `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"` // each as JSON
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Messages           []*ChatMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	Tools              []string               `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`                                                                                   // each as JSON
+	NoGenerationPrompt bool                   `protobuf:"varint,3,opt,name=no_generation_prompt,json=noGenerationPrompt,proto3" json:"no_generation_prompt,omitempty"`                            // what opens the answer is left out
+	ContinueFinal      bool                   `protobuf:"varint,4,opt,name=continue_final,json=continueFinal,proto3" json:"continue_final,omitempty"`                                             // the prompt ends where the last message's content does
+	Variables          map[string]string      `protobuf:"bytes,5,rep,name=variables,proto3" json:"variables,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // of the chat template, each as JSON
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Chat) Reset() {
@@ -1791,6 +1794,27 @@ func (x *Chat) GetTools() []string {
 	return nil
 }
 
+func (x *Chat) GetNoGenerationPrompt() bool {
+	if x != nil {
+		return x.NoGenerationPrompt
+	}
+	return false
+}
+
+func (x *Chat) GetContinueFinal() bool {
+	if x != nil {
+		return x.ContinueFinal
+	}
+	return false
+}
+
+func (x *Chat) GetVariables() map[string]string {
+	if x != nil {
+		return x.Variables
+	}
+	return nil
+}
+
 type ChatMessage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
@@ -1799,6 +1823,7 @@ type ChatMessage struct {
 	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"` // of a tool: the call that this answers
 	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
 	Reasoning     string                 `protobuf:"bytes,6,opt,name=reasoning,proto3" json:"reasoning,omitempty"` // what an assistant thought before its answer
+	Parts         *Parts                 `protobuf:"bytes,7,opt,name=parts,proto3" json:"parts,omitempty"`         // the content where it came in several texts; content is empty then
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1875,6 +1900,57 @@ func (x *ChatMessage) GetReasoning() string {
 	return ""
 }
 
+func (x *ChatMessage) GetParts() *Parts {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+type Parts struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Texts         []string               `protobuf:"bytes,1,rep,name=texts,proto3" json:"texts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Parts) Reset() {
+	*x = Parts{}
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Parts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Parts) ProtoMessage() {}
+
+func (x *Parts) ProtoReflect() protoreflect.Message {
+	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Parts.ProtoReflect.Descriptor instead.
+func (*Parts) Descriptor() ([]byte, []int) {
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Parts) GetTexts() []string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
 type ToolCall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1886,7 +1962,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1898,7 +1974,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[13]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1911,7 +1987,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{13}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolCall) GetId() string {
@@ -1959,7 +2035,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2047,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[14]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2060,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{14}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Sampling) GetBias() []*Bias {
@@ -2102,7 +2178,7 @@ type Bias struct {
 
 func (x *Bias) Reset() {
 	*x = Bias{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2190,7 @@ func (x *Bias) String() string {
 func (*Bias) ProtoMessage() {}
 
 func (x *Bias) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[15]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2203,7 @@ func (x *Bias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bias.ProtoReflect.Descriptor instead.
 func (*Bias) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{15}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Bias) GetId() int32 {
@@ -2157,7 +2233,7 @@ type Tell struct {
 
 func (x *Tell) Reset() {
 	*x = Tell{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2245,7 @@ func (x *Tell) String() string {
 func (*Tell) ProtoMessage() {}
 
 func (x *Tell) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[16]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2258,7 @@ func (x *Tell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tell.ProtoReflect.Descriptor instead.
 func (*Tell) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{16}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Tell) GetLogprobs() bool {
@@ -2224,7 +2300,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2312,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[17]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2325,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{17}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Accepted) GetSequences() []*Sequence {
@@ -2277,7 +2353,7 @@ type Sequence struct {
 
 func (x *Sequence) Reset() {
 	*x = Sequence{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2365,7 @@ func (x *Sequence) String() string {
 func (*Sequence) ProtoMessage() {}
 
 func (x *Sequence) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[18]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2378,7 @@ func (x *Sequence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sequence.ProtoReflect.Descriptor instead.
 func (*Sequence) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{18}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Sequence) GetStream() uint64 {
@@ -2338,7 +2414,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2350,7 +2426,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[19]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2363,7 +2439,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{19}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *News) GetStream() uint64 {
@@ -2452,7 +2528,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2540,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[20]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2553,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{20}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *End) GetReason() string {
@@ -2593,7 +2669,7 @@ type Drawn struct {
 
 func (x *Drawn) Reset() {
 	*x = Drawn{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2605,7 +2681,7 @@ func (x *Drawn) String() string {
 func (*Drawn) ProtoMessage() {}
 
 func (x *Drawn) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[21]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2618,7 +2694,7 @@ func (x *Drawn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drawn.ProtoReflect.Descriptor instead.
 func (*Drawn) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{21}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Drawn) GetId() int32 {
@@ -2675,7 +2751,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2687,7 +2763,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[22]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2700,7 +2776,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{22}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Span) GetVersion() string {
@@ -2736,7 +2812,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2748,7 +2824,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[23]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2761,7 +2837,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{23}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Ack) GetTaken() []*Taken {
@@ -2798,7 +2874,7 @@ type Taken struct {
 
 func (x *Taken) Reset() {
 	*x = Taken{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2810,7 +2886,7 @@ func (x *Taken) String() string {
 func (*Taken) ProtoMessage() {}
 
 func (x *Taken) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[24]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2823,7 +2899,7 @@ func (x *Taken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Taken.ProtoReflect.Descriptor instead.
 func (*Taken) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{24}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Taken) GetStream() uint64 {
@@ -2877,7 +2953,7 @@ type Attach struct {
 
 func (x *Attach) Reset() {
 	*x = Attach{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2889,7 +2965,7 @@ func (x *Attach) String() string {
 func (*Attach) ProtoMessage() {}
 
 func (x *Attach) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[25]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2902,7 +2978,7 @@ func (x *Attach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attach.ProtoReflect.Descriptor instead.
 func (*Attach) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{25}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Attach) GetId() string {
@@ -2950,7 +3026,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2962,7 +3038,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[26]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2975,7 +3051,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{26}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Cancel) GetId() string {
@@ -3000,7 +3076,7 @@ type Encode struct {
 
 func (x *Encode) Reset() {
 	*x = Encode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3012,7 +3088,7 @@ func (x *Encode) String() string {
 func (*Encode) ProtoMessage() {}
 
 func (x *Encode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[27]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3025,7 +3101,7 @@ func (x *Encode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Encode.ProtoReflect.Descriptor instead.
 func (*Encode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{27}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Encode) GetInput() isEncode_Input {
@@ -3093,7 +3169,7 @@ type Ids struct {
 
 func (x *Ids) Reset() {
 	*x = Ids{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3105,7 +3181,7 @@ func (x *Ids) String() string {
 func (*Ids) ProtoMessage() {}
 
 func (x *Ids) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[28]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3118,7 +3194,7 @@ func (x *Ids) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ids.ProtoReflect.Descriptor instead.
 func (*Ids) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{28}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Ids) GetIds() []int32 {
@@ -3138,7 +3214,7 @@ type Decode struct {
 
 func (x *Decode) Reset() {
 	*x = Decode{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3150,7 +3226,7 @@ func (x *Decode) String() string {
 func (*Decode) ProtoMessage() {}
 
 func (x *Decode) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[29]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3163,7 +3239,7 @@ func (x *Decode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decode.ProtoReflect.Descriptor instead.
 func (*Decode) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{29}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Decode) GetIds() []int32 {
@@ -3182,7 +3258,7 @@ type Words struct {
 
 func (x *Words) Reset() {
 	*x = Words{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3194,7 +3270,7 @@ func (x *Words) String() string {
 func (*Words) ProtoMessage() {}
 
 func (x *Words) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[30]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3207,7 +3283,7 @@ func (x *Words) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Words.ProtoReflect.Descriptor instead.
 func (*Words) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{30}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Words) GetText() string {
@@ -3227,7 +3303,7 @@ type AskStatus struct {
 
 func (x *AskStatus) Reset() {
 	*x = AskStatus{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3239,7 +3315,7 @@ func (x *AskStatus) String() string {
 func (*AskStatus) ProtoMessage() {}
 
 func (x *AskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[31]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3252,7 +3328,7 @@ func (x *AskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStatus.ProtoReflect.Descriptor instead.
 func (*AskStatus) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{31}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AskStatus) GetMetrics() bool {
@@ -3277,7 +3353,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3289,7 +3365,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[32]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3302,7 +3378,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{32}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Status) GetMode() string {
@@ -3365,7 +3441,7 @@ type AdapterInfo struct {
 
 func (x *AdapterInfo) Reset() {
 	*x = AdapterInfo{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3377,7 +3453,7 @@ func (x *AdapterInfo) String() string {
 func (*AdapterInfo) ProtoMessage() {}
 
 func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[33]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3390,7 +3466,7 @@ func (x *AdapterInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterInfo.ProtoReflect.Descriptor instead.
 func (*AdapterInfo) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{33}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AdapterInfo) GetName() string {
@@ -3426,7 +3502,7 @@ type StopSession struct {
 
 func (x *StopSession) Reset() {
 	*x = StopSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3438,7 +3514,7 @@ func (x *StopSession) String() string {
 func (*StopSession) ProtoMessage() {}
 
 func (x *StopSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[34]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3451,7 +3527,7 @@ func (x *StopSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSession.ProtoReflect.Descriptor instead.
 func (*StopSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{34}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *StopSession) GetHard() bool {
@@ -3483,7 +3559,7 @@ type StartSession struct {
 
 func (x *StartSession) Reset() {
 	*x = StartSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3495,7 +3571,7 @@ func (x *StartSession) String() string {
 func (*StartSession) ProtoMessage() {}
 
 func (x *StartSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[35]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3508,7 +3584,7 @@ func (x *StartSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartSession.ProtoReflect.Descriptor instead.
 func (*StartSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{35}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
 }
 
 // JoinSession is answered when no session is under way.
@@ -3520,7 +3596,7 @@ type JoinSession struct {
 
 func (x *JoinSession) Reset() {
 	*x = JoinSession{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3532,7 +3608,7 @@ func (x *JoinSession) String() string {
 func (*JoinSession) ProtoMessage() {}
 
 func (x *JoinSession) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[36]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3545,7 +3621,7 @@ func (x *JoinSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinSession.ProtoReflect.Descriptor instead.
 func (*JoinSession) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{36}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
 }
 
 type Warmup struct {
@@ -3556,7 +3632,7 @@ type Warmup struct {
 
 func (x *Warmup) Reset() {
 	*x = Warmup{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3568,7 +3644,7 @@ func (x *Warmup) String() string {
 func (*Warmup) ProtoMessage() {}
 
 func (x *Warmup) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[37]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3581,7 +3657,7 @@ func (x *Warmup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warmup.ProtoReflect.Descriptor instead.
 func (*Warmup) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{37}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
 }
 
 // Pause is engine.Pause. Held answers it when no step runs and all News of the last one
@@ -3597,7 +3673,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3609,7 +3685,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[38]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3622,7 +3698,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{38}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Pause) GetMode() uint32 {
@@ -3655,7 +3731,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3667,7 +3743,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[39]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3680,7 +3756,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{39}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Held) GetHold() uint64 {
@@ -3702,7 +3778,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3790,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[40]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3803,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{40}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Lost) GetHold() uint64 {
@@ -3753,7 +3829,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3765,7 +3841,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[41]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3778,7 +3854,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{41}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Renew) GetHold() uint64 {
@@ -3800,7 +3876,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3812,7 +3888,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[42]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3825,7 +3901,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{42}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Release) GetHold() uint64 {
@@ -3853,7 +3929,7 @@ type Logits struct {
 
 func (x *Logits) Reset() {
 	*x = Logits{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3865,7 +3941,7 @@ func (x *Logits) String() string {
 func (*Logits) ProtoMessage() {}
 
 func (x *Logits) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[43]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3878,7 +3954,7 @@ func (x *Logits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Logits.ProtoReflect.Descriptor instead.
 func (*Logits) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{43}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Logits) GetHold() uint64 {
@@ -3904,7 +3980,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3916,7 +3992,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[44]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3929,7 +4005,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{44}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Numbers) GetValues() []float32 {
@@ -3949,7 +4025,7 @@ type HeldNames struct {
 
 func (x *HeldNames) Reset() {
 	*x = HeldNames{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3961,7 +4037,7 @@ func (x *HeldNames) String() string {
 func (*HeldNames) ProtoMessage() {}
 
 func (x *HeldNames) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[45]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3974,7 +4050,7 @@ func (x *HeldNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldNames.ProtoReflect.Descriptor instead.
 func (*HeldNames) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{45}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *HeldNames) GetHold() uint64 {
@@ -3993,7 +4069,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4081,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[46]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4094,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{46}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Names) GetNames() []string {
@@ -4042,7 +4118,7 @@ type ReadTensor struct {
 
 func (x *ReadTensor) Reset() {
 	*x = ReadTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4054,7 +4130,7 @@ func (x *ReadTensor) String() string {
 func (*ReadTensor) ProtoMessage() {}
 
 func (x *ReadTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[47]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4067,7 +4143,7 @@ func (x *ReadTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTensor.ProtoReflect.Descriptor instead.
 func (*ReadTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{47}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReadTensor) GetHold() uint64 {
@@ -4109,7 +4185,7 @@ type TensorPart struct {
 
 func (x *TensorPart) Reset() {
 	*x = TensorPart{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4121,7 +4197,7 @@ func (x *TensorPart) String() string {
 func (*TensorPart) ProtoMessage() {}
 
 func (x *TensorPart) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[48]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4134,7 +4210,7 @@ func (x *TensorPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorPart.ProtoReflect.Descriptor instead.
 func (*TensorPart) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{48}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *TensorPart) GetDtype() string {
@@ -4171,7 +4247,7 @@ type WriteTensor struct {
 
 func (x *WriteTensor) Reset() {
 	*x = WriteTensor{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4183,7 +4259,7 @@ func (x *WriteTensor) String() string {
 func (*WriteTensor) ProtoMessage() {}
 
 func (x *WriteTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[49]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4196,7 +4272,7 @@ func (x *WriteTensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteTensor.ProtoReflect.Descriptor instead.
 func (*WriteTensor) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{49}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WriteTensor) GetHold() uint64 {
@@ -4237,7 +4313,7 @@ type SleepParts struct {
 
 func (x *SleepParts) Reset() {
 	*x = SleepParts{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4249,7 +4325,7 @@ func (x *SleepParts) String() string {
 func (*SleepParts) ProtoMessage() {}
 
 func (x *SleepParts) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[50]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4262,7 +4338,7 @@ func (x *SleepParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepParts.ProtoReflect.Descriptor instead.
 func (*SleepParts) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{50}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SleepParts) GetParts() uint32 {
@@ -4281,7 +4357,7 @@ type WakeUp struct {
 
 func (x *WakeUp) Reset() {
 	*x = WakeUp{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4293,7 +4369,7 @@ func (x *WakeUp) String() string {
 func (*WakeUp) ProtoMessage() {}
 
 func (x *WakeUp) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[51]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4306,7 +4382,7 @@ func (x *WakeUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WakeUp.ProtoReflect.Descriptor instead.
 func (*WakeUp) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{51}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
 }
 
 // BeginUpdate is engine.Update, or engine.UpdateInPlace. Update answers it. It is aborted when
@@ -4324,7 +4400,7 @@ type BeginUpdate struct {
 
 func (x *BeginUpdate) Reset() {
 	*x = BeginUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4336,7 +4412,7 @@ func (x *BeginUpdate) String() string {
 func (*BeginUpdate) ProtoMessage() {}
 
 func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[52]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4349,7 +4425,7 @@ func (x *BeginUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginUpdate.ProtoReflect.Descriptor instead.
 func (*BeginUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{52}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *BeginUpdate) GetBase() string {
@@ -4404,7 +4480,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4416,7 +4492,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[53]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4429,7 +4505,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{53}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Manifest) GetTensors() []*Entry {
@@ -4486,7 +4562,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4498,7 +4574,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[54]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4511,7 +4587,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{54}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Entry) GetName() string {
@@ -4552,7 +4628,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4564,7 +4640,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[55]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4577,7 +4653,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{55}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Update) GetUpdate() uint64 {
@@ -4611,7 +4687,7 @@ type SendAgain struct {
 
 func (x *SendAgain) Reset() {
 	*x = SendAgain{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4623,7 +4699,7 @@ func (x *SendAgain) String() string {
 func (*SendAgain) ProtoMessage() {}
 
 func (x *SendAgain) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[56]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4636,7 +4712,7 @@ func (x *SendAgain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendAgain.ProtoReflect.Descriptor instead.
 func (*SendAgain) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{56}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *SendAgain) GetUpdate() uint64 {
@@ -4661,7 +4737,7 @@ type PutChunk struct {
 
 func (x *PutChunk) Reset() {
 	*x = PutChunk{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4673,7 +4749,7 @@ func (x *PutChunk) String() string {
 func (*PutChunk) ProtoMessage() {}
 
 func (x *PutChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[57]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4686,7 +4762,7 @@ func (x *PutChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutChunk.ProtoReflect.Descriptor instead.
 func (*PutChunk) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{57}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *PutChunk) GetUpdate() uint64 {
@@ -4741,7 +4817,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4753,7 +4829,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[58]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4842,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{58}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Missing) GetUpdate() uint64 {
@@ -4786,7 +4862,7 @@ type Gaps struct {
 
 func (x *Gaps) Reset() {
 	*x = Gaps{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4798,7 +4874,7 @@ func (x *Gaps) String() string {
 func (*Gaps) ProtoMessage() {}
 
 func (x *Gaps) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[59]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4811,7 +4887,7 @@ func (x *Gaps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gaps.ProtoReflect.Descriptor instead.
 func (*Gaps) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{59}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Gaps) GetGaps() []*Gap {
@@ -4839,7 +4915,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4851,7 +4927,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[60]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4864,7 +4940,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{60}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Gap) GetName() string {
@@ -4897,7 +4973,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4909,7 +4985,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[61]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4922,7 +4998,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{61}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Commit) GetUpdate() uint64 {
@@ -4941,7 +5017,7 @@ type AbortUpdate struct {
 
 func (x *AbortUpdate) Reset() {
 	*x = AbortUpdate{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4953,7 +5029,7 @@ func (x *AbortUpdate) String() string {
 func (*AbortUpdate) ProtoMessage() {}
 
 func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[62]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4966,7 +5042,7 @@ func (x *AbortUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortUpdate.ProtoReflect.Descriptor instead.
 func (*AbortUpdate) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{62}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *AbortUpdate) GetUpdate() uint64 {
@@ -4986,7 +5062,7 @@ type Rollback struct {
 
 func (x *Rollback) Reset() {
 	*x = Rollback{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4998,7 +5074,7 @@ func (x *Rollback) String() string {
 func (*Rollback) ProtoMessage() {}
 
 func (x *Rollback) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[63]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5011,7 +5087,7 @@ func (x *Rollback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rollback.ProtoReflect.Descriptor instead.
 func (*Rollback) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{63}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Rollback) GetVersion() string {
@@ -5039,7 +5115,7 @@ type Checksum struct {
 
 func (x *Checksum) Reset() {
 	*x = Checksum{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5051,7 +5127,7 @@ func (x *Checksum) String() string {
 func (*Checksum) ProtoMessage() {}
 
 func (x *Checksum) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[64]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5064,7 +5140,7 @@ func (x *Checksum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checksum.ProtoReflect.Descriptor instead.
 func (*Checksum) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{64}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Checksum) GetKind() string {
@@ -5084,7 +5160,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5096,7 +5172,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[65]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5109,7 +5185,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{65}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Digest) GetVersion() string {
@@ -5136,7 +5212,7 @@ type LoadAdapter struct {
 
 func (x *LoadAdapter) Reset() {
 	*x = LoadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5148,7 +5224,7 @@ func (x *LoadAdapter) String() string {
 func (*LoadAdapter) ProtoMessage() {}
 
 func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[66]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5161,7 +5237,7 @@ func (x *LoadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadAdapter.ProtoReflect.Descriptor instead.
 func (*LoadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{66}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *LoadAdapter) GetName() string {
@@ -5185,7 +5261,7 @@ type AdapterFile struct {
 
 func (x *AdapterFile) Reset() {
 	*x = AdapterFile{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5197,7 +5273,7 @@ func (x *AdapterFile) String() string {
 func (*AdapterFile) ProtoMessage() {}
 
 func (x *AdapterFile) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[67]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5210,7 +5286,7 @@ func (x *AdapterFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdapterFile.ProtoReflect.Descriptor instead.
 func (*AdapterFile) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{67}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *AdapterFile) GetName() string {
@@ -5257,7 +5333,7 @@ type UnloadAdapter struct {
 
 func (x *UnloadAdapter) Reset() {
 	*x = UnloadAdapter{}
-	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5269,7 +5345,7 @@ func (x *UnloadAdapter) String() string {
 func (*UnloadAdapter) ProtoMessage() {}
 
 func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
-	mi := &file_cbactor_v1_remote_proto_msgTypes[68]
+	mi := &file_cbactor_v1_remote_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5282,7 +5358,7 @@ func (x *UnloadAdapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnloadAdapter.ProtoReflect.Descriptor instead.
 func (*UnloadAdapter) Descriptor() ([]byte, []int) {
-	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{68}
+	return file_cbactor_v1_remote_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *UnloadAdapter) GetName() string {
@@ -5430,10 +5506,16 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\x05after\x18\x06 \x01(\tR\x05afterB\t\n" +
 	"\a_schema\"\x1a\n" +
 	"\x06IdList\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x05R\x03ids\"Q\n" +
+	"\x03ids\x18\x01 \x03(\x05R\x03ids\"\xa7\x02\n" +
 	"\x04Chat\x123\n" +
 	"\bmessages\x18\x01 \x03(\v2\x17.cbactor.v1.ChatMessageR\bmessages\x12\x14\n" +
-	"\x05tools\x18\x02 \x03(\tR\x05tools\"\xc4\x01\n" +
+	"\x05tools\x18\x02 \x03(\tR\x05tools\x120\n" +
+	"\x14no_generation_prompt\x18\x03 \x01(\bR\x12noGenerationPrompt\x12%\n" +
+	"\x0econtinue_final\x18\x04 \x01(\bR\rcontinueFinal\x12=\n" +
+	"\tvariables\x18\x05 \x03(\v2\x1f.cbactor.v1.Chat.VariablesEntryR\tvariables\x1a<\n" +
+	"\x0eVariablesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xed\x01\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x123\n" +
@@ -5442,7 +5524,10 @@ const file_cbactor_v1_remote_proto_rawDesc = "" +
 	"\ftool_call_id\x18\x04 \x01(\tR\n" +
 	"toolCallId\x12\x12\n" +
 	"\x04name\x18\x05 \x01(\tR\x04name\x12\x1c\n" +
-	"\treasoning\x18\x06 \x01(\tR\treasoning\"L\n" +
+	"\treasoning\x18\x06 \x01(\tR\treasoning\x12'\n" +
+	"\x05parts\x18\a \x01(\v2\x11.cbactor.v1.PartsR\x05parts\"\x1d\n" +
+	"\x05Parts\x12\x14\n" +
+	"\x05texts\x18\x01 \x03(\tR\x05texts\"L\n" +
 	"\bToolCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -5693,7 +5778,7 @@ func file_cbactor_v1_remote_proto_rawDescGZIP() []byte {
 }
 
 var file_cbactor_v1_remote_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
+var file_cbactor_v1_remote_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
 var file_cbactor_v1_remote_proto_goTypes = []any{
 	(KV)(0),               // 0: cbactor.v1.KV
 	(*Call)(nil),          // 1: cbactor.v1.Call
@@ -5709,146 +5794,150 @@ var file_cbactor_v1_remote_proto_goTypes = []any{
 	(*IdList)(nil),        // 11: cbactor.v1.IdList
 	(*Chat)(nil),          // 12: cbactor.v1.Chat
 	(*ChatMessage)(nil),   // 13: cbactor.v1.ChatMessage
-	(*ToolCall)(nil),      // 14: cbactor.v1.ToolCall
-	(*Sampling)(nil),      // 15: cbactor.v1.Sampling
-	(*Bias)(nil),          // 16: cbactor.v1.Bias
-	(*Tell)(nil),          // 17: cbactor.v1.Tell
-	(*Accepted)(nil),      // 18: cbactor.v1.Accepted
-	(*Sequence)(nil),      // 19: cbactor.v1.Sequence
-	(*News)(nil),          // 20: cbactor.v1.News
-	(*End)(nil),           // 21: cbactor.v1.End
-	(*Drawn)(nil),         // 22: cbactor.v1.Drawn
-	(*Span)(nil),          // 23: cbactor.v1.Span
-	(*Ack)(nil),           // 24: cbactor.v1.Ack
-	(*Taken)(nil),         // 25: cbactor.v1.Taken
-	(*Attach)(nil),        // 26: cbactor.v1.Attach
-	(*Cancel)(nil),        // 27: cbactor.v1.Cancel
-	(*Encode)(nil),        // 28: cbactor.v1.Encode
-	(*Ids)(nil),           // 29: cbactor.v1.Ids
-	(*Decode)(nil),        // 30: cbactor.v1.Decode
-	(*Words)(nil),         // 31: cbactor.v1.Words
-	(*AskStatus)(nil),     // 32: cbactor.v1.AskStatus
-	(*Status)(nil),        // 33: cbactor.v1.Status
-	(*AdapterInfo)(nil),   // 34: cbactor.v1.AdapterInfo
-	(*StopSession)(nil),   // 35: cbactor.v1.StopSession
-	(*StartSession)(nil),  // 36: cbactor.v1.StartSession
-	(*JoinSession)(nil),   // 37: cbactor.v1.JoinSession
-	(*Warmup)(nil),        // 38: cbactor.v1.Warmup
-	(*Pause)(nil),         // 39: cbactor.v1.Pause
-	(*Held)(nil),          // 40: cbactor.v1.Held
-	(*Lost)(nil),          // 41: cbactor.v1.Lost
-	(*Renew)(nil),         // 42: cbactor.v1.Renew
-	(*Release)(nil),       // 43: cbactor.v1.Release
-	(*Logits)(nil),        // 44: cbactor.v1.Logits
-	(*Numbers)(nil),       // 45: cbactor.v1.Numbers
-	(*HeldNames)(nil),     // 46: cbactor.v1.HeldNames
-	(*Names)(nil),         // 47: cbactor.v1.Names
-	(*ReadTensor)(nil),    // 48: cbactor.v1.ReadTensor
-	(*TensorPart)(nil),    // 49: cbactor.v1.TensorPart
-	(*WriteTensor)(nil),   // 50: cbactor.v1.WriteTensor
-	(*SleepParts)(nil),    // 51: cbactor.v1.SleepParts
-	(*WakeUp)(nil),        // 52: cbactor.v1.WakeUp
-	(*BeginUpdate)(nil),   // 53: cbactor.v1.BeginUpdate
-	(*Manifest)(nil),      // 54: cbactor.v1.Manifest
-	(*Entry)(nil),         // 55: cbactor.v1.Entry
-	(*Update)(nil),        // 56: cbactor.v1.Update
-	(*SendAgain)(nil),     // 57: cbactor.v1.SendAgain
-	(*PutChunk)(nil),      // 58: cbactor.v1.PutChunk
-	(*Missing)(nil),       // 59: cbactor.v1.Missing
-	(*Gaps)(nil),          // 60: cbactor.v1.Gaps
-	(*Gap)(nil),           // 61: cbactor.v1.Gap
-	(*Commit)(nil),        // 62: cbactor.v1.Commit
-	(*AbortUpdate)(nil),   // 63: cbactor.v1.AbortUpdate
-	(*Rollback)(nil),      // 64: cbactor.v1.Rollback
-	(*Checksum)(nil),      // 65: cbactor.v1.Checksum
-	(*Digest)(nil),        // 66: cbactor.v1.Digest
-	(*LoadAdapter)(nil),   // 67: cbactor.v1.LoadAdapter
-	(*AdapterFile)(nil),   // 68: cbactor.v1.AdapterFile
-	(*UnloadAdapter)(nil), // 69: cbactor.v1.UnloadAdapter
+	(*Parts)(nil),         // 14: cbactor.v1.Parts
+	(*ToolCall)(nil),      // 15: cbactor.v1.ToolCall
+	(*Sampling)(nil),      // 16: cbactor.v1.Sampling
+	(*Bias)(nil),          // 17: cbactor.v1.Bias
+	(*Tell)(nil),          // 18: cbactor.v1.Tell
+	(*Accepted)(nil),      // 19: cbactor.v1.Accepted
+	(*Sequence)(nil),      // 20: cbactor.v1.Sequence
+	(*News)(nil),          // 21: cbactor.v1.News
+	(*End)(nil),           // 22: cbactor.v1.End
+	(*Drawn)(nil),         // 23: cbactor.v1.Drawn
+	(*Span)(nil),          // 24: cbactor.v1.Span
+	(*Ack)(nil),           // 25: cbactor.v1.Ack
+	(*Taken)(nil),         // 26: cbactor.v1.Taken
+	(*Attach)(nil),        // 27: cbactor.v1.Attach
+	(*Cancel)(nil),        // 28: cbactor.v1.Cancel
+	(*Encode)(nil),        // 29: cbactor.v1.Encode
+	(*Ids)(nil),           // 30: cbactor.v1.Ids
+	(*Decode)(nil),        // 31: cbactor.v1.Decode
+	(*Words)(nil),         // 32: cbactor.v1.Words
+	(*AskStatus)(nil),     // 33: cbactor.v1.AskStatus
+	(*Status)(nil),        // 34: cbactor.v1.Status
+	(*AdapterInfo)(nil),   // 35: cbactor.v1.AdapterInfo
+	(*StopSession)(nil),   // 36: cbactor.v1.StopSession
+	(*StartSession)(nil),  // 37: cbactor.v1.StartSession
+	(*JoinSession)(nil),   // 38: cbactor.v1.JoinSession
+	(*Warmup)(nil),        // 39: cbactor.v1.Warmup
+	(*Pause)(nil),         // 40: cbactor.v1.Pause
+	(*Held)(nil),          // 41: cbactor.v1.Held
+	(*Lost)(nil),          // 42: cbactor.v1.Lost
+	(*Renew)(nil),         // 43: cbactor.v1.Renew
+	(*Release)(nil),       // 44: cbactor.v1.Release
+	(*Logits)(nil),        // 45: cbactor.v1.Logits
+	(*Numbers)(nil),       // 46: cbactor.v1.Numbers
+	(*HeldNames)(nil),     // 47: cbactor.v1.HeldNames
+	(*Names)(nil),         // 48: cbactor.v1.Names
+	(*ReadTensor)(nil),    // 49: cbactor.v1.ReadTensor
+	(*TensorPart)(nil),    // 50: cbactor.v1.TensorPart
+	(*WriteTensor)(nil),   // 51: cbactor.v1.WriteTensor
+	(*SleepParts)(nil),    // 52: cbactor.v1.SleepParts
+	(*WakeUp)(nil),        // 53: cbactor.v1.WakeUp
+	(*BeginUpdate)(nil),   // 54: cbactor.v1.BeginUpdate
+	(*Manifest)(nil),      // 55: cbactor.v1.Manifest
+	(*Entry)(nil),         // 56: cbactor.v1.Entry
+	(*Update)(nil),        // 57: cbactor.v1.Update
+	(*SendAgain)(nil),     // 58: cbactor.v1.SendAgain
+	(*PutChunk)(nil),      // 59: cbactor.v1.PutChunk
+	(*Missing)(nil),       // 60: cbactor.v1.Missing
+	(*Gaps)(nil),          // 61: cbactor.v1.Gaps
+	(*Gap)(nil),           // 62: cbactor.v1.Gap
+	(*Commit)(nil),        // 63: cbactor.v1.Commit
+	(*AbortUpdate)(nil),   // 64: cbactor.v1.AbortUpdate
+	(*Rollback)(nil),      // 65: cbactor.v1.Rollback
+	(*Checksum)(nil),      // 66: cbactor.v1.Checksum
+	(*Digest)(nil),        // 67: cbactor.v1.Digest
+	(*LoadAdapter)(nil),   // 68: cbactor.v1.LoadAdapter
+	(*AdapterFile)(nil),   // 69: cbactor.v1.AdapterFile
+	(*UnloadAdapter)(nil), // 70: cbactor.v1.UnloadAdapter
+	nil,                   // 71: cbactor.v1.Chat.VariablesEntry
 }
 var file_cbactor_v1_remote_proto_depIdxs = []int32{
 	5,  // 0: cbactor.v1.Call.hello:type_name -> cbactor.v1.Hello
 	7,  // 1: cbactor.v1.Call.goodbye:type_name -> cbactor.v1.Goodbye
 	8,  // 2: cbactor.v1.Call.generate:type_name -> cbactor.v1.Generate
-	26, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
-	27, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
-	28, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
-	30, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
-	32, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
-	35, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
-	36, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
-	37, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
-	38, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
-	39, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
-	42, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
-	43, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
-	44, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
-	46, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
-	48, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
-	50, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
-	51, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
-	52, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
-	53, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
-	58, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
-	59, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
-	62, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
-	63, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
-	64, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
-	65, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
-	57, // 28: cbactor.v1.Call.send_again:type_name -> cbactor.v1.SendAgain
-	67, // 29: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
-	68, // 30: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
-	69, // 31: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
+	27, // 3: cbactor.v1.Call.attach:type_name -> cbactor.v1.Attach
+	28, // 4: cbactor.v1.Call.cancel:type_name -> cbactor.v1.Cancel
+	29, // 5: cbactor.v1.Call.encode:type_name -> cbactor.v1.Encode
+	31, // 6: cbactor.v1.Call.decode:type_name -> cbactor.v1.Decode
+	33, // 7: cbactor.v1.Call.status:type_name -> cbactor.v1.AskStatus
+	36, // 8: cbactor.v1.Call.stop:type_name -> cbactor.v1.StopSession
+	37, // 9: cbactor.v1.Call.start:type_name -> cbactor.v1.StartSession
+	38, // 10: cbactor.v1.Call.join:type_name -> cbactor.v1.JoinSession
+	39, // 11: cbactor.v1.Call.warmup:type_name -> cbactor.v1.Warmup
+	40, // 12: cbactor.v1.Call.pause:type_name -> cbactor.v1.Pause
+	43, // 13: cbactor.v1.Call.renew:type_name -> cbactor.v1.Renew
+	44, // 14: cbactor.v1.Call.release:type_name -> cbactor.v1.Release
+	45, // 15: cbactor.v1.Call.logits:type_name -> cbactor.v1.Logits
+	47, // 16: cbactor.v1.Call.held_names:type_name -> cbactor.v1.HeldNames
+	49, // 17: cbactor.v1.Call.read_tensor:type_name -> cbactor.v1.ReadTensor
+	51, // 18: cbactor.v1.Call.write_tensor:type_name -> cbactor.v1.WriteTensor
+	52, // 19: cbactor.v1.Call.sleep:type_name -> cbactor.v1.SleepParts
+	53, // 20: cbactor.v1.Call.wake:type_name -> cbactor.v1.WakeUp
+	54, // 21: cbactor.v1.Call.begin_update:type_name -> cbactor.v1.BeginUpdate
+	59, // 22: cbactor.v1.Call.put_chunk:type_name -> cbactor.v1.PutChunk
+	60, // 23: cbactor.v1.Call.missing:type_name -> cbactor.v1.Missing
+	63, // 24: cbactor.v1.Call.commit:type_name -> cbactor.v1.Commit
+	64, // 25: cbactor.v1.Call.abort_update:type_name -> cbactor.v1.AbortUpdate
+	65, // 26: cbactor.v1.Call.rollback:type_name -> cbactor.v1.Rollback
+	66, // 27: cbactor.v1.Call.checksum:type_name -> cbactor.v1.Checksum
+	58, // 28: cbactor.v1.Call.send_again:type_name -> cbactor.v1.SendAgain
+	68, // 29: cbactor.v1.Call.load_adapter:type_name -> cbactor.v1.LoadAdapter
+	69, // 30: cbactor.v1.Call.adapter_file:type_name -> cbactor.v1.AdapterFile
+	70, // 31: cbactor.v1.Call.unload_adapter:type_name -> cbactor.v1.UnloadAdapter
 	4,  // 32: cbactor.v1.Reply.error:type_name -> cbactor.v1.Error
 	6,  // 33: cbactor.v1.Reply.welcome:type_name -> cbactor.v1.Welcome
-	18, // 34: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
-	29, // 35: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
-	31, // 36: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
-	33, // 37: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
-	40, // 38: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
-	45, // 39: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
-	47, // 40: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
-	49, // 41: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
-	56, // 42: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
-	60, // 43: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
-	66, // 44: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
+	19, // 34: cbactor.v1.Reply.accepted:type_name -> cbactor.v1.Accepted
+	30, // 35: cbactor.v1.Reply.ids:type_name -> cbactor.v1.Ids
+	32, // 36: cbactor.v1.Reply.words:type_name -> cbactor.v1.Words
+	34, // 37: cbactor.v1.Reply.status:type_name -> cbactor.v1.Status
+	41, // 38: cbactor.v1.Reply.held:type_name -> cbactor.v1.Held
+	46, // 39: cbactor.v1.Reply.numbers:type_name -> cbactor.v1.Numbers
+	48, // 40: cbactor.v1.Reply.names:type_name -> cbactor.v1.Names
+	50, // 41: cbactor.v1.Reply.tensor_part:type_name -> cbactor.v1.TensorPart
+	57, // 42: cbactor.v1.Reply.update:type_name -> cbactor.v1.Update
+	61, // 43: cbactor.v1.Reply.gaps:type_name -> cbactor.v1.Gaps
+	67, // 44: cbactor.v1.Reply.digest:type_name -> cbactor.v1.Digest
 	9,  // 45: cbactor.v1.Generate.request:type_name -> cbactor.v1.Request
 	11, // 46: cbactor.v1.Request.prompt_ids:type_name -> cbactor.v1.IdList
 	12, // 47: cbactor.v1.Request.messages:type_name -> cbactor.v1.Chat
-	15, // 48: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
+	16, // 48: cbactor.v1.Request.sampling:type_name -> cbactor.v1.Sampling
 	11, // 49: cbactor.v1.Request.eos:type_name -> cbactor.v1.IdList
 	0,  // 50: cbactor.v1.Request.kv:type_name -> cbactor.v1.KV
 	10, // 51: cbactor.v1.Request.grammar:type_name -> cbactor.v1.Grammar
 	13, // 52: cbactor.v1.Chat.messages:type_name -> cbactor.v1.ChatMessage
-	14, // 53: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
-	16, // 54: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
-	11, // 55: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
-	17, // 56: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
-	19, // 57: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
-	11, // 58: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
-	22, // 59: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
-	23, // 60: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
-	23, // 61: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
-	22, // 62: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
-	21, // 63: cbactor.v1.News.end:type_name -> cbactor.v1.End
-	4,  // 64: cbactor.v1.End.error:type_name -> cbactor.v1.Error
-	23, // 65: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
-	23, // 66: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
-	22, // 67: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
-	25, // 68: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
-	12, // 69: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
-	34, // 70: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
-	4,  // 71: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
-	0,  // 72: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
-	54, // 73: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
-	55, // 74: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
-	61, // 75: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
-	0,  // 76: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
-	77, // [77:77] is the sub-list for method output_type
-	77, // [77:77] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	71, // 53: cbactor.v1.Chat.variables:type_name -> cbactor.v1.Chat.VariablesEntry
+	15, // 54: cbactor.v1.ChatMessage.tool_calls:type_name -> cbactor.v1.ToolCall
+	14, // 55: cbactor.v1.ChatMessage.parts:type_name -> cbactor.v1.Parts
+	17, // 56: cbactor.v1.Sampling.bias:type_name -> cbactor.v1.Bias
+	11, // 57: cbactor.v1.Sampling.bad_words:type_name -> cbactor.v1.IdList
+	18, // 58: cbactor.v1.Sampling.tell:type_name -> cbactor.v1.Tell
+	20, // 59: cbactor.v1.Accepted.sequences:type_name -> cbactor.v1.Sequence
+	11, // 60: cbactor.v1.Accepted.prompt:type_name -> cbactor.v1.IdList
+	23, // 61: cbactor.v1.News.drawn:type_name -> cbactor.v1.Drawn
+	24, // 62: cbactor.v1.News.weight_versions:type_name -> cbactor.v1.Span
+	24, // 63: cbactor.v1.News.kv_versions:type_name -> cbactor.v1.Span
+	23, // 64: cbactor.v1.News.prompt:type_name -> cbactor.v1.Drawn
+	22, // 65: cbactor.v1.News.end:type_name -> cbactor.v1.End
+	4,  // 66: cbactor.v1.End.error:type_name -> cbactor.v1.Error
+	24, // 67: cbactor.v1.End.weight_versions:type_name -> cbactor.v1.Span
+	24, // 68: cbactor.v1.End.kv_versions:type_name -> cbactor.v1.Span
+	23, // 69: cbactor.v1.Drawn.top:type_name -> cbactor.v1.Drawn
+	26, // 70: cbactor.v1.Ack.taken:type_name -> cbactor.v1.Taken
+	12, // 71: cbactor.v1.Encode.messages:type_name -> cbactor.v1.Chat
+	35, // 72: cbactor.v1.Status.adapters:type_name -> cbactor.v1.AdapterInfo
+	4,  // 73: cbactor.v1.Lost.error:type_name -> cbactor.v1.Error
+	0,  // 74: cbactor.v1.BeginUpdate.kv:type_name -> cbactor.v1.KV
+	55, // 75: cbactor.v1.BeginUpdate.manifest:type_name -> cbactor.v1.Manifest
+	56, // 76: cbactor.v1.Manifest.tensors:type_name -> cbactor.v1.Entry
+	62, // 77: cbactor.v1.Gaps.gaps:type_name -> cbactor.v1.Gap
+	0,  // 78: cbactor.v1.Rollback.kv:type_name -> cbactor.v1.KV
+	79, // [79:79] is the sub-list for method output_type
+	79, // [79:79] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_cbactor_v1_remote_proto_init() }
@@ -5911,7 +6000,7 @@ func file_cbactor_v1_remote_proto_init() {
 		(*Request_Raw)(nil),
 	}
 	file_cbactor_v1_remote_proto_msgTypes[9].OneofWrappers = []any{}
-	file_cbactor_v1_remote_proto_msgTypes[27].OneofWrappers = []any{
+	file_cbactor_v1_remote_proto_msgTypes[28].OneofWrappers = []any{
 		(*Encode_Text)(nil),
 		(*Encode_Messages)(nil),
 		(*Encode_Raw)(nil),
@@ -5922,7 +6011,7 @@ func file_cbactor_v1_remote_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cbactor_v1_remote_proto_rawDesc), len(file_cbactor_v1_remote_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   69,
+			NumMessages:   71,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

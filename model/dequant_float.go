@@ -13,16 +13,20 @@ var e2m1 = [16]float32{0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4
 // the scale is halved and the numbers are doubled, so that e = 0 has half a float32 too,
 // and e = 255, which the format calls NaN, is 2^128.
 func mxfp4Block(dst []float32, src []byte) {
-	e := uint32(src[0])
-	halved := math.Float32frombits((e - 1) << 23)
-	if e < 2 {
-		halved = math.Float32frombits(0x00200000 << e)
-	}
+	halved := halfE8M0(src[0])
 	var values [16]float32
 	for q, x := range e2m1 {
 		values[q] = halved * (2 * x)
 	}
 	nibbles((*[32]float32)(dst), (*[16]byte)(src[1:]), &values)
+}
+
+// halfE8M0 is half of a scale of 8 bits, 2^(e-128).
+func halfE8M0(e byte) float32 {
+	if e < 2 {
+		return math.Float32frombits(0x00200000 << e)
+	}
+	return math.Float32frombits((uint32(e) - 1) << 23)
 }
 
 // e4m3 are the numbers of 8 bits of the OCP 8-bit floating point specification (version

@@ -151,3 +151,12 @@ func (f *fields) ids(name string, def []int32) []int32 {
 	}
 	return out
 }
+
+// onOneLine is a field as the file has it, without the white space between its parts.
+func (f *fields) onOneLine(name string) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, f.raw[name]); err != nil {
+		return string(f.raw[name]) // it was parsed before
+	}
+	return b.String()
+}

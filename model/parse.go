@@ -131,7 +131,7 @@ func refuseForeign(f *fields, row *family) {
 	slices.Sort(names) // the same message every time
 	for _, name := range names {
 		if v := value[any](f, name, nil); v != nil && !isNeutral(v, neutral[name]) {
-			f.fail("%w: %s %.120s is not implemented for %s", ErrUnsupported, name, f.raw[name], row.name)
+			f.fail("%w: %s %.120s is not implemented for %s", ErrUnsupported, name, f.onOneLine(name), row.name)
 		}
 	}
 	if !row.reads("quantization_config") && f.quantization() == "mxfp4" {
@@ -148,7 +148,7 @@ func refuseForeign(f *fields, row *family) {
 	}
 	// A window is in force unless the config says that every layer sees everything.
 	if f.has("sliding_window") && value(f, "use_sliding_window", true) && layers == nil {
-		f.fail("%w: sliding_window %.40s is not implemented for %s", ErrUnsupported, f.raw["sliding_window"], row.name)
+		f.fail("%w: sliding_window %.40s is not implemented for %s", ErrUnsupported, f.onOneLine("sliding_window"), row.name)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // The golden files are what the Python package gguf makes (testdata/make_quantize.py).
 func TestQuantizeGolden(t *testing.T) {
 	numbers := read(t, "testdata/quantize.f32")
-	q8, q4, q40 := read(t, "testdata/quantize.q8_0"), read(t, "testdata/quantize.q4_1"), read(t, "testdata/quantize.q4_0")
+	q8, q4, q40, mx := read(t, "testdata/quantize.q8_0"), read(t, "testdata/quantize.q4_1"), read(t, "testdata/quantize.q4_0"), read(t, "testdata/quantize.mxfp4")
 	for b := 0; len(numbers) > 0; b++ {
 		var x [32]float32
 		for i := range x {
@@ -28,6 +28,10 @@ func TestQuantizeGolden(t *testing.T) {
 		var got40 [18]byte
 		if QuantizeQ40(&got40, &x); !bytes.Equal(got40[:], q40[18*b:][:18]) {
 			t.Errorf("block %d as Q4_0: %x, want %x", b, got40, q40[18*b:][:18])
+		}
+		var gotMX [17]byte
+		if QuantizeMXFP4(&gotMX, &x); !bytes.Equal(gotMX[:], mx[17*b:][:17]) {
+			t.Errorf("block %d as MXFP4: %x, want %x", b, gotMX, mx[17*b:][:17])
 		}
 	}
 }
@@ -63,6 +67,27 @@ func TestToF16OfNaN(t *testing.T) {
 	for bits, want := range map[uint32]uint16{0x7f800001: 0x7e00, 0xffffffff: 0xfe00, 0x7f800000: 0x7c00} {
 		if got := ToF16(math.Float32frombits(bits)); got != want {
 			t.Errorf("%#x: %#x, want %#x", bits, got, want)
+		}
+	}
+}
+
+// What is not finite makes a number that is not, under MXFP4's largest scale, and the smallest
+// scales have numbers too.
+func TestQuantizeMXFP4TakesAnything(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct{ v, want float32 }{{nan, inf}, {inf, inf}, {-inf, -inf}, {1e-38, 1e-38}, {-1e-45, 0}, {math.MaxFloat32, math.MaxFloat32}} {
+		x := [32]float32{3: c.v, 19: c.v}
+		var block [17]byte
+		QuantizeMXFP4(&block, &x)
+		var got [32]float32
+		Dequantize(got[:], block[:], MXFP4)
+		for _, v := range []float32{got[3], got[19]} {
+			if v != c.want && !(math.Abs(float64(v-c.want)) <= 0.25*math.Abs(float64(c.want))) {
+				t.Errorf("%g becomes %g, want about %g", c.v, v, c.want)
+			}
+		}
+		if got[0] != 0 || got[31] != 0 {
+			t.Errorf("beside %g a zero becomes %g and %g", c.v, got[0], got[31])
 		}
 	}
 }

@@ -13,6 +13,7 @@ type chatParams struct {
 	params
 	formatParams
 	toolParams
+	layoutParams
 	chatUnmet
 	Messages      []message `json:"messages"`
 	MaxCompletion *int      `json:"max_completion_tokens"`
@@ -30,8 +31,12 @@ type message struct {
 	ToolCallID string     `json:"tool_call_id"`      // of a tool: what it answers
 }
 
-// conversation is messages as a chat template takes them.
-func conversation(param string, list []message) (texts.Prompt, error) {
+// conversation is messages as a chat template takes them, and how it lays them out.
+func conversation(param string, list []message, layout *layoutParams) (texts.Prompt, error) {
+	options, err := layout.options()
+	if err != nil {
+		return texts.Prompt{}, err
+	}
 	if len(list) == 0 {
 		return texts.Prompt{}, bad(param, "is empty or missing: give at least one message")
 	}
@@ -43,12 +48,12 @@ func conversation(param string, list []message) (texts.Prompt, error) {
 		}
 		turns[i] = turn
 	}
-	return texts.Prompt{Messages: turns}, nil
+	return texts.Prompt{Messages: turns, ChatOptions: options}, nil
 }
 
 // turn is a message, which is at a parameter, as a chat template takes it.
 func (m *message) turn(param string) (t text.Message, err error) {
-	t = text.Message{Role: m.Role, Content: string(m.Content), Reasoning: m.Reasoning, Name: m.Name, ToolCallID: m.ToolCallID}
+	t = text.Message{Role: m.Role, Content: m.Content.text, Parts: m.Content.parts, Reasoning: m.Reasoning, Name: m.Name, ToolCallID: m.ToolCallID}
 	switch {
 	case m.Role == "":
 		return t, bad(param, "has no role")
@@ -88,7 +93,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	prompt, err := conversation("messages", p.Messages)
+	prompt, err := conversation("messages", p.Messages, &p.layoutParams)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,11 @@
 // what the model wrote, and may be no JSON. parallel_tool_calls false tells of the first call
 // alone. A format goes with tools only where tool_choice is none.
 //
+// Conversations are laid out by the model's chat template, with vLLM's chat_template_kwargs,
+// continue_final_message and add_generation_prompt; a continued message has none opened behind
+// it, whether add_generation_prompt false says so or not. Content in parts goes to templates
+// that go through parts, to others with line ends in between.
+//
 // Every answer tells in x_weights which version of the weights sampled each token, and which
 // computed the cache that the last one came from; a stream does with the first chunk of each
 // sequence, with those that change anything, and in full with its last. The header

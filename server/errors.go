@@ -56,6 +56,8 @@ var classes = []struct {
 	{text.ErrTooLong, http.StatusBadRequest, promptParam, "context_length_exceeded"},
 	{text.ErrNoTools, http.StatusBadRequest, "tools", "no_tools"},
 	{text.ErrTools, http.StatusBadRequest, "tools", "invalid_value"},
+	{text.ErrVariables, http.StatusBadRequest, "chat_template_kwargs", "invalid_value"},
+	{text.ErrContinue, http.StatusBadRequest, "continue_final_message", "invalid_value"},
 	{grammar.ErrSpec, http.StatusBadRequest, formatParam, "bad_grammar"},
 	{grammar.ErrUnsupported, http.StatusBadRequest, formatParam, "grammar_not_supported"},
 	{grammar.ErrTooLarge, http.StatusBadRequest, formatParam, "grammar_too_large"},

@@ -210,6 +210,10 @@ func choices[V any](names map[string]V) []string {
 	return list
 }
 
+// settledVariables are those of chat templates that a request cannot have.
+var settledVariables = []string{"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token",
+	"chat_template", "continue_final_message", "conversation", "tokenize"}
+
 // stopReason is the string, or the token, that ended a text.
 var stopReason = object{"type": []string{"string", "integer", "null"}}
 
@@ -220,7 +224,7 @@ var never = object{"type": "null", "description": "Not supported."}
 var refusedBeside = map[string]map[string]string{"sglangParams": sglangRefused, "sglangSampling": sglangSamplingRefused, "generateParams": vllmRefused, "drawParams": vllmRefused,
 	"completionParams": openaiRefused, "chatParams": with(openaiRefused, chatRefused), "responseParams": with(openaiRefused, chatRefused), "tokenizeParams": with(openaiRefused, chatRefused)}
 
-func with(table, more map[string]string) map[string]string {
+func with[V any](table, more map[string]V) map[string]V {
 	made := maps.Clone(table)
 	maps.Copy(made, more)
 	return made
@@ -239,7 +243,7 @@ var limited = map[string]object{
 	"completionParams.suffix":             {"maxLength": 0},
 	"completionParams.add_special_tokens": {"const": true},
 	"unmetParams.skip_special_tokens":     {"const": true},
-	"chatUnmet.add_generation_prompt":     {"const": true},
+	"layoutParams.chat_template_kwargs":   {"propertyNames": object{"not": object{"enum": settledVariables}}},
 	"chatUnmet.modalities":                {"items": object{"const": "text"}, "maxItems": 1},
 	"chatUnmet.web_search_options":        never,
 	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": []string{"number", "null"}, "minimum": -100, "maximum": 100}},

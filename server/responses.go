@@ -15,6 +15,7 @@ import (
 type responseParams struct {
 	params
 	toolParams
+	layoutParams
 	chatUnmet
 	Input        input             `json:"input"`
 	Instructions *string           `json:"instructions"`
@@ -47,7 +48,7 @@ func (in *input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if raw.Kind() == '"' {
 		*in = input{{Role: "user"}}
-		return unmarshal(raw, (*string)(&(*in)[0].Content))
+		return unmarshal(raw, &(*in)[0].Content.text)
 	}
 	var items []inputItem
 	if unmarshal(raw, &items) != nil {
@@ -110,7 +111,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) error {
 	if err := c.hold(f, &p.toolParams); err != nil {
 		return err
 	}
-	prompt, err := conversation("input", p.Input)
+	prompt, err := conversation("input", p.Input, &p.layoutParams)
 	if err != nil {
 		return err
 	}

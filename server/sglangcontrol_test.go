@@ -157,6 +157,8 @@ func TestSglangAbort(t *testing.T) {
 		Loads []struct {
 			Running int `json:"num_running_reqs"`
 			Waiting int `json:"num_waiting_reqs"`
+			Used    int `json:"num_used_tokens"`
+			Tokens  int `json:"max_total_num_tokens"`
 		}
 	}
 	r.until("nothing is open", func() bool {
@@ -167,7 +169,7 @@ func TestSglangAbort(t *testing.T) {
 	c := r.asks(object{"input_ids": []int{5, 6}, "rid": "four"})
 	r.opened(1)
 	r.get("/v1/loads", &l)
-	if l.Loads[0].Waiting != 1 {
+	if l.Loads[0].Waiting != 1 || l.Loads[0].Used != 0 || l.Loads[0].Tokens != r.engine.Info().AllTokens() {
 		t.Errorf("%+v", l)
 	}
 	r.done("/abort_request", object{"rid": "four"})
@@ -212,11 +214,12 @@ func TestSglangInfo(t *testing.T) {
 			DP      int    `json:"dp_size"`
 			Name    string `json:"served_model_name"`
 			Context int    `json:"context_length"`
+			Tokens  int    `json:"max_total_num_tokens"`
 			VLLM    *struct {
 				Parallel any `json:"parallel_config"`
 			} `json:"vllm_config"`
 		}
-		if status := r.get(path, &i); status != 200 || i.TP != 1 || i.DP != 1 || i.Name != "tiny" || i.Context != r.engine.Info().MaxContext || i.VLLM == nil || i.VLLM.Parallel == nil {
+		if status := r.get(path, &i); status != 200 || i.TP != 1 || i.DP != 1 || i.Name != "tiny" || i.Context != r.engine.Info().MaxContext || i.Tokens != 64*r.engine.Info().PageSize || i.VLLM == nil || i.VLLM.Parallel == nil {
 			t.Errorf("%s: %d %+v", path, status, i)
 		}
 	}

@@ -33,7 +33,7 @@ type sglangInfo struct {
 func (s *Server) sglangInfo(m *Model) sglangInfo {
 	info := m.Engine.Info()
 	return sglangInfo{Model: m.Name, Name: m.Name, Tensor: 1, Data: 1, Pipeline: 1, Expert: 1, Nodes: 1,
-		MaxContext: info.MaxContext, MaxTokens: info.Blocks * info.PageSize, MaxOpen: info.BatchRows, KVType: info.KVType, Compute: info.Compute, Version: s.options.Version}
+		MaxContext: info.MaxContext, MaxTokens: info.AllTokens(), MaxOpen: info.BatchRows, KVType: info.KVType, Compute: info.Compute, Version: s.options.Version}
 }
 
 type sglangModel struct {
@@ -83,8 +83,9 @@ func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
 	}
 	info, now := m.Engine.Info(), m.Engine.Metrics()
 	l := load{Running: now.Running, Waiting: max(0, now.Open-now.Running) + now.InLine, MaxOpen: info.BatchRows}
-	l.Used, l.MaxTokens = (now.Blocks-now.BlocksFree)*int64(info.PageSize), now.Blocks*int64(info.PageSize)
+	l.MaxTokens = int64(info.AllTokens())
 	if now.Blocks > 0 {
+		l.Used = l.MaxTokens * (now.Blocks - now.BlocksFree) / now.Blocks
 		l.Usage = float64(now.Blocks-now.BlocksFree) / float64(now.Blocks)
 	}
 	return s.answer(w, http.StatusOK, loadList{time.Now().UTC().Format(time.RFC3339Nano), s.options.Version, []load{l}})

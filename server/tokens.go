@@ -17,7 +17,8 @@ type tokenizeParams struct {
 	Special  *bool     `json:"add_special_tokens"` // for a prompt: what the tokenizer puts around a text; nil: true
 	Strings  bool      `json:"return_token_strs"`
 
-	chatUnmet // as of chats, whose prompts are shown
+	layoutParams // as of chats, whose prompts are shown
+	chatUnmet
 }
 
 type tokenized struct {
@@ -48,13 +49,15 @@ func (p *tokenizeParams) prompt() (texts.Prompt, error) {
 	case p.Prompt == nil && p.Special != nil && *p.Special:
 		return texts.Prompt{}, bad("add_special_tokens", "is for a prompt: %s", chatRefused["add_special_tokens"])
 	case p.Prompt == nil:
-		prompt, err := conversation("messages", p.Messages)
+		prompt, err := conversation("messages", p.Messages, &p.layoutParams)
 		for _, t := range p.Tools {
 			prompt.Tools = append(prompt.Tools, t.template)
 		}
 		return prompt, err
 	case p.Tools != nil:
 		return texts.Prompt{}, bad("tools", "is for messages")
+	case p.layoutParams.given() != "":
+		return texts.Prompt{}, bad(p.layoutParams.given(), "is for messages")
 	case p.Special != nil && !*p.Special:
 		return texts.Prompt{Raw: p.Prompt}, nil
 	}

@@ -92,7 +92,10 @@ func (p *prompts) texts(raw []byte) error {
 var errPrompt = must("a string, a list of strings, a list of token ids or a list of such lists")
 
 // content is what a message says: a string, or parts of text.
-type content string
+type content struct {
+	text  string
+	parts []string // nil: it is a string
+}
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
@@ -101,7 +104,7 @@ func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	if raw.Kind() == '"' {
-		return unmarshal(raw, (*string)(c))
+		return unmarshal(raw, &c.text)
 	}
 	var parts []struct {
 		Type string  `json:"type"`
@@ -110,6 +113,7 @@ func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if unmarshal(raw, &parts) != nil {
 		return must("a string or a list of parts")
 	}
+	c.parts = make([]string, 0, len(parts))
 	for _, p := range parts {
 		switch p.Type {
 		case "text", "input_text", "output_text":
@@ -119,7 +123,7 @@ func (c *content) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		if p.Text == nil {
 			return must("text: a part has none")
 		}
-		*c += content(*p.Text)
+		c.parts = append(c.parts, *p.Text)
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ var openaiRefused = map[string]string{
 	"length_penalty":         "it is for beams, and there are none",
 	"prompt_embeds":          "send text or token ids",
 	"logits_processors":      "leave it out: no code of clients is run",
-	"chat_template":          insteadOfLayout,
-	"chat_template_kwargs":   insteadOfLayout,
-	"continue_final_message": insteadOfLayout,
+	"chat_template":          "lay the conversation out and send it to /v1/completions",
+	"chat_template_kwargs":   chatsHaveIt,
+	"continue_final_message": chatsHaveIt,
 	"documents":              "put them into a message",
 	"logprob_token_ids":      "logprobs tells of the likeliest ones",
 	"thinking_token_budget":  "bound max_tokens",
@@ -37,8 +37,8 @@ var openaiRefused = map[string]string{
 	"min_new_tokens": "min_tokens is the least number of tokens",
 }
 
-// insteadOfLayout is what to do about a conversation that is to be laid out otherwise.
-const insteadOfLayout = "lay the conversation out and send it to /v1/completions"
+// chatsHaveIt is what to do about a conversation that is to be laid out otherwise.
+const chatsHaveIt = "/v1/chat/completions has it"
 
 // chatRefused are those of conversations.
 var chatRefused = map[string]string{
@@ -65,7 +65,6 @@ func (p *unmetParams) check(tables ...map[string]string) error {
 // chatUnmet are such fields of conversations alone.
 type chatUnmet struct {
 	unmetParams
-	AddPrompt  *bool          `json:"add_generation_prompt"`
 	Modalities []string       `json:"modalities"`
 	WebSearch  jsontext.Value `json:"web_search_options"`
 }
@@ -73,8 +72,6 @@ type chatUnmet struct {
 // check is that of unmetParams.
 func (p *chatUnmet) check() error {
 	switch {
-	case p.AddPrompt != nil && !*p.AddPrompt:
-		return bad("add_generation_prompt", "is false, must be true: %s", insteadOfLayout)
 	case len(p.Modalities) > 1 || len(p.Modalities) == 1 && p.Modalities[0] != "text":
 		return bad("modalities", `must be ["text"]`)
 	case given(p.WebSearch):

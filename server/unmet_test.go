@@ -14,13 +14,12 @@ func TestUnmetFieldsAreRefused(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	bodies := map[string]string{completionsPath: `"prompt":"a","max_tokens":1`, "/v1/chat/completions": `"messages":[{"role":"user","content":"a"}]`,
 		"/v1/responses": `"input":"a"`, "/tokenize": `"messages":[{"role":"user","content":"a"}]`}
-	conversations := map[string]string{"add_generation_prompt": "false", "modalities": `["text","audio"]`, "web_search_options": "{}", "chat_template_kwargs": `{"enable_thinking":false}`,
-		"chat_template": `"a"`, "continue_final_message": "true"}
+	conversations := map[string]string{"modalities": `["text","audio"]`, "web_search_options": "{}", "chat_template": `"a"`}
 	for path, body := range bodies {
 		fields := map[string]string{"skip_special_tokens": "false", "truncate_prompt_tokens": "3", "prompt_logprobs": "1", "use_beam_search": "true", "grammar": `"a"`, "n_predict": "3", "audio": `{"voice":"a"}`}
 		switch path {
 		case completionsPath:
-			fields["add_special_tokens"] = "false"
+			fields["add_special_tokens"], fields["chat_template_kwargs"], fields["continue_final_message"] = "false", `{"enable_thinking":false}`, "true"
 		case "/tokenize":
 			fields["add_special_tokens"] = "true"
 		default:

@@ -4,7 +4,7 @@
 set -u
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-go test -count=1 -v -timeout 20m -run "TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes" ./cpuexec ./engine >"$log" 2>&1
+go test -count=1 -v -timeout 20m -run "TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes|TestFamiliesInFewerBits" ./cpuexec ./engine >"$log" 2>&1
 result=$?
 awk '
 	/^ *--- (PASS|FAIL|SKIP): TestFamiliesAreTheReference\// {

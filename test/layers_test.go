@@ -40,6 +40,7 @@ var layers = map[string][]string{
 	"internal/charts":     {},
 	"internal/familytest": {"model"},
 	"internal/filelock":   {"golang.org/x/sys"},
+	"internal/fuzztest":   {},
 	"internal/hub":        {"internal/hubcache", "internal/filelock", "golang.org/x/sys"},
 	"internal/hubcache":   {},
 	"internal/jsonl":      {},

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The long numbers, part by part: soak.sh PART. Each part writes docs/reports/PART.md.
+# The long numbers, part by part: soak.sh PART. Each part writes docs/reports/PART.md, files
+# writes fuzz.md.
 # Run from the repository's root (make soak PART=first-light). Timings are taken in a
 # scheduling group of their own with a raised weight, where that is allowed.
 set -eu
@@ -56,6 +57,28 @@ load() {
 	echo
 	echo '```'
 	own go test -count=1 -v -run 'TestLoadSpeed' ./test | grep -E 'load:|^ok|FAIL'
+	echo '```'
+}
+
+# How fast text becomes ids, beside the Python package tokenizers, which is fetched on its first run into the
+# user's cache.
+tokenizers() {
+	. test/clients/lib.sh
+	environment tokenizers
+	echo '# Tokenizers'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo 'English on one thread. Both take turns, and the best of their tries counts; wanted is three times the speed.'
+	echo
+	echo '```'
+	own "$bin/python" text/testdata/speed.py --least 3
+	echo '```'
+	echo
+	echo 'A megabyte of one letter; wanted is less than 2 s.'
+	echo
+	echo '```'
+	CBACTOR_FULL=1 own go test -count=1 -v -run 'AMegabyteOfOneLetter' ./text | grep -E 's$|^ok|FAIL'
 	echo '```'
 }
 
@@ -305,6 +328,47 @@ http() {
 	echo '```'
 }
 
+# What reads files, fuzzed for FUZZTIME each, LANES at a time.
+files() {
+	echo '# Fuzzing of what reads files'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo 'An input is refused by a typed error of one line, or what is made of it holds together (`fuzz_test.go` of each package).'
+	echo 'It may take 2 s, and memory of twice its size and a base that the fuzzer names: 4 MiB for checkpoints and'
+	echo 'configurations, 8 MiB for tokenizers, 16 MiB for templates, whose rendering is limited to 1 MiB of values.'
+	echo "All that is allocated counts, garbage too (\`internal/fuzztest\`). ${LANES:-$(nproc)} ran at a time."
+	echo
+	echo '| fuzzer | time | executions | inputs that reached what none had |'
+	echo '|---|---|---|---|'
+	test/corpus.sh list | xargs -n 2 -P "${LANES:-$(nproc)}" "$0" fuzzed || echo FAIL
+	echo
+	echo '## What is kept: the smallest inputs that reach together what all reach beyond the seeds'
+	echo
+	echo '```'
+	test/corpus.sh keep || echo FAIL
+	echo "$(find . -path '*/testdata/fuzz/*' -type f -exec cat {} + | wc -c) bytes in all"
+	echo '```'
+	echo
+	cat test/testdata/fuzz-found.md
+}
+
+# fuzzed FOLDER NAME: a row of the table.
+fuzzed() {
+	log=$(mktemp)
+	go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-5m}" -fuzzminimizetime 100x -parallel 1 >"$log" 2>&1 || over "$log" || {
+		echo FAIL
+		cat "$log"
+	}
+	sed -n "s/^fuzz: elapsed: \(.*\), execs: \([0-9]*\) .*new interesting: \([0-9]*\).*/| \`$2\` | \1 | \2 | \3 |/p" "$log" | tail -1
+	rm "$log"
+}
+
+# over LOG: fuzzing failed only since its time was over in the middle of an input.
+over() {
+	grep -q 'context deadline exceeded' "$1" && ! grep -q 'Failing input' "$1"
+}
+
 # Where the time of a step goes, the engine's own share, and what the machine can do.
 profile() {
 	echo '# Where the time of a step goes'
@@ -338,6 +402,9 @@ first-light)
 load)
 	report load load
 	;;
+tokenizers)
+	report tokenizers tokenizers
+	;;
 scheduler)
 	report scheduler scheduler
 	;;
@@ -362,9 +429,16 @@ http)
 profile)
 	report profile profile
 	;;
+files)
+	report fuzz files
+	;;
+fuzzed) # of files, which runs several at a time
+	fuzzed "$2" "$3"
+	;;
 all)
 	"$0" first-light
 	"$0" load
+	"$0" tokenizers
 	"$0" scheduler
 	"$0" sampling
 	"$0" calls
@@ -373,9 +447,10 @@ all)
 	"$0" remote
 	"$0" http
 	"$0" profile
+	"$0" files
 	;;
 *)
-	echo "usage: test/soak.sh first-light | load | scheduler | sampling | calls | pauses | weights | remote | http | profile | all" >&2
+	echo "usage: test/soak.sh first-light | load | tokenizers | scheduler | sampling | calls | pauses | weights | remote | http | profile | files | all" >&2
 	exit 2
 	;;
 esac

@@ -99,7 +99,12 @@ func wholeWords(vocab map[string]int32) map[string]int32 {
 }
 
 func (m *bpe) appendWord(dst []int32, word string) []int32 {
-	if id, ok := m.whole[word]; ok {
+	return m.appendWithout(dst, word, nil)
+}
+
+// appendWithout implements wordModel: merges are made all the same.
+func (m *bpe) appendWithout(dst []int32, word string, never map[int32]bool) []int32 {
+	if id, ok := m.whole[word]; ok && !never[id] {
 		return append(dst, id)
 	}
 	s := m.mergers.Get().(*scratch)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -43,25 +44,35 @@ func newChatTemplate(source, bos, eos string) *chatTemplate {
 
 // conversation is what a template renders.
 type conversation struct {
-	messages []Message
-	tools    jinja.Value // nil: none
-	answer   bool        // open the answer behind the messages
+	messages  []Message
+	tools     jinja.Value            // nil: none
+	answer    bool                   // open the answer behind the messages
+	continued bool                   // end within the last message
+	variables map[string]jinja.Value // further ones of the caller's
 }
 
-// render is the prompt for a conversation. The error is ErrTemplate with the
-// template's own words.
+// render is the prompt for a conversation. Errors: ErrTemplate with the template's own
+// words, ErrContinue.
 func (t *chatTemplate) render(c conversation) (jinja.Text, error) {
 	if t.err != nil {
 		return jinja.Text{}, t.err
 	}
-	return t.renderAs(c, t.takes)
+	text, err := t.renderAs(c, t.takes)
+	if err != nil || !c.continued {
+		return text, err
+	}
+	return upToMark(text, c.messages[len(c.messages)-1])
 }
 
 // renderAs is render for a template that takes what it is said to take.
 func (t *chatTemplate) renderAs(c conversation, takes capabilities) (jinja.Text, error) {
 	values := make([]jinja.Value, len(c.messages))
 	for i, m := range c.messages {
-		values[i] = m.value(takes)
+		end := ""
+		if c.continued && i == len(values)-1 {
+			end = continueMark
+		}
+		values[i] = m.value(takes, end)
 	}
 	if c.tools == nil && takes.emptyTools {
 		c.tools = jinja.NewList(nil)
@@ -74,14 +85,16 @@ func (t *chatTemplate) renderAs(c conversation, takes capabilities) (jinja.Text,
 		return jinja.Text{}, fmt.Errorf("%w: %w: others are rendered for %v", ErrTemplate, jinja.ErrLimit, renderTime)
 	}
 	defer func() { <-t.slots }()
-	text, err := t.compiled.Render(ctx, map[string]jinja.Value{
+	variables := map[string]jinja.Value{
 		"messages":              jinja.NewList(values),
 		"add_generation_prompt": c.answer,
 		"bos_token":             jinja.String(t.bos),
 		"eos_token":             jinja.String(t.eos),
 		"tools":                 c.tools,
 		"documents":             nil,
-	}, jinja.Options{Now: t.now()})
+	}
+	maps.Copy(variables, c.variables)
+	text, err := t.compiled.Render(ctx, variables, jinja.Options{Now: t.now()})
 	if err != nil {
 		return text, fmt.Errorf("%w: %w", ErrTemplate, err)
 	}

@@ -28,7 +28,7 @@ func TestTemplatesRenderAsJinja2Does(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(conversation{c.Messages, toolsOf(t, c.Tools), true})
+		got, err := newChatTemplate(c.Template, "<s>", "</s>").render(conversation{messages: c.Messages, tools: toolsOf(t, c.Tools), answer: true})
 		switch {
 		case c.Err != "" && (!errors.Is(err, ErrTemplate) || !strings.Contains(err.Error(), c.Err)):
 			t.Errorf("%s: error %v, want ErrTemplate with %q", c.Name, err, c.Err)

@@ -8,12 +8,14 @@ import (
 // What a template takes is found out by trying.
 func TestTemplateIsProbed(t *testing.T) {
 	for source, want := range map[string]capabilities{
-		"{{ messages[0].content + 'x' }}":                                                                                   {},
-		"{% for t in tools %}{{ t.function.name }}{% endfor %}{{ messages[0].content }}":                                    {tools: true, emptyTools: true},
-		"{% if tools %}{{ tools|tojson }}{% endif %}{{ messages[0].content ~ 'x' }}":                                        {tools: true},
-		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments + '' }}{% endfor %}{% endfor %}":   {calls: true, textCalls: true},
-		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments }}{% endfor %}{% endfor %}":        {calls: true, textCalls: true},
-		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments|tojson }}{% endfor %}{% endfor %}": {calls: true},
+		"{{ messages[0].content + 'x' }}":                                                                                                                     {},
+		"{% for t in tools %}{{ t.function.name }}{% endfor %}{{ messages[0].content }}":                                                                      {tools: true, emptyTools: true},
+		"{% if tools %}{{ tools|tojson }}{% endif %}{{ messages[0].content ~ 'x' }}":                                                                          {tools: true},
+		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments + '' }}{% endfor %}{% endfor %}":                                     {calls: true, textCalls: true},
+		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments }}{% endfor %}{% endfor %}":                                          {calls: true, textCalls: true},
+		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments|tojson }}{% endfor %}{% endfor %}":                                   {calls: true},
+		"{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{% endfor %}": {parts: true},
+		"{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}{% endfor %}":                                                           {parts: true, partsOnly: true},
 	} {
 		if got := newChatTemplate(source, "", "").takes; got != want {
 			t.Errorf("%s: %+v, want %+v", source, got, want)

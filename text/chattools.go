@@ -17,10 +17,19 @@ type ChatOptions struct {
 	// NoGenerationPrompt leaves out what opens the answer behind the messages
 	// (add_generation_prompt is false then).
 	NoGenerationPrompt bool
+
+	// Continue ends the prompt where the content of the last message does, so that the
+	// model goes on with it. No answer is opened then.
+	Continue bool
+
+	// Variables are more that the template may ask for by its name, each as JSON, such as
+	// enable_thinking. What they have of text is the conversation's. Those that the
+	// template has from elsewhere cannot be among them: see [CheckVariable].
+	Variables map[string]json.RawMessage
 }
 
 // EncodeChatWith is EncodeChat with options. Errors, besides those of EncodeChat:
-// ErrNoTools, ErrTools.
+// ErrNoTools, ErrTools, ErrVariables, ErrContinue.
 func (c *Codec) EncodeChatWith(messages []Message, o ChatOptions) ([]int32, error) {
 	text, err := c.renderChat(messages, o)
 	if err != nil {
@@ -46,7 +55,14 @@ func (c *Codec) renderChat(messages []Message, o ChatOptions) (jinja.Text, error
 	if !c.chat.takes.calls && slices.ContainsFunc(messages, func(m Message) bool { return len(m.ToolCalls) > 0 }) {
 		return jinja.Text{}, fmt.Errorf("%w: messages have calls", ErrNoTools)
 	}
-	conversation := conversation{messages: messages, answer: !o.NoGenerationPrompt}
+	variables, err := o.variables()
+	if err != nil {
+		return jinja.Text{}, err
+	}
+	if o.Continue && len(messages) == 0 {
+		return jinja.Text{}, fmt.Errorf("%w: there is none", ErrContinue)
+	}
+	conversation := conversation{messages: messages, answer: !o.NoGenerationPrompt && !o.Continue, continued: o.Continue, variables: variables}
 	if len(o.Tools) > 0 {
 		if !c.chat.takes.tools {
 			return jinja.Text{}, ErrNoTools

@@ -16,6 +16,7 @@ type Codec struct {
 	prefix, suffix  []int32
 	texts           *tokenTexts
 	fill            map[int32]bool // what stands for text without a token: the unknown one, those of bytes
+	unk             int32          // the unknown one; none: there is none
 	chat            *chatTemplate  // nil: the model has none
 	guard           *guard         // of its control tokens; nil: it has none that compiles
 }

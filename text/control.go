@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // sanitize_control_tokens, added tokens that the template's own text has.
 type guard struct {
 	control map[int32]bool
+	words   map[int32]bool // those that no word of a rendering may become
 
 	// Where control tokens are looked for in normalised text: there, nobody knows any
 	// more who wrote what, and these look for them in the text as it is written. nil:
@@ -60,6 +62,8 @@ func (c *Codec) useTemplate(source, bos, eos string) {
 	if len(raw) > len(c.raw.tokens) {
 		g.raw, g.normalized = newMatcher(raw), newMatcher(rest)
 	}
+	g.words = maps.Clone(g.control)
+	maps.DeleteFunc(g.words, func(id int32, _ bool) bool { return c.fill[id] })
 	c.guard = g
 }
 
@@ -77,14 +81,16 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 		return ids, nil
 	}
 	until := patternsEnd(text.String())
-	ids, made := []int32{}, int32(none) // a control token that a word became
+	ids, made := []int32{}, int32(none) // a control token that cannot be written otherwise
 	word := func(w string) {
 		from := len(ids)
 		ids = c.model.appendWord(ids, w)
-		for _, id := range ids[from:] {
-			if c.guard.control[id] && !c.fill[id] {
+		if id := c.controlOf(ids[from:]); id != none {
+			plain := c.model.appendAnew(nil, w, c.guard.words)
+			if c.controlOf(plain) != none || c.unknown(plain) > c.unknown(ids[from:]) {
 				made = id
 			}
+			ids = append(ids[:from], plain...)
 		}
 	}
 	ok := c.watching(text, until).cut(text.String(), until, func(s string, first bool) bool {
@@ -97,6 +103,26 @@ func (c *Codec) encodeRendered(text jinja.Text) ([]int32, error) {
 		return nil, fmt.Errorf("%w: %q", ErrControlToken, c.texts.of(made))
 	}
 	return ids, nil
+}
+
+// controlOf is a control token among those of a word; none: there is none.
+func (c *Codec) controlOf(ids []int32) int32 {
+	for _, id := range ids {
+		if c.guard.words[id] {
+			return id
+		}
+	}
+	return none
+}
+
+// unknown is how many tokens stand for text without one.
+func (c *Codec) unknown(ids []int32) (n int) {
+	for _, id := range ids {
+		if id == c.unk {
+			n++
+		}
+	}
+	return n
 }
 
 // watching is c for one rendering, of which it finds the control tokens of the

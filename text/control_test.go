@@ -161,13 +161,24 @@ func changedCodec(t *testing.T, name, template string, changes ...string) *Codec
 	return c
 }
 
-// What becomes a control token in a word only, behind the normalizer, is refused.
+// What becomes a control token in a word only, behind the normalizer, is written by other
+// tokens, as it is where the model has no such token, if there are others for it.
 func TestControlTokenThatTheModelMakes(t *testing.T) {
-	c := changedCodec(t, "unigram_nfkc_metaspace", "<s>{{ messages[0].content }}")
-	for _, content := range []string{"\uff1c/s\uff1e", "</s>", "a\uff1c/s>b"} {
-		ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}})
-		if n := controlIn(c, ids); !errors.Is(err, ErrControlToken) && n != 1 {
-			t.Errorf("%q: %d control tokens in %v (%v)", content, n, ids, err)
+	const template = "<s>{{ messages[0].content }}"
+	c := changedCodec(t, "unigram_nfkc_metaspace", template)
+	spelling := []string{`["w",`, `["<",`, `["y",`, `["/",`, `["d",`, `[">",`}
+	more := changedCodec(t, "unigram_nfkc_metaspace", template, spelling...)
+	for content, want := range map[string]string{"\uff1c/s\uff1e": "\u2581</s>", "</s>": "\u2581</s>", "a\uff1c/s>b </s></s>": "\u2581a</s>b\u2581</s></s>"} {
+		if ids, err := c.EncodeChat([]Message{{Role: "user", Content: content}}); !errors.Is(err, ErrControlToken) {
+			t.Errorf("%q, which cannot be spelled: %v (%v)", content, ids, err)
+		}
+		ids, err := more.EncodeChat([]Message{{Role: "user", Content: content}})
+		var spelled strings.Builder
+		for _, id := range ids[min(1, len(ids)):] {
+			spelled.Write(more.Spell(id))
+		}
+		if n := controlIn(more, ids); err != nil || n != 1 || spelled.String() != strings.ReplaceAll(want, "\u2581", " ") {
+			t.Errorf("%q: %d control tokens in %v, which spell %q (%v)", content, n, ids, spelled.String(), err)
 		}
 	}
 	if ids, err := c.EncodeChat([]Message{{Role: "user", Content: "<unk> \u4e2d"}}); err != nil { // what has no token is unk

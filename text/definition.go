@@ -3,11 +3,13 @@ package text
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // spaceMark is the character that SentencePiece writes a space as.
-const spaceMark = "▁"
+const (
+	spaceRune = '▁'
+	spaceMark = string(spaceRune)
+)
 
 // definition is what a tokenizer is, in whatever file it came.
 type definition struct {
@@ -26,11 +28,13 @@ type definition struct {
 	fuseUnk      bool
 
 	normal         normalizers
+	normalGrowth   growth
 	pre            pipeline
 	byteLevel      bool    // pre ends with the step after which characters stand for bytes
 	prefix, suffix []int32 // what Encode puts around a text
 	spell          spelling
 	parts          int // read so far, of the sequences in the file
+	patterns       int // bytes of the expressions, likewise
 }
 
 // maxAdded is the size in bytes of the longest added token: what may be looked
@@ -45,8 +49,9 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 		return nil, err
 	}
 	d.tokens = slices.Clone(d.tokens)
-	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix}
+	c := &Codec{model: &cached{model: m}, normal: d.normal, pre: d.pre, prefix: d.prefix, suffix: d.suffix, unk: d.unk}
 	var raw, normalized []addedToken
+	until := patternsEnd("")
 	for _, t := range d.added {
 		if len(t.content) > maxAdded {
 			return nil, fmt.Errorf("%w: added token %d has %d bytes", ErrUnsupported, t.id, len(t.content))
@@ -57,7 +62,7 @@ func (d *definition) codec(vocab map[string]int32) (*Codec, error) {
 			continue
 		}
 		var ok bool
-		if t.content, ok = c.normal.apply(t.content, patternsEnd(t.content)); !ok {
+		if t.content, ok = c.normal.apply(t.content, until); !ok {
 			return nil, fmt.Errorf("%w: added token %d has no end in the normalizer", ErrUnsupported, t.id)
 		}
 		normalized = append(normalized, t)
@@ -83,7 +88,7 @@ func (d *definition) fill(vocab map[string]int32) map[int32]bool {
 
 func (d *definition) model(vocab map[string]int32) (wordModel, error) {
 	if d.scores == nil {
-		d.cutAtMarks(vocab)
+		d.cutAtSeams(vocab)
 		return newBPE(d, vocab)
 	}
 	if d.byteLevel {
@@ -92,31 +97,11 @@ func (d *definition) model(vocab map[string]int32) (wordModel, error) {
 	return newUnigram(d, vocab)
 }
 
-// cutAtMarks has words end before every run of spaces' marks when no merge reaches
-// over one, so that a text which the file does not cut is not merged as a whole.
-func (d *definition) cutAtMarks(vocab map[string]int32) {
-	if _, ok := vocab[spaceMark]; !ok || d.byteLevel || d.ignoreMerges || !d.marksLead() {
-		return
+// cutAtSeams has words end where no merge reaches over.
+func (d *definition) cutAtSeams(vocab map[string]int32) {
+	if _, ok := vocab[spaceMark]; ok && !d.byteLevel && !d.ignoreMerges {
+		d.pre = append(slices.Clip(d.pre), step{next: newSeams(d, vocab).next})
 	}
-	d.pre = append(slices.Clip(d.pre), step{next: beforeRun(spaceMark)})
-}
-
-// marksLead says whether all tokens that merges make have marks at their start only.
-func (d *definition) marksLead() bool {
-	leads := func(token string) bool {
-		return !strings.Contains(strings.TrimLeft(token, spaceMark), spaceMark)
-	}
-	for _, p := range d.merges {
-		if !leads(p[0] + p[1]) {
-			return false
-		}
-	}
-	for _, m := range d.pairs {
-		if !leads(d.tokens[m.id]) {
-			return false
-		}
-	}
-	return true
 }
 
 // checkID is an error for an id that no vocabulary of entries tokens would

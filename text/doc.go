@@ -15,7 +15,7 @@
 // Split, Metaspace, Digits, Punctuation, Whitespace, WhitespaceSplit; the decoders
 // ByteLevel, Metaspace, ByteFallback, Fuse, Replace, Strip; TemplateProcessing; added
 // tokens with all their flags. Of GGUF: the models gpt2 with the pre-tokenizers of
-// ggufpre.go, llama (SentencePiece by score) and gemma4. Anything else in a file is
+// checkpoint, llama (SentencePiece by score) and gemma4. Anything else in a file is
 // refused by its name with [ErrUnsupported], never guessed.
 //
 // Patterns of Split steps that most models have are scanned by hand in time linear in
@@ -23,6 +23,10 @@
 // end: a match that takes longer than 2 s is given up, as are all of a text that take longer
 // than 2 s and 4 µs for each byte, and the text has no ids then
 // ([ErrPattern]). What the two engines do not share is refused.
+//
+// A file cannot ask for much more than its size: chains of replacements that make a text
+// more than 256 times longer are refused, as are patterns of more than 4 KiB together, added
+// tokens of more than 512 bytes and more than 1,024 tokens around a text.
 //
 // Unicode: classes of characters are those of the reference (mostly Unicode 16.0) where
 // Go's own tables are older, and its norms those of Unicode 9.0, where Go's are newer;
@@ -40,8 +44,13 @@
 // run in text/jinja, an interpreter with limits on steps, memory, depth and time; as
 // many as run at once are bounded. Each is tried once when it is loaded: one that has
 // to be stopped is not used, and what it takes is found out (arguments of calls as
-// dicts or as strings, an empty list of tools or none). A rendering of more than 8 MiB
+// dicts or as strings, an empty list of tools or none, whether content must be a list of
+// parts; that it may be one, the parsed template tells by a loop over it). A rendering of more than 8 MiB
 // is not encoded ([ErrTooLong]).
+//
+// A conversation whose last message is to be continued is rendered with a mark behind that
+// message, and ends where the mark is. Variables of the caller's are given to the template
+// beside its own, and are text of the conversation as far as control tokens go.
 //
 // Control tokens are the template's alone. A rendered text knows which of its bytes
 // came from the conversation, and an added token that is special, or that the
@@ -50,7 +59,8 @@
 // as good as the template's text, as templates build tokens of them. Where a token is
 // looked for in normalised text, the conversation must leave the tokens that are found
 // and the text between them as they are in the text as written; else that is what counts.
-// A word of a rendering that the model makes a control token of all the same is refused
+// A word of a rendering that the model makes a control token of all the same, as Unigram does
+// of </s>, is written by other tokens; where there are none for it, the rendering is refused
 // ([ErrControlToken]).
 //
 // Ownership and concurrency: a Codec is read-only but for a bounded cache of

@@ -37,6 +37,13 @@ var (
 	// ErrNoTools: the chat template does nothing with tools, or with calls of them.
 	ErrNoTools = errors.New("the model's chat template knows no tools: leave them out")
 
+	// ErrVariables: a variable for the chat template is no JSON, or one that is set otherwise.
+	ErrVariables = errors.New("bad variables for the chat template")
+
+	// ErrContinue: the last message cannot be continued, as the chat template does not
+	// write it as it is, or there is no message.
+	ErrContinue = errors.New("the last message cannot be continued")
+
 	// ErrTools: the tools given are no JSON.
 	ErrTools = errors.New("bad tools")
 )

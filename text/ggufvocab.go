@@ -31,22 +31,35 @@ func fromVocab(v *checkpoint.Vocab) (*Codec, error) {
 
 // byteLevelCodec reads byte-level BPE.
 func (d *definition) byteLevelCodec(v *checkpoint.Vocab) (*Codec, error) {
-	pre, ok := preTokenizers[v.Pre]
+	pre, ok := v.PreTokenizer()
 	if !ok {
 		return nil, fmt.Errorf("%w: tokenizer.ggml.pre %.40q", ErrUnsupported, v.Pre)
 	}
 	var err error
-	if d.pre, err = pre.steps(); err != nil {
+	if d.pre, err = stepsOf(pre); err != nil {
 		return nil, err
 	}
-	if pre.nfc {
+	if pre.NFC {
 		d.normal = normalizers{plain(nfc)}
 	}
 	if err := d.addMerges(v); err != nil {
 		return nil, err
 	}
-	d.byteLevel, d.ignoreMerges, d.spell.bytes = true, pre.ignoreMerges, true
+	d.byteLevel, d.ignoreMerges, d.spell.bytes = true, pre.IgnoreMerges, true
 	return d.codec(idsOf(v, anyToken))
+}
+
+// stepsOf are the steps of a pre-tokenizer that a GGUF file names.
+func stepsOf(p checkpoint.PreTokenizer) (pipeline, error) {
+	var all pipeline
+	for _, pattern := range p.Patterns {
+		s, err := isolating(pattern)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // markedCodec reads BPE by merges over characters, with marks for spaces. Line ends
@@ -117,7 +130,7 @@ func (d *definition) addTyped(v *checkpoint.Vocab) {
 	for id, kind := range v.Types {
 		switch kind {
 		case checkpoint.TokenControl, checkpoint.TokenUnknown, checkpoint.TokenUserDefined:
-			d.added = append(d.added, addedToken{id: int32(id), content: v.Tokens[id], special: kind != checkpoint.TokenUserDefined})
+			d.added = append(d.added, addedToken{id: int32(id), content: v.Tokens[id], special: kind != checkpoint.TokenUserDefined, rstrip: v.StripsRight(int32(id))})
 		}
 	}
 }

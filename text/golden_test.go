@@ -36,7 +36,7 @@ func (l goldenLine) text(t *testing.T) string {
 }
 
 // openGzip reads a file that is compressed.
-func openGzip(t *testing.T, path string) io.Reader {
+func openGzip(t testing.TB, path string) io.Reader {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

@@ -32,7 +32,13 @@ func change(t *testing.T, old, new string) []byte {
 	return []byte(strings.Replace(string(data), old, new, 1))
 }
 
-// What is unknown is refused by its name.
+// twentyfold is a normalizer and a decoder that lengthens a text.
+const twentyfold = `{"type":"Replace","pattern":{"String":"a"},"content":"aaaaaaaaaaaaaaaaaaaa"}`
+
+// longPattern is a normalizer whose pattern is as long as one may be.
+var longPattern = `{"type":"Replace","pattern":{"Regex":"` + strings.Repeat("a", maxPattern) + `"},"content":""}`
+
+// What is unknown, or has no measure, is refused by its name.
 func TestUnknownPartsAreRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, name string }{
 		{`"type":"BPE"`, `"type":"WordPiece"`, `"WordPiece"`},
@@ -53,6 +59,13 @@ func TestUnknownPartsAreRefused(t *testing.T) {
 		{`"content":"ADDED"`, `"content":"` + strings.Repeat("a", maxAdded+1) + `"`, `added token`},
 		{`"normalizer":`, `"normalizer":` + strings.Repeat(`{"type":"Sequence","normalizers":[`, 100) + strings.Repeat(`]}`, 100) + `,"truncation":`, `parts`},
 		{`"use_regex":false}`, `"use_regex":false},{"type":"Digits","individual_digits":true}`, `after ByteLevel`},
+		{`{"type":"NFC"}`, `{"type":"Sequence","normalizers":[` + twentyfold + `,` + twentyfold + `]}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Replace","pattern":{"Regex":"a*"},"content":"` + strings.Repeat("a", maxGrowth) + `"}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Prepend","prepend":"` + strings.Repeat("a", maxGrowth) + `"}`, `normalizer makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Precompiled","precompiled_charsmap":"AAAAAGFh` + strings.Repeat("YWFh", 100) + `"}`, `normalizer makes a text`},
+		{`"decoder":{"type":"ByteLevel"`, `"decoder":{"type":"Sequence","decoders":[` + twentyfold + `,` + twentyfold + `]},"truncation":{"type":"ByteLevel"`, `decoder makes a text`},
+		{`{"type":"NFC"}`, `{"type":"Sequence","normalizers":[` + strings.Repeat(longPattern+`,`, 2) + longPattern + `]}`, `patterns`},
+		{`"ids":[462]`, `"ids":[462` + strings.Repeat(`,462`, maxAround) + `]`, `tokens around a text`},
 	} {
 		_, err := fromTokenizerJSON(change(t, c.old, c.new))
 		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), c.name) {
@@ -178,7 +191,10 @@ func TestVocabularyEncodesAsTheTokenizerDoes(t *testing.T) {
 
 // A GGUF file written out as a tokenizer.json keeps its ids.
 func TestConvertedVocabularyEncodesAlike(t *testing.T) {
-	for name, pre := range map[string]string{"bpe_bytelevel_gpt2": "gpt-2", "bpe_llama3_split_nfc": "llama-bpe"} {
+	for pre, name := range map[string]string{"gpt-2": "bpe_bytelevel_gpt2", "smollm": "bpe_bytelevel_gpt2", "llama-bpe": "bpe_llama3_split_nfc", "qwen2": "bpe_llama3_split_nfc",
+		"starcoder": "bpe_bytelevel_gpt2", "dbrx": "bpe_llama3_split_nfc", "stablelm2": "bpe_bytelevel_gpt2", "qwen35": "bpe_bytelevel_gpt2", "falcon": "bpe_bytelevel_gpt2",
+		"deepseek-coder": "bpe_bytelevel_gpt2", "deepseek-llm": "bpe_bytelevel_gpt2", "deepseek-v3": "bpe_bytelevel_gpt2", "gpt-4o": "bpe_bytelevel_gpt2",
+		"tekken": "bpe_llama3_split_nfc", "bailingmoe": "bpe_bytelevel_gpt2", "seed-coder": "bpe_bytelevel_gpt2"} {
 		v := vocabOf(t, name, pre)
 		data, err := v.TokenizerJSON()
 		if err != nil {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -11,6 +12,11 @@ import (
 type Message struct {
 	Role    string `json:"role"` // "system", "user", "assistant", "tool", or what else the template knows
 	Content string `json:"content"`
+
+	// Parts are the content where it came in several texts; Content is empty then. A
+	// template that goes through parts is given them as OpenAI writes them, any other one
+	// the parts with line ends between them.
+	Parts []string `json:"parts,omitempty"`
 
 	Reasoning string `json:"reasoning_content,omitempty"` // what an assistant thought before its answer
 
@@ -28,7 +34,7 @@ type ToolCall struct {
 
 // Valid says whether all of m is UTF-8; other characters would be replaced.
 func (m Message) Valid() bool {
-	texts := []string{m.Role, m.Content, m.Reasoning, m.ToolCallID, m.Name}
+	texts := append([]string{m.Role, m.Content, m.Reasoning, m.ToolCallID, m.Name}, m.Parts...)
 	for _, c := range m.ToolCalls {
 		texts = append(texts, c.ID, c.Name, c.Arguments)
 	}
@@ -40,8 +46,9 @@ func (m Message) Valid() bool {
 var knownRoles = []string{"system", "developer", "user", "assistant", "tool", "function", "ipython", "observation"}
 
 // value is the message as a template sees it: what is empty is not there, but for role
-// and content. Reasoning is there under the two names that templates have for it.
-func (m Message) value(takes capabilities) jinja.Value {
+// and content. Reasoning is there under the two names that templates have for it. end comes
+// behind the content.
+func (m Message) value(takes capabilities, end string) jinja.Value {
 	v := jinja.NewDict()
 	set := func(name string, x jinja.Value) { v.Set(jinja.String(name), x) }
 	if m.Reasoning != "" {
@@ -51,7 +58,7 @@ func (m Message) value(takes capabilities) jinja.Value {
 	if slices.Contains(knownRoles, m.Role) {
 		set("role", jinja.String(m.Role))
 	}
-	set("content", jinja.Foreign(m.Content))
+	set("content", m.content(takes, end))
 	if len(m.ToolCalls) > 0 {
 		calls := make([]jinja.Value, len(m.ToolCalls))
 		for i, c := range m.ToolCalls {
@@ -69,6 +76,29 @@ func (m Message) value(takes capabilities) jinja.Value {
 		set("reasoning_content", jinja.Foreign(m.Reasoning))
 	}
 	return v
+}
+
+// content is what the message says: a text, or a list of parts.
+func (m Message) content(takes capabilities, end string) jinja.Value {
+	parts := m.Parts
+	if parts == nil {
+		parts = []string{m.Content}
+	}
+	if !takes.parts || m.Parts == nil && !takes.partsOnly {
+		return jinja.Foreign(strings.Join(parts, "\n")).Append(end)
+	}
+	list := make([]jinja.Value, len(parts))
+	for i, p := range parts {
+		text := jinja.Foreign(p)
+		if i == len(parts)-1 {
+			text = text.Append(end)
+		}
+		part := jinja.NewDict()
+		part.Set(jinja.String("type"), jinja.String("text"))
+		part.Set(jinja.String("text"), text)
+		list[i] = part
+	}
+	return jinja.NewList(list)
 }
 
 // value is the call in the shape that Transformers documents for templates: arguments

@@ -75,14 +75,3 @@ func beforeNext(mark string) func(string) int {
 		return len(s)
 	}
 }
-
-// beforeRun cuts before every run of marks.
-func beforeRun(mark string) func(string) int {
-	return func(s string) int {
-		start := len(s) - len(strings.TrimLeft(s, mark))
-		if i := strings.Index(s[start:], mark); i >= 0 {
-			return start + i
-		}
-		return len(s)
-	}
-}

@@ -4,6 +4,10 @@ package text
 type wordModel interface {
 	// appendWord appends the tokens of a word, valid UTF-8 and not empty, to dst.
 	appendWord(dst []int32, word string) []int32
+
+	// appendWithout is appendWord without some tokens, as far as the model can do
+	// without them: it may have them still.
+	appendWithout(dst []int32, word string, never map[int32]bool) []int32
 }
 
 // none stands for a token that the vocabulary does not have.
@@ -23,6 +27,11 @@ func (c *cached) appendWord(dst []int32, word string) []int32 {
 	dst = c.model.appendWord(dst, word)
 	c.words.put(word, dst[first:])
 	return dst
+}
+
+// appendAnew is appendWithout of the model, past what is remembered.
+func (c *cached) appendAnew(dst []int32, word string, never map[int32]bool) []int32 {
+	return c.model.appendWithout(dst, word, never)
 }
 
 // byteTokens are the tokens of single bytes; none: the vocabulary has no such.

@@ -12,13 +12,23 @@ type pattern struct {
 	Regex  *string `json:"Regex"`
 }
 
-// check refuses a pattern that is not one of the two, or empty.
-func (p *pattern) check() error {
+// maxPatterns is how many bytes all expressions of a file have together: a class of
+// characters, which takes few, is compiled in milliseconds.
+const maxPatterns = 2 * maxPattern
+
+// check refuses a pattern that is not one of the two, empty, or one expression too many.
+func (d *definition) check(p *pattern) error {
 	if (p.String == nil) == (p.Regex == nil) {
 		return fmt.Errorf("%w: a pattern that is not either String or Regex", ErrMalformed)
 	}
 	if p.text() == "" {
 		return fmt.Errorf("%w: an empty pattern", ErrUnsupported)
+	}
+	if p.Regex == nil {
+		return nil
+	}
+	if d.patterns += len(*p.Regex); d.patterns > maxPatterns {
+		return fmt.Errorf("%w: patterns of more than %d bytes together", ErrUnsupported, maxPatterns)
 	}
 	return nil
 }
@@ -70,7 +80,7 @@ func (d *definition) readNormalizer(raw json.RawMessage) error {
 			return err
 		}
 		d.normal = append(d.normal, plain(prepend(p.Prepend)))
-		return nil
+		return d.normalGrowth.by(what, 1+len(p.Prepend))
 	case "Replace":
 		return d.readReplace(raw)
 	case "Precompiled":
@@ -97,12 +107,12 @@ func (d *definition) readReplace(raw json.RawMessage) error {
 	if err := decodeStrict("normalizer", raw, &r); err != nil {
 		return err
 	}
-	if err := r.Pattern.check(); err != nil {
+	if err := d.check(&r.Pattern); err != nil {
 		return err
 	}
 	if r.Pattern.String != nil {
 		d.normal = append(d.normal, plain(replaceAll(*r.Pattern.String, r.Content)))
-		return nil
+		return d.normalGrowth.replacing("normalizer", *r.Pattern.String, r.Content)
 	}
 	e, err := compile(*r.Pattern.Regex)
 	if err != nil {
@@ -111,5 +121,5 @@ func (d *definition) readReplace(raw json.RawMessage) error {
 	d.normal = append(d.normal, func(s string, until time.Time) (string, bool) {
 		return e.replace(s, r.Content, until)
 	})
-	return nil
+	return d.normalGrowth.by("normalizer", 1+len(r.Content)) // it may match between any two bytes
 }

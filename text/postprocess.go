@@ -61,6 +61,10 @@ func (d *definition) readPostProcessor(raw json.RawMessage) error {
 	return refuse(what, name)
 }
 
+// maxAround is how many tokens a processor puts around a text at most. A file can name the
+// same ones again and again.
+const maxAround = 1024
+
 // applyTemplate sets the ids before and after the text, which is sequence A,
 // once.
 func (d *definition) applyTemplate(t *templateProcessing) error {
@@ -74,6 +78,9 @@ func (d *definition) applyTemplate(t *templateProcessing) error {
 			special, ok := t.SpecialTokens[piece.SpecialToken.ID]
 			if !ok {
 				return fmt.Errorf("%w: post_processor names token %.40q and does not say its id", ErrMalformed, piece.SpecialToken.ID)
+			}
+			if len(before)+len(after)+len(special.IDs) > maxAround {
+				return fmt.Errorf("%w: post_processor with more than %d tokens around a text", ErrUnsupported, maxAround)
 			}
 			for _, id := range special.IDs {
 				if id < 0 || int(id) >= len(d.tokens) {

@@ -36,7 +36,7 @@ func (d *definition) readPrecompiled(raw json.RawMessage) error {
 		return err
 	}
 	d.normal = append(d.normal, plain(m.normalize))
-	return nil
+	return d.normalGrowth.by("normalizer", m.longest())
 }
 
 // newCharsMap reads the size of the array in bytes, the array, the replacements
@@ -54,6 +54,15 @@ func newCharsMap(data []byte) (*charsMap, error) {
 		m.units[i] = binary.LittleEndian.Uint32(rest[4*i:])
 	}
 	return m, nil
+}
+
+// longest is how many bytes a replacement has at most.
+func (m *charsMap) longest() int {
+	most := 0
+	for replaced := range bytes.SplitSeq(m.replacements, []byte{0}) {
+		most = max(most, len(replaced))
+	}
+	return most
 }
 
 // normalize replaces what the map has. As in the reference, a cluster of characters

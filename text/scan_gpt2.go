@@ -2,12 +2,8 @@ package text
 
 import "unicode/utf8"
 
-// gpt2Pattern is the pre-tokenizer of GPT-2 (openai/gpt-2, encoder.py), that
-// the ByteLevel step of a tokenizer.json uses.
-const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
-
-// nextGPT2 is the length of the first match of gpt2Pattern in s, which is not
-// empty. The pattern matches at every place, so matches cover the text.
+// nextGPT2 is the length of the first match of checkpoint.GPT2Pattern in s, which
+// is not empty. The pattern matches at every place, so matches cover the text.
 func nextGPT2(s string) int {
 	if n := contraction(s); n > 0 {
 		return n

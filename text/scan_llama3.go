@@ -2,18 +2,12 @@ package text
 
 import "strings"
 
-// The pre-tokenizers of Llama 3 and Qwen2: that of cl100k (openai/tiktoken,
-// tiktoken_ext/openai_public.py); they differ in how many digits are a word.
-const (
-	llama3Pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	qwen2Pattern  = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-)
-
+// The pre-tokenizers of Llama 3 and Qwen2 differ in how many digits are a word.
 func nextLlama3(s string) int { return nextCL100K(s, 3) }
 func nextQwen2(s string) int  { return nextCL100K(s, 1) }
 
-// nextCL100K is the length of the first match in s, which is not empty, of the
-// patterns above with digits characters of \p{N} in a word.
+// nextCL100K is the length of the first match in s, which is not empty, of their
+// patterns with digits characters of \p{N} in a word.
 func nextCL100K(s string, digits int) int {
 	if n := anyCaseContraction(s); n > 0 {
 		return n

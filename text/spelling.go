@@ -12,6 +12,7 @@ import (
 type spelling struct {
 	stages []func(token string) string // of a token that is not of bytes
 	bytes  bool                        // tokens are in the byte-level alphabet
+	growth growth                      // that stages make together
 	hex    int                         // stages before tokens like <0x41> become bytes; none: they do not
 	lead   string                      // what a text does not start with,
 	limit  int                         // so many times,
@@ -89,14 +90,14 @@ func (d *definition) readDecoderPart(raw json.RawMessage) error {
 		if err := decodeStrict(what, raw, &r); err != nil {
 			return err
 		}
-		if err := r.Pattern.check(); err != nil {
+		if err := d.check(&r.Pattern); err != nil {
 			return err
 		}
 		if r.Pattern.String == nil {
 			return fmt.Errorf("%w: decoder Replace by a regular expression", ErrUnsupported)
 		}
 		s.stages = append(s.stages, replaceAll(*r.Pattern.String, r.Content))
-		return nil
+		return s.growth.replacing(what, *r.Pattern.String, r.Content)
 	case "Strip":
 		return d.readStrip(raw)
 	case "Sequence":
@@ -135,11 +136,11 @@ func (d *definition) readStrip(raw json.RawMessage) error {
 		return nil
 	}
 	d.spell.stages = append(d.spell.stages, func(token string) string {
-		for range strip.Start {
-			token = strings.TrimPrefix(token, strip.Content)
+		for n := strip.Start; n > 0 && strings.HasPrefix(token, strip.Content); n-- {
+			token = token[len(strip.Content):]
 		}
-		for range strip.Stop {
-			token = strings.TrimSuffix(token, strip.Content)
+		for n := strip.Stop; n > 0 && strings.HasSuffix(token, strip.Content); n-- {
+			token = token[:len(token)-len(strip.Content)]
 		}
 		return token
 	})

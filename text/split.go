@@ -5,19 +5,21 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cbactor/cbactor/checkpoint"
 )
 
 // patterns are the regular expressions of Split steps that are known, with what
 // finds the first part: a match, or what is before one.
 var patterns = map[string]func(string) int{
-	gpt2Pattern:   nextGPT2,
-	llama3Pattern: nextLlama3,
-	qwen2Pattern:  nextQwen2,
-	`\p{N}`:       each(isNumber),
+	checkpoint.GPT2Pattern:   nextGPT2,
+	checkpoint.Llama3Pattern: nextLlama3,
+	checkpoint.Qwen2Pattern:  nextQwen2,
+	`\p{N}`:                  each(isNumber),
 }
 
 // coverAll are those of them that match at every place.
-var coverAll = map[string]bool{gpt2Pattern: true, llama3Pattern: true, qwen2Pattern: true}
+var coverAll = map[string]bool{checkpoint.GPT2Pattern: true, checkpoint.Llama3Pattern: true, checkpoint.Qwen2Pattern: true}
 
 // readSplit reads a Split step. A pattern that is known and whose matches are the
 // parts is scanned by hand.
@@ -31,7 +33,7 @@ func (d *definition) readSplit(raw json.RawMessage) error {
 	if err := decodeStrict("pre_tokenizer", raw, &split); err != nil {
 		return err
 	}
-	if err := split.Pattern.check(); err != nil {
+	if err := d.check(&split.Pattern); err != nil {
 		return err
 	}
 	b, err := readBehavior(split.Behavior)

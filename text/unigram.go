@@ -61,8 +61,13 @@ func newUnigram(d *definition, vocab map[string]int32) (*unigram, error) {
 }
 
 func (m *unigram) appendWord(dst []int32, word string) []int32 {
+	return m.appendWithout(dst, word, nil)
+}
+
+// appendWithout implements wordModel.
+func (m *unigram) appendWithout(dst []int32, word string, never map[int32]bool) []int32 {
 	buffer := m.paths.Get().(*[]reached)
-	best := m.walk((*buffer)[:0], word)
+	best := m.walk((*buffer)[:0], word, never)
 	if cap(best) <= maxScratch { // what a huge word took is not kept
 		*buffer = best
 		defer m.paths.Put(buffer)
@@ -80,14 +85,15 @@ func (m *unigram) appendWord(dst []int32, word string) []int32 {
 		for end < len(word) && best[best[end].to].id == m.unk { // unknown neighbours are one
 			end = int(best[end].to)
 		}
-		dst = m.appendUnknown(dst, word[at:end])
+		dst = m.appendUnknown(dst, word[at:end], never)
 		at = end
 	}
 	return dst
 }
 
-// walk finds the best way to every place of a word, in best.
-func (m *unigram) walk(best []reached, word string) []reached {
+// walk finds the best way to every place of a word, in best, by tokens that are not among
+// never.
+func (m *unigram) walk(best []reached, word string, never map[int32]bool) []reached {
 	best = append(best, reached{from: 0, id: none})
 	for range len(word) {
 		best = append(best, reached{from: none})
@@ -100,7 +106,7 @@ func (m *unigram) walk(best []reached, word string) []reached {
 			if node = m.pieces.child(node, word[end]); node == 0 {
 				break
 			}
-			if id := m.pieces.values[node]; id != none {
+			if id := m.pieces.values[node]; id != none && !never[id] {
 				best[end+1].improve(here+m.scores[id], at, id)
 				single = single || end+1 == at+size
 			}
@@ -120,8 +126,8 @@ func (r *reached) improve(score float64, from int, id int32) {
 }
 
 // appendUnknown appends what stands for text without a token.
-func (m *unigram) appendUnknown(dst []int32, s string) []int32 {
-	if id, ok := m.vocab[s]; ok {
+func (m *unigram) appendUnknown(dst []int32, s string, never map[int32]bool) []int32 {
+	if id, ok := m.vocab[s]; ok && !never[id] {
 		return append(dst, id)
 	}
 	if m.fallback != nil {

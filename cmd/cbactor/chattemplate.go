@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -16,7 +17,8 @@ const chatTemplateHelp = `Show what a model's chat template makes of messages, a
 written as it is, and a line end behind it.
 
 Messages are --message ROLE:TEXT, each after the other, or those of a JSON file: a list of messages, or an object
-with "messages" and "tools", as OpenAI's API takes them.`
+with "messages", and "tools", "chat_template_kwargs", "continue_final_message" and "add_generation_prompt" where
+there are such, as serve takes them.`
 
 // chatFlags are the flags of `cbactor chat-template`.
 type chatFlags struct {
@@ -24,6 +26,7 @@ type chatFlags struct {
 	messages []text.Message
 	file     string
 	tools    string
+	kwargs   string
 	options  text.ChatOptions
 	source   bool
 	ids      bool
@@ -44,6 +47,8 @@ func (c *cli) chatTemplateCommand() *cobra.Command {
 	fs.Var(pathFlag{path: &f.file}, "messages", "JSON file of messages, - for standard input")
 	fs.Var(pathFlag{path: &f.tools}, "tools", "JSON file with a list of tools that the model may call")
 	fs.BoolVar(&f.options.NoGenerationPrompt, "no-generation-prompt", false, "leave out what opens the answer")
+	fs.BoolVar(&f.options.Continue, "continue", false, "end where the last message does, for the model to go on with it")
+	fs.StringVar(&f.kwargs, "kwargs", "", `variables of the template as a JSON object, such as {"enable_thinking": false}`)
 	fs.BoolVar(&f.ids, "ids", false, "write the token ids instead")
 	fs.BoolVar(&f.json, "json", false, "write text and token ids as JSON")
 	fs.BoolVar(&f.source, "source", false, "write the template itself")
@@ -109,7 +114,7 @@ func (c *cli) chatTemplate(f *chatFlags) error {
 // readChat reads what the flags name.
 func (c *cli) readChat(f *chatFlags) error {
 	if f.source {
-		if len(f.messages) > 0 || f.file != "" || f.tools != "" {
+		if len(f.messages) > 0 || f.file != "" || f.tools != "" || f.kwargs != "" {
 			return badUsage("--source shows the template, without messages: leave them out")
 		}
 		return nil
@@ -122,19 +127,37 @@ func (c *cli) readChat(f *chatFlags) error {
 		if err != nil {
 			return badFile("--messages", err)
 		}
-		f.messages, f.options.Tools = talk.messages, talk.tools
+		f.messages = talk.messages
+		talk.options.Continue = talk.options.Continue || f.options.Continue
+		talk.options.NoGenerationPrompt = talk.options.NoGenerationPrompt || f.options.NoGenerationPrompt
+		f.options = talk.options
 	}
+	if err := f.readOptions(); err != nil {
+		return err
+	}
+	if len(f.messages) == 0 {
+		return badUsage("there are no messages: give --message or --messages, or --source for the template itself")
+	}
+	return nil
+}
+
+// readOptions reads what flags have beside messages.
+func (f *chatFlags) readOptions() (err error) {
 	if f.tools != "" {
 		if len(f.options.Tools) > 0 {
 			return badUsage("--tools and the file of --messages both have tools: leave one out")
 		}
-		var err error
 		if f.options.Tools, err = readTools(f.tools); err != nil {
 			return badFile("--tools", err)
 		}
 	}
-	if len(f.messages) == 0 {
-		return badUsage("there are no messages: give --message or --messages, or --source for the template itself")
+	if f.kwargs != "" {
+		if len(f.options.Variables) > 0 {
+			return badUsage("--kwargs and the file of --messages both have variables: leave one out")
+		}
+		if err := json.Unmarshal([]byte(f.kwargs), &f.options.Variables); err != nil {
+			return badUsage("--kwargs is no JSON object: %w", err)
+		}
 	}
 	return nil
 }

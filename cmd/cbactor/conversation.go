@@ -17,7 +17,7 @@ const maxConversation = 16 << 20
 // conversation is what a chat template is given.
 type conversation struct {
 	messages []text.Message
-	tools    []json.RawMessage
+	options  text.ChatOptions
 }
 
 // readSmallFile reads a file of at most maxConversation bytes.
@@ -29,15 +29,18 @@ func readSmallFile(r io.Reader) ([]byte, error) {
 	return js, err
 }
 
-// decodeConversation reads a list of messages, or an object with messages and tools.
+// decodeConversation reads a list of messages, or an object with messages and options.
 func decodeConversation(r io.Reader) (conversation, error) {
 	js, err := readSmallFile(r)
 	if err != nil {
 		return conversation{}, err
 	}
 	var body struct {
-		Messages []turn            `json:"messages"`
-		Tools    []json.RawMessage `json:"tools"`
+		Messages  []turn                     `json:"messages"`
+		Tools     []json.RawMessage          `json:"tools"`
+		Variables map[string]json.RawMessage `json:"chat_template_kwargs"`
+		Continue  bool                       `json:"continue_final_message"`
+		AddPrompt *bool                      `json:"add_generation_prompt"`
 	}
 	var into any = &body
 	if bytes.HasPrefix(bytes.TrimSpace(js), []byte("[")) {
@@ -46,7 +49,11 @@ func decodeConversation(r io.Reader) (conversation, error) {
 	if err := json.Unmarshal(js, into); err != nil {
 		return conversation{}, badUsage("it has no messages as JSON: %w", err)
 	}
-	talk := conversation{tools: body.Tools}
+	unopened := body.AddPrompt != nil && !*body.AddPrompt
+	talk := conversation{options: text.ChatOptions{Tools: body.Tools, Variables: body.Variables, Continue: body.Continue, NoGenerationPrompt: unopened}}
+	if body.Continue && body.AddPrompt != nil && *body.AddPrompt {
+		return conversation{}, badUsage("continue_final_message and add_generation_prompt are both true: leave one out")
+	}
 	for i := range body.Messages {
 		m, err := body.Messages[i].message()
 		if err != nil {
@@ -74,29 +81,33 @@ type turn struct {
 }
 
 // turnText is a text, null, or a list of parts of type text.
-type turnText string
+type turnText struct {
+	text  string
+	parts []string // nil: it is no list
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *turnText) UnmarshalJSON(js []byte) error {
 	if js[0] != '[' {
-		return json.Unmarshal(js, (*string)(t))
+		return json.Unmarshal(js, &t.text)
 	}
 	var parts []struct{ Type, Text string }
 	if err := json.Unmarshal(js, &parts); err != nil {
 		return err
 	}
+	t.parts = make([]string, 0, len(parts))
 	for _, p := range parts {
 		if p.Type != "text" {
 			return fmt.Errorf("parts of type %.40q are not known", p.Type)
 		}
-		*t += turnText(p.Text)
+		t.parts = append(t.parts, p.Text)
 	}
 	return nil
 }
 
 // message is the turn as a chat template takes it.
 func (t *turn) message() (text.Message, error) {
-	m := text.Message{Role: t.Role, Name: t.Name, Content: string(t.Content), Reasoning: t.Reasoning, ToolCallID: t.ToolCallID}
+	m := text.Message{Role: t.Role, Name: t.Name, Content: t.Content.text, Parts: t.Content.parts, Reasoning: t.Reasoning, ToolCallID: t.ToolCallID}
 	if m.Role == "" {
 		return m, errors.New("it has no role")
 	}

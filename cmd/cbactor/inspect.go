@@ -84,6 +84,7 @@ type engineInfo struct {
 	Threads             int    `json:"threads"`
 	PageSize            int    `json:"page_size"`
 	NumBlocks           int    `json:"num_blocks"`
+	CacheTokens         int    `json:"cache_tokens"`
 	MaxBatchTokens      int    `json:"max_batch_tokens"`
 	MaxRequestsPerBatch int    `json:"max_requests_per_batch"`
 	MaxContext          int    `json:"max_context"`
@@ -171,7 +172,7 @@ func recommendation(g checkpoint.Generation) string {
 
 func showEngine(i engine.Info) engineInfo {
 	return engineInfo{
-		Executor: i.Executor, Compute: i.Compute, KVType: i.KVType, Attention: i.Attention, Threads: i.Threads, PageSize: i.PageSize, NumBlocks: i.Blocks,
+		Executor: i.Executor, Compute: i.Compute, KVType: i.KVType, Attention: i.Attention, Threads: i.Threads, PageSize: i.PageSize, NumBlocks: i.Blocks, CacheTokens: i.AllTokens(),
 		MaxBatchTokens: i.BatchTokens, MaxRequestsPerBatch: i.BatchRows, MaxContext: i.MaxContext, MaxQueueSize: i.QueueSize,
 		Seed: i.Seed, WeightBytes: i.WeightBytes, CacheBytes: i.CacheBytes,
 	}
@@ -232,7 +233,7 @@ func (i engineInfo) String() string {
 		{"attention", i.Attention},
 		{"threads", fmt.Sprint(i.Threads)},
 		{"page-size", fmt.Sprint(i.PageSize)},
-		{"num-blocks", fmt.Sprintf("%d, %d tokens", i.NumBlocks, i.NumBlocks*i.PageSize)},
+		{"num-blocks", fmt.Sprintf("%d, %d tokens", i.NumBlocks, i.CacheTokens)},
 		{"max-batch-tokens", fmt.Sprint(i.MaxBatchTokens)},
 		{"max-requests-per-batch", fmt.Sprint(i.MaxRequestsPerBatch)},
 		{"max-context", fmt.Sprint(i.MaxContext)},

@@ -16,7 +16,7 @@ type attendRows[T float32 | uint16] struct {
 // last for one.
 type tiled[T float32 | uint16] struct {
 	list   []attendRows[T]
-	bend   func(states *float32, rows, stateSize int64, top float32)
+	bend   func(x *float32, rows, stride int64, factor, top float32)
 	soften func(states *float32, n *int32, rows, stateSize, dim int64)
 	size   int // of T in bytes
 	plain  func(q []float32, k, v, next []T, states []float32, kPitch int, n []int32, dim int, top float32)
@@ -41,7 +41,7 @@ func (a tiled[T]) attend(q []float32, k, v, next []T, states []float32, kPitch i
 		f, state := &a.list[fitting(a.list, len(n)-r)], states[r*size:]
 		f.scores(&q[r*dim], &k[0], &next[0], &state[0], pitch, stateSize, dim64)
 		if top != 0 {
-			a.bend(&state[0], int64(f.rows), stateSize, top)
+			a.bend(&state[stateP], int64(f.rows), stateSize, capScale, top)
 		}
 		a.soften(&state[0], &n[r], int64(f.rows), stateSize, dim64)
 		seen := n[r:][:f.rows]
@@ -72,22 +72,22 @@ var (
 		{3, scores3F32AVX2, weighted3F32AVX2},
 		{2, scores2F32AVX2, weighted2F32AVX2},
 		{1, scores1F32AVX2, weighted1F32AVX2},
-	}, capAVX2, softenAVX2, 4, attendGo}
+	}, capTileAVX2, softenAVX2, 4, attendGo}
 	attendBF16AVX2 = tiled[uint16]{[]attendRows[uint16]{
 		{3, scores3BF16AVX2, weighted3BF16AVX2},
 		{2, scores2BF16AVX2, weighted2BF16AVX2},
 		{1, scores1BF16AVX2, weighted1BF16AVX2},
-	}, capAVX2, softenAVX2, 2, attendBF16Go}
+	}, capTileAVX2, softenAVX2, 2, attendBF16Go}
 	attendAVX512 = tiled[float32]{[]attendRows[float32]{
 		{6, scores6F32AVX512, weighted6F32AVX512},
 		{3, scores3F32AVX512, weighted3F32AVX512},
 		{2, scores2F32AVX512, weighted2F32AVX512},
 		{1, scores1F32AVX512, weighted1F32AVX512},
-	}, capAVX512, softenAVX512, 4, attendGo}
+	}, capTileAVX512, softenAVX512, 4, attendGo}
 	attendBF16AVX512 = tiled[uint16]{[]attendRows[uint16]{
 		{6, scores6BF16AVX512, weighted6BF16AVX512},
 		{3, scores3BF16AVX512, weighted3BF16AVX512},
 		{2, scores2BF16AVX512, weighted2BF16AVX512},
 		{1, scores1BF16AVX512, weighted1BF16AVX512},
-	}, capAVX512, softenAVX512, 2, attendBF16Go}
+	}, capTileAVX512, softenAVX512, 2, attendBF16Go}
 )

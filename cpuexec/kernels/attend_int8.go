@@ -69,7 +69,7 @@ func attendInt8Go(q, k, v, _ []byte, kScales, vScales, states []float32, kPitch 
 			state[stateP+j] = float32(sums[j]) * float32(scale*kScales[j])
 		}
 		if top != 0 {
-			capScores(state[stateP:][:n], top)
+			capRow(state[stateP:][:n], capScale, top)
 		}
 		soften(state, int(n))
 		var weights [Tile]int32

@@ -14,7 +14,7 @@ type attendInt8Rows struct {
 // tiledInt8 serves any number of queries by kernels for 1, 2 and so on.
 type tiledInt8 struct {
 	list   []attendInt8Rows
-	bend   func(states *float32, rows, stateSize int64, top float32)
+	bend   func(x *float32, rows, stride int64, factor, top float32)
 	soften func(states *float32, n *int32, next *byte, rows, stateSize, dim int64)
 }
 
@@ -36,15 +36,15 @@ func (a tiledInt8) attend(q, k, v, next []byte, kScales, vScales, states []float
 	pitch, stateSize, dim64 := int64(4*kPitch), int64(4*StateLen(dim)), int64(dim)
 	for r := 0; r < len(n); {
 		rows := min(len(a.list), len(n)-r)
-		f, state := &a.list[rows-1], &states[r*StateLen(dim)]
+		f, state := &a.list[rows-1], states[r*StateLen(dim):]
 		// Of the next tile a line of 64 bytes is asked for with 4 dimensions of K, with 8 of
 		// each query in soften, and beside V the rest.
-		f.scores(&q[r*QueryLen(dim)], &k[0], &next[0], &kScales[0], state, pitch, int64(most), stateSize, dim64)
+		f.scores(&q[r*QueryLen(dim)], &k[0], &next[0], &kScales[0], &state[0], pitch, int64(most), stateSize, dim64)
 		if top != 0 {
-			a.bend(state, int64(rows), stateSize, top)
+			a.bend(&state[stateP], int64(rows), stateSize, capScale, top)
 		}
-		a.soften(state, &n[r], ahead(next, 16*dim), int64(rows), stateSize, dim64)
-		f.weighted(&v[0], &vScales[0], ahead(next, (16+8*rows)*dim), state, &n[r], int64(groups), stateSize, dim64)
+		a.soften(&state[0], &n[r], ahead(next, 16*dim), int64(rows), stateSize, dim64)
+		f.weighted(&v[0], &vScales[0], ahead(next, (16+8*rows)*dim), &state[0], &n[r], int64(groups), stateSize, dim64)
 		next = k
 		r += rows
 	}
@@ -57,10 +57,10 @@ var (
 	attendInt8AVX2 = tiledInt8{[]attendInt8Rows{
 		{scores1Int8AVX2, weighted1Int8AVX2},
 		{scores2Int8AVX2, weighted2Int8AVX2},
-	}, capAVX2, softenFetchAVX2}
+	}, capTileAVX2, softenFetchAVX2}
 	attendInt8AVX512 = tiledInt8{[]attendInt8Rows{
 		{scores1Int8AVX512, weighted1Int8AVX512},
 		{scores2Int8AVX512, weighted2Int8AVX512},
 		{scores3Int8AVX512, weighted3Int8AVX512},
-	}, capAVX512, softenFetchAVX512}
+	}, capTileAVX512, softenFetchAVX512}
 )

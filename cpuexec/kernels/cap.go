@@ -5,22 +5,28 @@ import "math"
 // capBound is beyond where tanh is 1 in float32, in powers of two of e^2x.
 const capBound = 30
 
-// capScores makes top*tanh(x) of scores, with the assembly's operations:
-// tanh(x) = (e^2x-1)/(e^2x-1+2), which is as exact for small x as for large, within 3e-7
-// of itself.
-func capScores(scores []float32, top float32) {
-	for j, x := range scores {
-		m := expm2(float32(x * (2 * math.Log2E)))
-		scores[j] = m / (m + 2) * top
+// capScale is what a number that is capped is multiplied with, before 2^ is taken of it:
+// e^2x is 2^(capScale*x).
+const capScale = 2 * math.Log2E
+
+// capTileGo is CapTile.
+func capTileGo(x []float32, rows, stride int, top float32) {
+	for r := range rows {
+		capRow(x[r*stride:][:Panel], logitFactor(top), top)
 	}
 }
 
-// Cap makes top*tanh(x/top) of each x, alike on every Set.
-func Cap(x []float32, top float32) {
-	for i := range x {
-		x[i] /= top
+// logitFactor is capScale for numbers that are divided by top.
+func logitFactor(top float32) float32 { return capScale / top }
+
+// capRow makes top*tanh(x) of numbers that factor, instead of capScale, is multiplied with:
+// tanh(x) = (e^2x-1)/(e^2x-1+2), which is as exact for small x as for large, within 3e-7
+// of itself.
+func capRow(xs []float32, factor, top float32) {
+	for j, x := range xs {
+		m := expm2(float32(x * factor))
+		xs[j] = m / (m + 2) * top
 	}
-	capScores(x, top)
 }
 
 // expm2 is 2^x-1 within capBound, where it stops. A NaN stays one.

@@ -3,12 +3,13 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-// TestCapScores compares with the definition, from scores so small that they hardly
-// change to infinite ones.
-func TestCapScores(t *testing.T) {
+// TestCapRow compares with the definition, from scores so small that they hardly change to
+// infinite ones.
+func TestCapRow(t *testing.T) {
 	scores := []float32{0, 1e-30, float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, 9, -9}
 	r := rand.New(rand.NewPCG(3, 14))
 	for range 10000 {
@@ -16,7 +17,7 @@ func TestCapScores(t *testing.T) {
 	}
 	got := append([]float32(nil), scores...)
 	const top = 72
-	capScores(got, top)
+	capRow(got, capScale, top)
 	for i, x := range scores {
 		want := top * math.Tanh(float64(x))
 		if d := math.Abs(float64(got[i]) - want); !(d <= 4e-7*math.Abs(want)) {
@@ -24,8 +25,32 @@ func TestCapScores(t *testing.T) {
 		}
 	}
 	nan := []float32{float32(math.NaN())}
-	if capScores(nan, top); nan[0] == nan[0] {
+	if capRow(nan, capScale, top); nan[0] == nan[0] {
 		t.Errorf("NaN becomes %v", nan[0])
+	}
+}
+
+// TestCapTile compares every Set with the definition, and with plain Go to the bit.
+func TestCapTile(t *testing.T) {
+	for _, s := range All() {
+		r := rand.New(rand.NewPCG(3, 15))
+		for _, stride := range []int{Panel, 3*Panel + 5} {
+			const rows, top = 40, 30
+			x := oddNumbers(r, rows*stride)
+			got, plain := slices.Clone(x), slices.Clone(x)
+			s.CapTile(got, rows, stride, top)
+			capTileGo(plain, rows, stride, top)
+			sameNumbers(t, s.Name, got, plain)
+			for i, v := range x {
+				want := top * math.Tanh(float64(v)/top)
+				if i%stride >= Panel {
+					want = float64(v) // untouched
+				}
+				if d := math.Abs(float64(got[i]) - want); !(d <= 5e-7*math.Abs(want)+1e-44) && v == v && got[i] != v {
+					t.Fatalf("%s: %v becomes %v, want %v", s.Name, v, got[i], want)
+				}
+			}
+		}
 	}
 }
 

@@ -31,5 +31,5 @@ func exp2(x float32) float32 {
 	for i := 4; i >= 0; i-- {
 		t = fma(t, f, exp2Poly[i])
 	}
-	return t * math.Float32frombits(uint32(int32(n)+127)<<23)
+	return float32(t * math.Float32frombits(uint32(int32(n)+127)<<23)) // which nothing is fused with
 }

@@ -18,6 +18,9 @@ const (
 	F32 Format = iota
 	// BF16 is for each pair of k twice 16 columns of 2 k: [(k+1)/2][2][16][2] bf16.
 	BF16
+	// MXFP4 is w = d*q, q one of 16 numbers of E2M1. For each 32 k a block of 576 bytes: [4][32][4]
+	// bytes, of 8 k, 32 columns and 2 k, in low and high nibbles, then 32 d/2 in bf16.
+	MXFP4
 	// Q8 is GGUF's Q8_0, w = d*q. For each 32 k a block of 1,088 bytes: the bytes
 	// [2][8][16][4], of 16 columns, 4 k and 4 times 8 more, each q+128, then 32 d in f16.
 	Q8
@@ -60,6 +63,8 @@ const (
 	q6kHead  = 2 * Panel
 	xBlock   = Block + 6*4
 	c8Scale  = 4 * Panel
+
+	mxfp4Block = nibbles + 2*Panel
 )
 
 // Places in a block of a packed row, behind its bytes.
@@ -84,18 +89,18 @@ func (f Format) PanelBytes(k int) int {
 	return Blocks(k) * f.blockBytes()
 }
 
-// blockBytes is the size of 32 k of a panel of integers whose scales lie among them, with
+// blockBytes is the size of 32 k of a panel whose scales lie among the numbers, with
 // their share of what stands before 8 blocks.
 func (f Format) blockBytes() int {
 	return [formats]int{
-		Q8: q8Block, Q4: q4Block, Q40: q40Block,
+		MXFP4: mxfp4Block, Q8: q8Block, Q4: q4Block, Q40: q40Block,
 		Q4K: q4kBlock + q4kHead/8, Q5K: q5kBlock + q4kHead/8, Q6K: q6kBlock + q6kHead/8,
 	}[f]
 }
 
 // String is the format's name.
 func (f Format) String() string {
-	return [formats]string{"f32", "bf16", "q8", "q4", "c8", "q40", "q4k", "q5k", "q6k"}[f]
+	return [formats]string{"f32", "bf16", "mxfp4", "q8", "q4", "c8", "q40", "q4k", "q5k", "q6k"}[f]
 }
 
 // Packs tells that products take packed rows, of Quantise or QuantiseC8.

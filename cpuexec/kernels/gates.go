@@ -2,25 +2,34 @@ package kernels
 
 import "math"
 
-// The gates of families other than Llama's, in plain Go for every Set. As in
-// SiluTile, src has 32 gates, then 32 ups a row, dst gets 32 columns, row by row.
+// Gates in plain Go, the twins of the assembly: gate/(1+2^x)*up, where x is what a family
+// makes of the gate.
 
-// GELUTile writes gelu(gate)*up, by the approximation with tanh:
-//
-//	gelu(x) = x/2 * (1+tanh(y)) = x / (1+e^-2y), y = sqrt(2/pi) * (x + 0.044715*x^3)
-//
-// of Hendrycks and Gimpel, arXiv 1606.08415.
-func GELUTile(src, dst []float32, rows, dstStride int) {
-	const c, cubic = float32(-2 * math.Log2E * 0.7978845608028654), float32(0.044715)
+// siluTileGo has x = -log2(e)*gate.
+func siluTileGo(src, dst []float32, rows, dstStride int) {
 	gateTile(src, dst, rows, dstStride, func(g, up float32) float32 {
-		cube := float32(float32(g*g) * g)
-		return g * sigmoid(float32(c*(g+float32(cubic*cube)))) * up
+		return gated(g, float32(g*negLog2e)) * up
 	})
 }
 
-// ClampedTile writes gate*sigmoid(alpha*gate)*(up+1) of gates that are at most limit and of
-// ups within it, as gpt-oss has them.
-func ClampedTile(src, dst []float32, rows, dstStride int, alpha, limit float32) {
+// Of GELUTile: -2*log2(e)*sqrt(2/pi), and what the cube is multiplied with. gen has the
+// same values for the assembly.
+const (
+	geluFactor = float32(-2 * math.Log2E * 0.7978845608028654)
+	geluCubic  = float32(0.044715)
+)
+
+// geluTileGo has x = geluFactor*(gate + geluCubic*gate^3).
+func geluTileGo(src, dst []float32, rows, dstStride int) {
+	gateTile(src, dst, rows, dstStride, func(g, up float32) float32 {
+		cube := float32(float32(g*g) * g)
+		return gated(g, float32((g+float32(cube*geluCubic))*geluFactor)) * up
+	})
+}
+
+// clampedTileGo has x = -log2(e)*alpha*gate.
+func clampedTileGo(src, dst []float32, rows, dstStride int, alpha, limit float32) {
+	factor := clampFactor(alpha)
 	gateTile(src, dst, rows, dstStride, func(g, up float32) float32 {
 		if g > limit {
 			g = limit
@@ -30,8 +39,22 @@ func ClampedTile(src, dst []float32, rows, dstStride int, alpha, limit float32) 
 		} else if up < -limit {
 			up = -limit
 		}
-		return float32(g*sigmoid(float32(alpha*g)*negLog2e)) * (up + 1)
+		return gated(g, float32(g*factor)) * (up + 1)
 	})
+}
+
+// clampFactor is -log2(e)*alpha.
+func clampFactor(alpha float32) float32 { return alpha * negLog2e }
+
+// gated is gate/(1+2^x). A NaN stays one.
+func gated(gate, x float32) float32 {
+	if x < siluLow {
+		x = siluLow
+	}
+	if x > siluHigh {
+		x = siluHigh
+	}
+	return gate / (1 + exp2(x))
 }
 
 func gateTile(src, dst []float32, rows, dstStride int, of func(gate, up float32) float32) {
@@ -42,15 +65,4 @@ func gateTile(src, dst []float32, rows, dstStride int, of func(gate, up float32)
 			d[c] = of(g, up[c])
 		}
 	}
-}
-
-// sigmoid is 1/(1+2^x): that of a number times -log2(e). A NaN stays one.
-func sigmoid(x float32) float32 {
-	if x < siluLow {
-		x = siluLow
-	}
-	if x > siluHigh {
-		x = siluHigh
-	}
-	return 1 / (1 + exp2(x))
 }

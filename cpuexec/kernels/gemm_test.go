@@ -113,15 +113,17 @@ func BenchmarkGemm(b *testing.B) {
 		bf16, _ := inBF16(w[p*k*Panel:][:k*Panel], k)
 		half = append(half, bf16...)
 	}
+	mx, _ := inMXFP4(r, panels*k/Block, math.MaxInt) // as many panels behind one another
 	for _, s := range native() {
 		for _, rows := range []int{1, 4, 8, 16, 32, 64} {
 			x, out := random(r, rows*k), make([]float32, rows*Panel)
 			f32 := func(at int) { s.Gemm(w[at:], x, out, k, rows, k, Panel) }
 			bf16 := func(at int) { s.GemmBF16(half[at:], x, out, k, rows, k, Panel) }
+			mxfp4 := func(at int) { s.GemmMXFP4(mx[at/(Panel*Block)*mxfp4Block:], x, out, k, rows, k, Panel) }
 			for _, f := range []struct {
 				format Format
 				gemm   func(at int)
-			}{{F32, f32}, {BF16, bf16}} {
+			}{{F32, f32}, {BF16, bf16}, {MXFP4, mxfp4}} {
 				b.Run(fmt.Sprintf("%s/%v/%d", s.Name, f.format, rows), func(b *testing.B) {
 					for range b.N {
 						for p := range panels {

@@ -6,9 +6,10 @@ import "math"
 // order, same bits. Conversions to float32 around products keep the compiler from
 // fusing what the assembly does not.
 var generic = &Set{
-	Name:     "generic",
-	Gemm:     gemmGo,
-	GemmBF16: gemmBF16Go,
+	Name:      "generic",
+	Gemm:      gemmGo,
+	GemmBF16:  gemmBF16Go,
+	GemmMXFP4: gemmMXFP4Go,
 	Integers: [formats]func(w, x []byte, out []float32, blocks, rows, outStride int){
 		Q8: gemmPackedGo(Q8), Q4: gemmPackedGo(Q4), C8: gemmC8Go, Q40: gemmPackedGo(Q40),
 		Q4K: gemmPackedGo(Q4K), Q5K: gemmPackedGo(Q5K), Q6K: gemmPackedGo(Q6K),
@@ -24,6 +25,9 @@ var generic = &Set{
 	Best:          bestGo,
 	AddTile:       addTileGo,
 	SiluTile:      siluTileGo,
+	GELUTile:      geluTileGo,
+	ClampedTile:   clampedTileGo,
+	CapTile:       capTileGo,
 	Norm:          normGo,
 	Rope:          ropeGo,
 	Transpose:     transposeGo,
@@ -64,7 +68,7 @@ func attendPlainly[T float32 | uint16](add func(sums []float32, x []T, f float32
 			add(scores, k[d*kPitch:][:n], x)
 		}
 		if top != 0 {
-			capScores(scores, top)
+			capRow(scores, capScale, top)
 		}
 		soften(state, int(n))
 		for j, p := range scores {
@@ -114,23 +118,6 @@ func addTileGo(dst, src []float32, rows, dstStride, srcStride int) {
 		d, s := (*[Panel]float32)(dst[r*dstStride:]), (*[Panel]float32)(src[r*srcStride:])
 		for c := range d {
 			d[c] += s[c]
-		}
-	}
-}
-
-func siluTileGo(src, dst []float32, rows, dstStride int) {
-	for r := range rows {
-		gate, up := (*[Panel]float32)(src[2*r*Panel:]), (*[Panel]float32)(src[(2*r+1)*Panel:])
-		d := (*[Panel]float32)(dst[r*dstStride:])
-		for c, g := range gate {
-			x := g * negLog2e
-			if x < siluLow {
-				x = siluLow
-			}
-			if x > siluHigh {
-				x = siluHigh
-			}
-			d[c] = g / (1 + exp2(x)) * up[c]
 		}
 	}
 }

@@ -471,6 +471,690 @@ gemmBF16x3AVX2_end:
 	VZEROUPPER
 	RET
 
+// func gemmMXFP4x1AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmMXFP4x1AVX2(SB), NOSPLIT, $128-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    blocks+24(FP), DX
+	VMOVUPS doubledE2M1<>+0(SB), Y15
+	VMOVUPS doubledE2M1<>+32(SB), Y14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+gemmMXFP4x1AVX2_block:
+	VPMOVZXWD 512(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, (SP)
+	VPMOVZXWD 528(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 32(SP)
+	VPMOVZXWD 544(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 64(SP)
+	VPMOVZXWD 560(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 96(SP)
+	MOVQ      $0x00000004, BX
+
+gemmMXFP4x1AVX2_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x1c, Y5, Y13
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x1c, Y5, Y13
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x1c, Y5, Y13
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x1c, Y5, Y13
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 4(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x18, Y5, Y13
+	VPSRLD       $0x04, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x18, Y5, Y13
+	VPSRLD       $0x04, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x18, Y5, Y13
+	VPSRLD       $0x04, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x18, Y5, Y13
+	VPSRLD       $0x04, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 8(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x14, Y5, Y13
+	VPSRLD       $0x08, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x14, Y5, Y13
+	VPSRLD       $0x08, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x14, Y5, Y13
+	VPSRLD       $0x08, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x14, Y5, Y13
+	VPSRLD       $0x08, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 12(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x10, Y5, Y13
+	VPSRLD       $0x0c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x10, Y5, Y13
+	VPSRLD       $0x0c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x10, Y5, Y13
+	VPSRLD       $0x0c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x10, Y5, Y13
+	VPSRLD       $0x0c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 16(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x0c, Y5, Y13
+	VPSRLD       $0x10, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x0c, Y5, Y13
+	VPSRLD       $0x10, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x0c, Y5, Y13
+	VPSRLD       $0x10, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x0c, Y5, Y13
+	VPSRLD       $0x10, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 20(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x08, Y5, Y13
+	VPSRLD       $0x14, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x08, Y5, Y13
+	VPSRLD       $0x14, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x08, Y5, Y13
+	VPSRLD       $0x14, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x08, Y5, Y13
+	VPSRLD       $0x14, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 24(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x04, Y5, Y13
+	VPSRLD       $0x18, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x04, Y5, Y13
+	VPSRLD       $0x18, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x04, Y5, Y13
+	VPSRLD       $0x18, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x04, Y5, Y13
+	VPSRLD       $0x18, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	VBROADCASTSS 28(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSLLD       $0x00, Y5, Y13
+	VPSRLD       $0x1c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       (SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVDQU      32(AX), Y5
+	VPSLLD       $0x00, Y5, Y13
+	VPSRLD       $0x1c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       32(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVDQU      64(AX), Y5
+	VPSLLD       $0x00, Y5, Y13
+	VPSRLD       $0x1c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       64(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVDQU      96(AX), Y5
+	VPSLLD       $0x00, Y5, Y13
+	VPSRLD       $0x1c, Y5, Y5
+	VPERMPS      Y14, Y5, Y12
+	VPERMPS      Y15, Y5, Y5
+	VBLENDVPS    Y13, Y12, Y5, Y5
+	VMULPS       96(SP), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	DECQ         BX
+	JNZ          gemmMXFP4x1AVX2_group
+	ADDQ         $+64, AX
+	DECQ         DX
+	JNZ          gemmMXFP4x1AVX2_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+DATA doubledE2M1<>+0(SB)/4, $0x00000000
+DATA doubledE2M1<>+4(SB)/4, $0x3f800000
+DATA doubledE2M1<>+8(SB)/4, $0x40000000
+DATA doubledE2M1<>+12(SB)/4, $0x40400000
+DATA doubledE2M1<>+16(SB)/4, $0x40800000
+DATA doubledE2M1<>+20(SB)/4, $0x40c00000
+DATA doubledE2M1<>+24(SB)/4, $0x41000000
+DATA doubledE2M1<>+28(SB)/4, $0x41400000
+DATA doubledE2M1<>+32(SB)/4, $0x00000000
+DATA doubledE2M1<>+36(SB)/4, $0xbf800000
+DATA doubledE2M1<>+40(SB)/4, $0xc0000000
+DATA doubledE2M1<>+44(SB)/4, $0xc0400000
+DATA doubledE2M1<>+48(SB)/4, $0xc0800000
+DATA doubledE2M1<>+52(SB)/4, $0xc0c00000
+DATA doubledE2M1<>+56(SB)/4, $0xc1000000
+DATA doubledE2M1<>+60(SB)/4, $0xc1400000
+GLOBL doubledE2M1<>(SB), RODATA|NOPTR, $64
+
+// func gemmMXFP4x2AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmMXFP4x2AVX2(SB), NOSPLIT, $128-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	MOVQ    blocks+24(FP), BX
+	VMOVUPS doubledE2M1<>+0(SB), Y15
+	VMOVUPS doubledE2M1<>+32(SB), Y14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+
+gemmMXFP4x2AVX2_block:
+	VPMOVZXWD 512(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, (SP)
+	VPMOVZXWD 528(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 32(SP)
+	VPMOVZXWD 544(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 64(SP)
+	VPMOVZXWD 560(AX), Y13
+	VPSLLD    $0x10, Y13, Y13
+	VMOVUPS   Y13, 96(SP)
+	MOVQ      $0x00000004, SI
+
+gemmMXFP4x2AVX2_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VBROADCASTSS (CX), Y8
+	VBROADCASTSS (CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x1c, Y10, Y13
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x1c, Y10, Y13
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x1c, Y10, Y13
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x1c, Y10, Y13
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 4(CX), Y8
+	VBROADCASTSS 4(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x18, Y10, Y13
+	VPSRLD       $0x04, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x18, Y10, Y13
+	VPSRLD       $0x04, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x18, Y10, Y13
+	VPSRLD       $0x04, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x18, Y10, Y13
+	VPSRLD       $0x04, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 8(CX), Y8
+	VBROADCASTSS 8(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x14, Y10, Y13
+	VPSRLD       $0x08, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x14, Y10, Y13
+	VPSRLD       $0x08, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x14, Y10, Y13
+	VPSRLD       $0x08, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x14, Y10, Y13
+	VPSRLD       $0x08, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 12(CX), Y8
+	VBROADCASTSS 12(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x10, Y10, Y13
+	VPSRLD       $0x0c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x10, Y10, Y13
+	VPSRLD       $0x0c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x10, Y10, Y13
+	VPSRLD       $0x0c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x10, Y10, Y13
+	VPSRLD       $0x0c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 16(CX), Y8
+	VBROADCASTSS 16(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x0c, Y10, Y13
+	VPSRLD       $0x10, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x0c, Y10, Y13
+	VPSRLD       $0x10, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x0c, Y10, Y13
+	VPSRLD       $0x10, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x0c, Y10, Y13
+	VPSRLD       $0x10, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 20(CX), Y8
+	VBROADCASTSS 20(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x08, Y10, Y13
+	VPSRLD       $0x14, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x08, Y10, Y13
+	VPSRLD       $0x14, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x08, Y10, Y13
+	VPSRLD       $0x14, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x08, Y10, Y13
+	VPSRLD       $0x14, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 24(CX), Y8
+	VBROADCASTSS 24(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x04, Y10, Y13
+	VPSRLD       $0x18, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x04, Y10, Y13
+	VPSRLD       $0x18, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x04, Y10, Y13
+	VPSRLD       $0x18, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x04, Y10, Y13
+	VPSRLD       $0x18, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 28(CX), Y8
+	VBROADCASTSS 28(CX)(DX*1), Y9
+	VMOVDQU      (AX), Y10
+	VPSLLD       $0x00, Y10, Y13
+	VPSRLD       $0x1c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       (SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVDQU      32(AX), Y10
+	VPSLLD       $0x00, Y10, Y13
+	VPSRLD       $0x1c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       32(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVDQU      64(AX), Y10
+	VPSLLD       $0x00, Y10, Y13
+	VPSRLD       $0x1c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       64(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVDQU      96(AX), Y10
+	VPSLLD       $0x00, Y10, Y13
+	VPSRLD       $0x1c, Y10, Y10
+	VPERMPS      Y14, Y10, Y12
+	VPERMPS      Y15, Y10, Y10
+	VBLENDVPS    Y13, Y12, Y10, Y10
+	VMULPS       96(SP), Y10, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	DECQ         SI
+	JNZ          gemmMXFP4x2AVX2_group
+	ADDQ         $+64, AX
+	DECQ         BX
+	JNZ          gemmMXFP4x2AVX2_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y7, 96(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
 // func scores1F32AVX2(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scores1F32AVX2(SB), NOSPLIT, $0-56
@@ -1449,170 +2133,6 @@ weighted3BF16AVX2_chunk2_end:
 	VZEROUPPER
 	RET
 
-// func capAVX2(states *float32, rows int64, stateSize int64, top float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·capAVX2(SB), NOSPLIT, $0-28
-	MOVQ         states+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         stateSize+16(FP), DX
-	VBROADCASTSS top+24(FP), Y5
-	VBROADCASTSS constants<>+44(SB), Y4
-	VBROADCASTSS constants<>+120(SB), Y6
-	VBROADCASTSS constants<>+124(SB), Y7
-	VBROADCASTSS constants<>+128(SB), Y8
-	VBROADCASTSS constants<>+132(SB), Y9
-
-capAVX2_row:
-	VMULPS       128(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 128(AX)
-	VMULPS       160(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 160(AX)
-	VMULPS       192(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 192(AX)
-	VMULPS       224(AX), Y6, Y0
-	VMAXPS       Y0, Y7, Y0
-	VMINPS       Y0, Y8, Y0
-	VCVTPS2DQ    Y0, Y1
-	VCVTDQ2PS    Y1, Y2
-	VSUBPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+116(SB), Y2
-	VBROADCASTSS constants<>+112(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+108(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+104(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+100(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VBROADCASTSS constants<>+96(SB), Y3
-	VFMADD213PS  Y3, Y0, Y2
-	VMULPS       Y2, Y0, Y0
-	VPBROADCASTD constants<>+24(SB), Y3
-	VPADDD       Y3, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y4, Y1, Y2
-	VFMADD213PS  Y2, Y1, Y0
-	VADDPS       Y9, Y0, Y2
-	VDIVPS       Y2, Y0, Y0
-	VMULPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 224(AX)
-	ADDQ         DX, AX
-	DECQ         CX
-	JNZ          capAVX2_row
-	VZEROUPPER
-	RET
-
-DATA constants<>+0(SB)/4, $0x3f800001
-DATA constants<>+4(SB)/4, $0x3f317218
-DATA constants<>+8(SB)/4, $0x3e75fc83
-DATA constants<>+12(SB)/4, $0x3d6357b6
-DATA constants<>+16(SB)/4, $0x3c1e8838
-DATA constants<>+20(SB)/4, $0x3aaf8448
-DATA constants<>+24(SB)/4, $0x0000007f
-DATA constants<>+28(SB)/4, $0xc2800000
-DATA constants<>+32(SB)/4, $0xc2fc0000
-DATA constants<>+36(SB)/4, $0x42fc0000
-DATA constants<>+40(SB)/4, $0xbfb8aa3b
-DATA constants<>+44(SB)/4, $0x3f800000
-DATA constants<>+48(SB)/4, $0x7fffffff
-DATA constants<>+52(SB)/4, $0x0da24260
-DATA constants<>+56(SB)/4, $0x46fffe00
-DATA constants<>+60(SB)/4, $0x38000100
-DATA constants<>+64(SB)/4, $0x467efc00
-DATA constants<>+68(SB)/4, $0x38808285
-DATA constants<>+72(SB)/4, $0x42fe0000
-DATA constants<>+76(SB)/4, $0x3c010204
-DATA constants<>+80(SB)/4, $0x00000040
-DATA constants<>+84(SB)/4, $0x00000001
-DATA constants<>+88(SB)/4, $0x00007fff
-DATA constants<>+92(SB)/4, $0x00000040
-DATA constants<>+96(SB)/4, $0x3f317218
-DATA constants<>+100(SB)/4, $0x3e75fdef
-DATA constants<>+104(SB)/4, $0x3d6357b7
-DATA constants<>+108(SB)/4, $0x3c1d95d0
-DATA constants<>+112(SB)/4, $0x3aaf83da
-DATA constants<>+116(SB)/4, $0x3921847d
-DATA constants<>+120(SB)/4, $0x4038aa3b
-DATA constants<>+124(SB)/4, $0xc1f00000
-DATA constants<>+128(SB)/4, $0x41f00000
-DATA constants<>+132(SB)/4, $0x40000000
-GLOBL constants<>(SB), RODATA|NOPTR, $136
-
 // func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softenAVX2(SB), NOSPLIT, $0-40
@@ -1777,6 +2297,43 @@ softenAVX2_out:
 	JNZ     softenAVX2_row
 	VZEROUPPER
 	RET
+
+DATA constants<>+0(SB)/4, $0x3f800001
+DATA constants<>+4(SB)/4, $0x3f317218
+DATA constants<>+8(SB)/4, $0x3e75fc83
+DATA constants<>+12(SB)/4, $0x3d6357b6
+DATA constants<>+16(SB)/4, $0x3c1e8838
+DATA constants<>+20(SB)/4, $0x3aaf8448
+DATA constants<>+24(SB)/4, $0x0000007f
+DATA constants<>+28(SB)/4, $0xc2800000
+DATA constants<>+32(SB)/4, $0xc2fc0000
+DATA constants<>+36(SB)/4, $0x42fc0000
+DATA constants<>+40(SB)/4, $0xbfb8aa3b
+DATA constants<>+44(SB)/4, $0x3f800000
+DATA constants<>+48(SB)/4, $0x7fffffff
+DATA constants<>+52(SB)/4, $0x0da24260
+DATA constants<>+56(SB)/4, $0x46fffe00
+DATA constants<>+60(SB)/4, $0x38000100
+DATA constants<>+64(SB)/4, $0x467efc00
+DATA constants<>+68(SB)/4, $0x38808285
+DATA constants<>+72(SB)/4, $0x42fe0000
+DATA constants<>+76(SB)/4, $0x3c010204
+DATA constants<>+80(SB)/4, $0x00000040
+DATA constants<>+84(SB)/4, $0x00000001
+DATA constants<>+88(SB)/4, $0x00007fff
+DATA constants<>+92(SB)/4, $0x00000040
+DATA constants<>+96(SB)/4, $0x3f317218
+DATA constants<>+100(SB)/4, $0x3e75fdef
+DATA constants<>+104(SB)/4, $0x3d6357b7
+DATA constants<>+108(SB)/4, $0x3c1d95d0
+DATA constants<>+112(SB)/4, $0x3aaf83da
+DATA constants<>+116(SB)/4, $0x3921847d
+DATA constants<>+120(SB)/4, $0xc1f00000
+DATA constants<>+124(SB)/4, $0x41f00000
+DATA constants<>+128(SB)/4, $0x40000000
+DATA constants<>+132(SB)/4, $0xc0135761
+DATA constants<>+136(SB)/4, $0x3d372713
+GLOBL constants<>(SB), RODATA|NOPTR, $140
 
 DATA tail<>+0(SB)/4, $0x7f800000
 DATA tail<>+4(SB)/4, $0x7f800000
@@ -2013,6 +2570,134 @@ softenFetchAVX2_out:
 	VZEROUPPER
 	RET
 
+// func capTileAVX2(x *float32, rows int64, stride int64, factor float32, top float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·capTileAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	VBROADCASTSS top+28(FP), Y5
+	VBROADCASTSS factor+24(FP), Y6
+	VBROADCASTSS constants<>+44(SB), Y4
+	VBROADCASTSS constants<>+120(SB), Y7
+	VBROADCASTSS constants<>+124(SB), Y8
+	VBROADCASTSS constants<>+128(SB), Y9
+
+capTileAVX2_row:
+	VMULPS       (AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 32(AX)
+	VMULPS       64(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 64(AX)
+	VMULPS       96(AX), Y6, Y0
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VCVTPS2DQ    Y0, Y1
+	VCVTDQ2PS    Y1, Y2
+	VSUBPS       Y2, Y0, Y0
+	VBROADCASTSS constants<>+116(SB), Y2
+	VBROADCASTSS constants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+100(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS constants<>+96(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y2, Y0, Y0
+	VPBROADCASTD constants<>+24(SB), Y3
+	VPADDD       Y3, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y4, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y0
+	VADDPS       Y9, Y0, Y2
+	VDIVPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capTileAVX2_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX
 TEXT ·aboveAVX2(SB), NOSPLIT, $0-40
@@ -2098,16 +2783,16 @@ TEXT ·siluTileAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         dstStride+24(FP), BX
-	VBROADCASTSS constants<>+40(SB), Y5
-	VBROADCASTSS constants<>+32(SB), Y6
-	VBROADCASTSS constants<>+36(SB), Y7
-	VBROADCASTSS constants<>+44(SB), Y8
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS constants<>+40(SB), Y8
 
 siluTileAVX2_row:
 	VMOVUPS      (AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2126,14 +2811,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       128(AX), Y1, Y1
 	VMOVUPS      Y1, (CX)
 	VMOVUPS      32(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2152,14 +2837,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       160(AX), Y1, Y1
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      64(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2178,14 +2863,14 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       192(AX), Y1, Y1
 	VMOVUPS      Y1, 64(CX)
 	VMOVUPS      96(AX), Y0
-	VMULPS       Y5, Y0, Y1
-	VMAXPS       Y1, Y6, Y1
-	VMINPS       Y1, Y7, Y1
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
 	VCVTPS2DQ    Y1, Y2
 	VCVTDQ2PS    Y2, Y3
 	VSUBPS       Y3, Y1, Y1
@@ -2204,7 +2889,7 @@ siluTileAVX2_row:
 	VPADDD       Y4, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y7, Y1, Y1
 	VDIVPS       Y1, Y0, Y1
 	VMULPS       224(AX), Y1, Y1
 	VMOVUPS      Y1, 96(CX)
@@ -2212,6 +2897,294 @@ siluTileAVX2_row:
 	ADDQ         BX, CX
 	DECQ         DX
 	JNZ          siluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func geluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·geluTileAVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS constants<>+136(SB), Y8
+	VBROADCASTSS constants<>+132(SB), Y9
+
+geluTileAVX2_row:
+	VMOVUPS      (AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       128(AX), Y1, Y1
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      32(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       160(AX), Y1, Y1
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      64(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       192(AX), Y1, Y1
+	VMOVUPS      Y1, 64(CX)
+	VMOVUPS      96(AX), Y0
+	VMULPS       Y0, Y0, Y1
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VMULPS       Y9, Y1, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       224(AX), Y1, Y1
+	VMOVUPS      Y1, 96(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          geluTileAVX2_row
+	VZEROUPPER
+	RET
+
+// func clampedTileAVX2(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·clampedTileAVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Y5
+	VBROADCASTSS constants<>+36(SB), Y6
+	VBROADCASTSS constants<>+44(SB), Y7
+	VBROADCASTSS factor+32(FP), Y8
+	VBROADCASTSS limit+36(FP), Y9
+	VXORPS       Y10, Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+
+clampedTileAVX2_row:
+	VMOVUPS      (AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      128(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      32(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      160(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      64(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      192(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 64(CX)
+	VMOVUPS      96(AX), Y0
+	VMINPS       Y0, Y9, Y0
+	VMULPS       Y8, Y0, Y1
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VCVTPS2DQ    Y1, Y2
+	VCVTDQ2PS    Y2, Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+20(SB), Y3
+	VBROADCASTSS constants<>+16(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+12(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+8(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+4(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS constants<>+0(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VPBROADCASTD constants<>+24(SB), Y4
+	VPADDD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y1
+	VADDPS       Y7, Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMOVUPS      224(AX), Y3
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 96(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          clampedTileAVX2_row
 	VZEROUPPER
 	RET
 
@@ -4929,6 +5902,2833 @@ gemmBF16x12AVX512_end:
 	VZEROUPPER
 	RET
 
+// func gemmMXFP4x1AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x1AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    blocks+24(FP), DX
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+
+gemmMXFP4x1AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, BX
+
+gemmMXFP4x1AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VMOVDQU32    64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x04, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x04, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 4(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x08, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x08, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 8(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x0c, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x0c, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 12(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x10, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x10, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 16(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x14, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x14, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 20(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x18, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x18, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 24(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	VPSRLD       $0x1c, (AX), Z2
+	VPERMPS      Z31, Z2, Z2
+	VMULPS       Z29, Z2, Z2
+	VPSRLD       $0x1c, 64(AX), Z3
+	VPERMPS      Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	VBROADCASTSS 28(CX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	DECQ         BX
+	JNZ          gemmMXFP4x1AVX512_group
+	ADDQ         $+64, AX
+	DECQ         DX
+	JNZ          gemmMXFP4x1AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x2AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x2AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	MOVQ    blocks+24(FP), BX
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+
+gemmMXFP4x2AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, SI
+
+gemmMXFP4x2AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VMOVDQU32    64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x04, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x04, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 4(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x08, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x08, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 8(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x0c, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x0c, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 12(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x10, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x10, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 16(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x14, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x14, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 20(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x18, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x18, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 24(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	VPSRLD       $0x1c, (AX), Z4
+	VPERMPS      Z31, Z4, Z4
+	VMULPS       Z29, Z4, Z4
+	VPSRLD       $0x1c, 64(AX), Z5
+	VPERMPS      Z31, Z5, Z5
+	VMULPS       Z30, Z5, Z5
+	VBROADCASTSS 28(CX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	DECQ         SI
+	JNZ          gemmMXFP4x2AVX512_group
+	ADDQ         $+64, AX
+	DECQ         BX
+	JNZ          gemmMXFP4x2AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x3AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x3AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	MOVQ    blocks+24(FP), BX
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+
+gemmMXFP4x3AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, SI
+
+gemmMXFP4x3AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VMOVDQU32    64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x04, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x04, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 4(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x08, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x08, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 8(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x0c, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x0c, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 12(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x10, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x10, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 16(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x14, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x14, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 20(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x18, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x18, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 24(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	VPSRLD       $0x1c, (AX), Z6
+	VPERMPS      Z31, Z6, Z6
+	VMULPS       Z29, Z6, Z6
+	VPSRLD       $0x1c, 64(AX), Z7
+	VPERMPS      Z31, Z7, Z7
+	VMULPS       Z30, Z7, Z7
+	VBROADCASTSS 28(CX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z10
+	VFMADD231PS  Z6, Z10, Z4
+	VFMADD231PS  Z7, Z10, Z5
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	DECQ         SI
+	JNZ          gemmMXFP4x3AVX512_group
+	ADDQ         $+64, AX
+	DECQ         BX
+	JNZ          gemmMXFP4x3AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x4AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x4AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	MOVQ    blocks+24(FP), SI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+
+gemmMXFP4x4AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, DI
+
+gemmMXFP4x4AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VMOVDQU32    64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS (BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x04, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x04, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 4(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 4(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x08, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x08, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 8(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 8(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x0c, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x0c, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 12(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 12(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x10, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x10, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 16(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 16(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x14, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x14, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 20(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 20(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x18, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x18, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 24(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 24(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	VPSRLD       $0x1c, (AX), Z8
+	VPERMPS      Z31, Z8, Z8
+	VMULPS       Z29, Z8, Z8
+	VPSRLD       $0x1c, 64(AX), Z9
+	VPERMPS      Z31, Z9, Z9
+	VMULPS       Z30, Z9, Z9
+	VBROADCASTSS 28(CX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VBROADCASTSS 28(BX), Z13
+	VFMADD231PS  Z8, Z13, Z6
+	VFMADD231PS  Z9, Z13, Z7
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	DECQ         DI
+	JNZ          gemmMXFP4x4AVX512_group
+	ADDQ         $+64, AX
+	DECQ         SI
+	JNZ          gemmMXFP4x4AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x5AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x5AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	MOVQ    blocks+24(FP), SI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+
+gemmMXFP4x5AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, DI
+
+gemmMXFP4x5AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VMOVDQU32    64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS (BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x04, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x04, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 4(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 4(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x08, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x08, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 8(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 8(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x0c, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x0c, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 12(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 12(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x10, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x10, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 16(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 16(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x14, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x14, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 20(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 20(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x18, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x18, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 24(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 24(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	VPSRLD       $0x1c, (AX), Z10
+	VPERMPS      Z31, Z10, Z10
+	VMULPS       Z29, Z10, Z10
+	VPSRLD       $0x1c, 64(AX), Z11
+	VPERMPS      Z31, Z11, Z11
+	VMULPS       Z30, Z11, Z11
+	VBROADCASTSS 28(CX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z14
+	VFMADD231PS  Z10, Z14, Z4
+	VFMADD231PS  Z11, Z14, Z5
+	VBROADCASTSS 28(BX), Z15
+	VFMADD231PS  Z10, Z15, Z6
+	VFMADD231PS  Z11, Z15, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	DECQ         DI
+	JNZ          gemmMXFP4x5AVX512_group
+	ADDQ         $+64, AX
+	DECQ         SI
+	JNZ          gemmMXFP4x5AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x6AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x6AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	MOVQ    blocks+24(FP), SI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+
+gemmMXFP4x6AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, DI
+
+gemmMXFP4x6AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VMOVDQU32    64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS (BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS (BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x04, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x04, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 4(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 4(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x08, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x08, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 8(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 8(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x0c, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x0c, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 12(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 12(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x10, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x10, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 16(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 16(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x14, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x14, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 20(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 20(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x18, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x18, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 24(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 24(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	VPSRLD       $0x1c, (AX), Z12
+	VPERMPS      Z31, Z12, Z12
+	VMULPS       Z29, Z12, Z12
+	VPSRLD       $0x1c, 64(AX), Z13
+	VPERMPS      Z31, Z13, Z13
+	VMULPS       Z30, Z13, Z13
+	VBROADCASTSS 28(CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VBROADCASTSS 28(BX), Z17
+	VFMADD231PS  Z12, Z17, Z6
+	VFMADD231PS  Z13, Z17, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	DECQ         DI
+	JNZ          gemmMXFP4x6AVX512_group
+	ADDQ         $+64, AX
+	DECQ         SI
+	JNZ          gemmMXFP4x6AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x7AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x7AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	LEAQ    (BX)(DX*2), SI
+	ADDQ    DX, SI
+	MOVQ    blocks+24(FP), DI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+
+gemmMXFP4x7AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, R8
+
+gemmMXFP4x7AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VMOVDQU32    64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS (BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS (BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x04, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x04, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 4(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 4(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 4(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x08, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x08, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 8(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 8(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 8(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x0c, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x0c, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 12(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 12(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 12(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x10, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x10, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 16(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 16(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 16(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x14, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x14, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 20(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 20(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 20(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x18, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x18, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 24(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 24(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 24(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	VPSRLD       $0x1c, (AX), Z14
+	VPERMPS      Z31, Z14, Z14
+	VMULPS       Z29, Z14, Z14
+	VPSRLD       $0x1c, 64(AX), Z15
+	VPERMPS      Z31, Z15, Z15
+	VMULPS       Z30, Z15, Z15
+	VBROADCASTSS 28(CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z18
+	VFMADD231PS  Z14, Z18, Z4
+	VFMADD231PS  Z15, Z18, Z5
+	VBROADCASTSS 28(BX), Z19
+	VFMADD231PS  Z14, Z19, Z6
+	VFMADD231PS  Z15, Z19, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS 28(SI), Z18
+	VFMADD231PS  Z14, Z18, Z12
+	VFMADD231PS  Z15, Z18, Z13
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	DECQ         R8
+	JNZ          gemmMXFP4x7AVX512_group
+	ADDQ         $+64, AX
+	DECQ         DI
+	JNZ          gemmMXFP4x7AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x8AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x8AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	LEAQ    (BX)(DX*2), SI
+	ADDQ    DX, SI
+	MOVQ    blocks+24(FP), DI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+
+gemmMXFP4x8AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, R8
+
+gemmMXFP4x8AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VMOVDQU32    64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS (BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS (SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x04, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x04, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 4(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 4(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 4(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x08, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x08, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 8(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 8(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 8(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 8(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x0c, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x0c, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 12(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 12(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 12(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 12(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x10, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x10, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 16(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 16(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 16(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 16(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x14, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x14, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 20(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 20(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 20(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 20(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x18, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x18, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 24(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 24(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 24(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 24(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	VPSRLD       $0x1c, (AX), Z16
+	VPERMPS      Z31, Z16, Z16
+	VMULPS       Z29, Z16, Z16
+	VPSRLD       $0x1c, 64(AX), Z17
+	VPERMPS      Z31, Z17, Z17
+	VMULPS       Z30, Z17, Z17
+	VBROADCASTSS 28(CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS 28(BX), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS 28(SI), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS 28(SI)(DX*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	DECQ         R8
+	JNZ          gemmMXFP4x8AVX512_group
+	ADDQ         $+64, AX
+	DECQ         DI
+	JNZ          gemmMXFP4x8AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x9AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x9AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	LEAQ    (BX)(DX*2), SI
+	ADDQ    DX, SI
+	MOVQ    blocks+24(FP), DI
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+
+gemmMXFP4x9AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, R8
+
+gemmMXFP4x9AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VMOVDQU32    64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS (CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS (BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS (BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS (SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS (SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x04, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x04, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 4(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 4(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 4(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x08, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x08, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 8(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 8(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 8(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 8(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 8(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x0c, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x0c, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 12(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 12(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 12(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 12(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 12(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x10, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x10, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 16(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 16(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 16(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 16(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 16(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x14, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x14, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 20(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 20(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 20(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 20(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 20(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x18, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x18, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 24(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 24(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 24(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 24(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 24(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	VPSRLD       $0x1c, (AX), Z18
+	VPERMPS      Z31, Z18, Z18
+	VMULPS       Z29, Z18, Z18
+	VPSRLD       $0x1c, 64(AX), Z19
+	VPERMPS      Z31, Z19, Z19
+	VMULPS       Z30, Z19, Z19
+	VBROADCASTSS 28(CX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z22
+	VFMADD231PS  Z18, Z22, Z4
+	VFMADD231PS  Z19, Z22, Z5
+	VBROADCASTSS 28(BX), Z23
+	VFMADD231PS  Z18, Z23, Z6
+	VFMADD231PS  Z19, Z23, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS 28(SI), Z22
+	VFMADD231PS  Z18, Z22, Z12
+	VFMADD231PS  Z19, Z22, Z13
+	VBROADCASTSS 28(SI)(DX*1), Z23
+	VFMADD231PS  Z18, Z23, Z14
+	VFMADD231PS  Z19, Z23, Z15
+	VBROADCASTSS 28(SI)(DX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	DECQ         R8
+	JNZ          gemmMXFP4x9AVX512_group
+	ADDQ         $+64, AX
+	DECQ         DI
+	JNZ          gemmMXFP4x9AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x10AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x10AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	LEAQ    (BX)(DX*2), SI
+	ADDQ    DX, SI
+	LEAQ    (SI)(DX*2), DI
+	ADDQ    DX, DI
+	MOVQ    blocks+24(FP), R8
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+
+gemmMXFP4x10AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, R9
+
+gemmMXFP4x10AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VMOVDQU32    64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS (BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS (BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS (SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS (SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x04, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x04, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 4(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 4(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 4(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 4(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x08, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x08, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 8(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 8(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 8(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 8(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 8(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 8(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x0c, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x0c, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 12(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 12(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 12(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 12(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 12(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 12(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x10, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x10, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 16(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 16(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 16(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 16(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 16(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 16(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x14, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x14, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 20(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 20(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 20(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 20(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 20(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 20(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x18, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x18, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 24(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 24(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 24(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 24(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 24(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 24(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	VPSRLD       $0x1c, (AX), Z20
+	VPERMPS      Z31, Z20, Z20
+	VMULPS       Z29, Z20, Z20
+	VPSRLD       $0x1c, 64(AX), Z21
+	VPERMPS      Z31, Z21, Z21
+	VMULPS       Z30, Z21, Z21
+	VBROADCASTSS 28(CX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VBROADCASTSS 28(BX), Z25
+	VFMADD231PS  Z20, Z25, Z6
+	VFMADD231PS  Z21, Z25, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS 28(SI), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VBROADCASTSS 28(SI)(DX*1), Z25
+	VFMADD231PS  Z20, Z25, Z14
+	VFMADD231PS  Z21, Z25, Z15
+	VBROADCASTSS 28(SI)(DX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS 28(DI), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	ADDQ         $+32, DI
+	DECQ         R9
+	JNZ          gemmMXFP4x10AVX512_group
+	ADDQ         $+64, AX
+	DECQ         R8
+	JNZ          gemmMXFP4x10AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmMXFP4x11AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmMXFP4x11AVX512(SB), NOSPLIT, $0-48
+	MOVQ    w+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    xStride+32(FP), DX
+	LEAQ    (CX)(DX*2), BX
+	ADDQ    DX, BX
+	LEAQ    (BX)(DX*2), SI
+	ADDQ    DX, SI
+	LEAQ    (SI)(DX*2), DI
+	ADDQ    DX, DI
+	MOVQ    blocks+24(FP), R8
+	VMOVUPS doubledE2M1<>+0(SB), Z31
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+
+gemmMXFP4x11AVX512_block:
+	VPMOVZXWD 512(AX), Z29
+	VPSLLD    $0x10, Z29, Z29
+	VPMOVZXWD 544(AX), Z30
+	VPSLLD    $0x10, Z30, Z30
+	MOVQ      $0x00000004, R9
+
+gemmMXFP4x11AVX512_group:
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4160(AX)
+	VMOVDQU32    (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VMOVDQU32    64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS (CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS (BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS (BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS (SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x04, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x04, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 4(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 4(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 4(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 4(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 4(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 4(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 4(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 4(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 4(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 4(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 4(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x08, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x08, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 8(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 8(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 8(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 8(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 8(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 8(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 8(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 8(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 8(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 8(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 8(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x0c, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x0c, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 12(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 12(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 12(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 12(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 12(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 12(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 12(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 12(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 12(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 12(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 12(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x10, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x10, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 16(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 16(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 16(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 16(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 16(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 16(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 16(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 16(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 16(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 16(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 16(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x14, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x14, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 20(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 20(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 20(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 20(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 20(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 20(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 20(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 20(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 20(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 20(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 20(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x18, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x18, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 24(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 24(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 24(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 24(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 24(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 24(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 24(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 24(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 24(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 24(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 24(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	VPSRLD       $0x1c, (AX), Z22
+	VPERMPS      Z31, Z22, Z22
+	VMULPS       Z29, Z22, Z22
+	VPSRLD       $0x1c, 64(AX), Z23
+	VPERMPS      Z31, Z23, Z23
+	VMULPS       Z30, Z23, Z23
+	VBROADCASTSS 28(CX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS 28(CX)(DX*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS 28(CX)(DX*2), Z26
+	VFMADD231PS  Z22, Z26, Z4
+	VFMADD231PS  Z23, Z26, Z5
+	VBROADCASTSS 28(BX), Z27
+	VFMADD231PS  Z22, Z27, Z6
+	VFMADD231PS  Z23, Z27, Z7
+	VBROADCASTSS 28(BX)(DX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS 28(BX)(DX*2), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS 28(SI), Z26
+	VFMADD231PS  Z22, Z26, Z12
+	VFMADD231PS  Z23, Z26, Z13
+	VBROADCASTSS 28(SI)(DX*1), Z27
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 28(SI)(DX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS 28(DI), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS 28(DI)(DX*1), Z26
+	VFMADD231PS  Z22, Z26, Z20
+	VFMADD231PS  Z23, Z26, Z21
+	ADDQ         $+128, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	ADDQ         $+32, DI
+	DECQ         R9
+	JNZ          gemmMXFP4x11AVX512_group
+	ADDQ         $+64, AX
+	DECQ         R8
+	JNZ          gemmMXFP4x11AVX512_block
+	MOVQ         out+16(FP), AX
+	MOVQ         outStride+40(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
 // func scores1F32AVX512(q *float32, k *float32, next *float32, states *float32, kPitch int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scores1F32AVX512(SB), NOSPLIT, $0-56
@@ -6669,80 +10469,6 @@ weighted6BF16AVX512_chunk1_end:
 	VZEROUPPER
 	RET
 
-// func capAVX512(states *float32, rows int64, stateSize int64, top float32)
-// Requires: AVX, AVX512F
-TEXT ·capAVX512(SB), NOSPLIT, $0-28
-	MOVQ         states+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         stateSize+16(FP), DX
-	VBROADCASTSS top+24(FP), Z5
-	VBROADCASTSS constants<>+44(SB), Z4
-	VBROADCASTSS constants<>+120(SB), Z6
-	VBROADCASTSS constants<>+124(SB), Z7
-	VBROADCASTSS constants<>+128(SB), Z8
-	VBROADCASTSS constants<>+132(SB), Z9
-
-capAVX512_row:
-	VMULPS       128(AX), Z6, Z0
-	VMAXPS       Z0, Z7, Z0
-	VMINPS       Z0, Z8, Z0
-	VCVTPS2DQ    Z0, Z1
-	VCVTDQ2PS    Z1, Z2
-	VSUBPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+116(SB), Z2
-	VBROADCASTSS constants<>+112(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+108(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+104(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+100(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+96(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VMULPS       Z2, Z0, Z0
-	VPBROADCASTD constants<>+24(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VSUBPS       Z4, Z1, Z2
-	VFMADD213PS  Z2, Z1, Z0
-	VADDPS       Z9, Z0, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z5, Z0, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMULPS       192(AX), Z6, Z0
-	VMAXPS       Z0, Z7, Z0
-	VMINPS       Z0, Z8, Z0
-	VCVTPS2DQ    Z0, Z1
-	VCVTDQ2PS    Z1, Z2
-	VSUBPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+116(SB), Z2
-	VBROADCASTSS constants<>+112(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+108(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+104(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+100(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VBROADCASTSS constants<>+96(SB), Z3
-	VFMADD213PS  Z3, Z0, Z2
-	VMULPS       Z2, Z0, Z0
-	VPBROADCASTD constants<>+24(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VSUBPS       Z4, Z1, Z2
-	VFMADD213PS  Z2, Z1, Z0
-	VADDPS       Z9, Z0, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z5, Z0, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         DX, AX
-	DECQ         CX
-	JNZ          capAVX512_row
-	VZEROUPPER
-	RET
-
 // func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim int64)
 // Requires: AVX, AVX512F
 TEXT ·softenAVX512(SB), NOSPLIT, $0-40
@@ -6973,6 +10699,80 @@ softenFetchAVX512_out:
 	VZEROUPPER
 	RET
 
+// func capTileAVX512(x *float32, rows int64, stride int64, factor float32, top float32)
+// Requires: AVX, AVX512F
+TEXT ·capTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	VBROADCASTSS top+28(FP), Z5
+	VBROADCASTSS factor+24(FP), Z6
+	VBROADCASTSS constants<>+44(SB), Z4
+	VBROADCASTSS constants<>+120(SB), Z7
+	VBROADCASTSS constants<>+124(SB), Z8
+	VBROADCASTSS constants<>+128(SB), Z9
+
+capTileAVX512_row:
+	VMULPS       (AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       64(AX), Z6, Z0
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VCVTPS2DQ    Z0, Z1
+	VCVTDQ2PS    Z1, Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS constants<>+116(SB), Z2
+	VBROADCASTSS constants<>+112(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+108(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+104(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+100(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VBROADCASTSS constants<>+96(SB), Z3
+	VFMADD213PS  Z3, Z0, Z2
+	VMULPS       Z2, Z0, Z0
+	VPBROADCASTD constants<>+24(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z4, Z1, Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VADDPS       Z9, Z0, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         DX, AX
+	DECQ         CX
+	JNZ          capTileAVX512_row
+	VZEROUPPER
+	RET
+
 // func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 // Requires: AVX, AVX512F
 TEXT ·aboveAVX512(SB), NOSPLIT, $0-40
@@ -7040,16 +10840,16 @@ TEXT ·siluTileAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         dstStride+24(FP), BX
-	VBROADCASTSS constants<>+40(SB), Z5
-	VBROADCASTSS constants<>+32(SB), Z6
-	VBROADCASTSS constants<>+36(SB), Z7
-	VBROADCASTSS constants<>+44(SB), Z8
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS constants<>+40(SB), Z8
 
 siluTileAVX512_row:
 	VMOVUPS      (AX), Z0
-	VMULPS       Z5, Z0, Z1
-	VMAXPS       Z1, Z6, Z1
-	VMINPS       Z1, Z7, Z1
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
 	VCVTPS2DQ    Z1, Z2
 	VCVTDQ2PS    Z2, Z3
 	VSUBPS       Z3, Z1, Z1
@@ -7068,14 +10868,14 @@ siluTileAVX512_row:
 	VPADDD       Z4, Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VMULPS       Z2, Z3, Z1
-	VADDPS       Z8, Z1, Z1
+	VADDPS       Z7, Z1, Z1
 	VDIVPS       Z1, Z0, Z1
 	VMULPS       128(AX), Z1, Z1
 	VMOVUPS      Z1, (CX)
 	VMOVUPS      64(AX), Z0
-	VMULPS       Z5, Z0, Z1
-	VMAXPS       Z1, Z6, Z1
-	VMINPS       Z1, Z7, Z1
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
 	VCVTPS2DQ    Z1, Z2
 	VCVTDQ2PS    Z2, Z3
 	VSUBPS       Z3, Z1, Z1
@@ -7094,7 +10894,7 @@ siluTileAVX512_row:
 	VPADDD       Z4, Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VMULPS       Z2, Z3, Z1
-	VADDPS       Z8, Z1, Z1
+	VADDPS       Z7, Z1, Z1
 	VDIVPS       Z1, Z0, Z1
 	VMULPS       192(AX), Z1, Z1
 	VMOVUPS      Z1, 64(CX)
@@ -7102,6 +10902,172 @@ siluTileAVX512_row:
 	ADDQ         BX, CX
 	DECQ         DX
 	JNZ          siluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func geluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+// Requires: AVX, AVX512F
+TEXT ·geluTileAVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS constants<>+136(SB), Z8
+	VBROADCASTSS constants<>+132(SB), Z9
+
+geluTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMULPS       Z0, Z0, Z1
+	VMULPS       Z0, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VMULPS       Z9, Z1, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       128(AX), Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMULPS       Z0, Z0, Z1
+	VMULPS       Z0, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VMULPS       Z9, Z1, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMULPS       192(AX), Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          geluTileAVX512_row
+	VZEROUPPER
+	RET
+
+// func clampedTileAVX512(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
+// Requires: AVX, AVX512F
+TEXT ·clampedTileAVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	VBROADCASTSS constants<>+32(SB), Z5
+	VBROADCASTSS constants<>+36(SB), Z6
+	VBROADCASTSS constants<>+44(SB), Z7
+	VBROADCASTSS factor+32(FP), Z8
+	VBROADCASTSS limit+36(FP), Z9
+	VPXORD       Z10, Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+
+clampedTileAVX512_row:
+	VMOVUPS      (AX), Z0
+	VMINPS       Z0, Z9, Z0
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMOVUPS      128(AX), Z3
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z9, Z3
+	VADDPS       Z7, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      64(AX), Z0
+	VMINPS       Z0, Z9, Z0
+	VMULPS       Z8, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VCVTPS2DQ    Z1, Z2
+	VCVTDQ2PS    Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS constants<>+20(SB), Z3
+	VBROADCASTSS constants<>+16(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+12(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+8(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+4(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VBROADCASTSS constants<>+0(SB), Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VPBROADCASTD constants<>+24(SB), Z4
+	VPADDD       Z4, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z1
+	VADDPS       Z7, Z1, Z1
+	VDIVPS       Z1, Z0, Z1
+	VMOVUPS      192(AX), Z3
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z9, Z3
+	VADDPS       Z7, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(CX)
+	ADDQ         $+256, AX
+	ADDQ         BX, CX
+	DECQ         DX
+	JNZ          clampedTileAVX512_row
 	VZEROUPPER
 	RET
 

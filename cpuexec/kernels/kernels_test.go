@@ -187,13 +187,7 @@ func TestRowKernelsEqualTwins(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 5))
 		for _, rows := range []int{1, 3, 8} {
 			src, a := random(r, rows*2*Panel), random(r, rows*40)
-			for i := range src {
-				src[i] *= 50 // to the ends of exp2's range
-			}
 			b := slices.Clone(a)
-			s.SiluTile(src, a, rows, 40)
-			siluTileGo(src, b, rows, 40)
-			sameBits(t, "SiluTile", a, b)
 			for _, stride := range []int{0, 2 * Panel} {
 				s.AddTile(a, src, rows, 40, stride)
 				addTileGo(b, src, rows, 40, stride)
@@ -251,13 +245,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s = %v, want %v", what, got, want)
 		}
 	}
-	src, out := random(r, 2*Panel), make([]float32, Panel)
-	siluTileGo(src, out, 1, Panel)
-	for c, v := range out {
-		g := float64(src[c])
-		near("silu", v, g/(1+math.Exp(-g))*float64(src[Panel+c]))
-	}
-	x, w := random(r, 32), random(r, 32)
+	x, w, out := random(r, 32), random(r, 32), make([]float32, 32)
 	clear(x[20:])
 	normGo(x, w, out, 20, 1e-5)
 	sum := 0.0

@@ -6,12 +6,6 @@ func addTileAsm(dst, src []float32, rows, dstStride, srcStride int) {
 	addTile(&dst[0], &src[0], int64(rows), int64(4*dstStride), int64(4*srcStride))
 }
 
-func siluTileBy(run func(src, dst *float32, rows, dstStride int64)) func(src, dst []float32, rows, dstStride int) {
-	return func(src, dst []float32, rows, dstStride int) {
-		run(&src[0], &dst[0], int64(rows), int64(4*dstStride))
-	}
-}
-
 func normBy(scaleMul func(x, w, out *float32, n16 int64, scale float32)) func(x, w, out []float32, n int, eps float64) {
 	return func(x, w, out []float32, n int, eps float64) {
 		n16 := int64(len(x) / lanes)

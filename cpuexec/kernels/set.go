@@ -32,6 +32,10 @@ type Set struct {
 	// order: where weights are bf16, bits are those of Gemm.
 	GemmBF16 func(w []uint16, x, out []float32, k, rows, xStride, outStride int)
 
+	// GemmMXFP4 is Gemm for a panel of Format MXFP4, whose k is a multiple of 32, likewise: the
+	// numbers are those of float32.
+	GemmMXFP4 func(w []byte, x, out []float32, k, rows, xStride, outStride int)
+
 	// Integers multiply rows that are packed, in so many blocks, with a panel of their
 	// Format: out[r][0:32]. Quantise packs them, for C8 QuantiseC8, and the first of these
 	// is the first of 8. One row they multiply with as many panels, one behind the other,
@@ -92,6 +96,20 @@ type Set struct {
 	// SiluTile writes silu(gate)*up to 32 columns of dst, row by row; src has 32
 	// gates, then 32 ups a row.
 	SiluTile func(src, dst []float32, rows, dstStride int)
+
+	// GELUTile is SiluTile with gelu by the approximation with tanh:
+	//
+	//	gelu(x) = x/2 * (1+tanh(y)) = x / (1+e^-2y), y = sqrt(2/pi) * (x + 0.044715*x^3)
+	//
+	// of Hendrycks and Gimpel, arXiv 1606.08415.
+	GELUTile func(src, dst []float32, rows, dstStride int)
+
+	// ClampedTile writes gate*sigmoid(alpha*gate)*(up+1) of gates that are at most limit and
+	// of ups within it, as gpt-oss has them.
+	ClampedTile func(src, dst []float32, rows, dstStride int, alpha, limit float32)
+
+	// CapTile makes top*tanh(x/top) of 32 columns of x, row by row.
+	CapTile func(x []float32, rows, stride int, top float32)
 
 	// Norm writes x/sqrt(mean(x^2)+eps)*w, the mean being over n elements. The
 	// slices are as long as n rounded up to 16, x with zeros behind n.

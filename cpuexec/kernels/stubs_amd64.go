@@ -37,6 +37,18 @@ func gemm3AVX2(w *float32, x *float32, out *float32, k int64, xStride int64, out
 //go:noescape
 func gemmBF16x3AVX2(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmMXFP4x1AVX2 multiplies 1 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x1AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x2AVX2 multiplies 2 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x2AVX2(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
 // scores1F32AVX2 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
 //
@@ -109,11 +121,6 @@ func scores3BF16AVX2(q *float32, k *uint16, next *uint16, states *float32, kPitc
 //go:noescape
 func weighted3BF16AVX2(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 
-// capAVX2 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
-//
-//go:noescape
-func capAVX2(states *float32, rows int64, stateSize int64, top float32)
-
 // softenAVX2 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
 //
@@ -124,6 +131,12 @@ func softenAVX2(states *float32, n *int32, rows int64, stateSize int64, dim int6
 //
 //go:noescape
 func softenFetchAVX2(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// capTileAVX2 makes top*m/(m+2), m = 2^(factor*x)-1, of 32 numbers in each of rows.
+// stride is in bytes.
+//
+//go:noescape
+func capTileAVX2(x *float32, rows int64, stride int64, factor float32, top float32)
 
 // aboveAVX2 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.
@@ -137,11 +150,23 @@ func aboveAVX2(x *float32, most *float32, rows int64, xStride int64) int64
 //go:noescape
 func firstAboveAVX2(x *float32, n32 int64, bound float32) int64
 
-// siluTileAVX2 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
+// siluTileAVX2 writes silu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
 //
 //go:noescape
 func siluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// geluTileAVX2 writes gelu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func geluTileAVX2(src *float32, dst *float32, rows int64, dstStride int64)
+
+// clampedTileAVX2 writes gate/(1+2^(factor*gate))*(up+1), of clamped gates and ups, 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func clampedTileAVX2(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
 
 // scaleMulAVX2 writes x*scale*w, n16*16 values.
 //
@@ -295,6 +320,72 @@ func gemm12AVX512(w *float32, x *float32, out *float32, k int64, xStride int64, 
 //go:noescape
 func gemmBF16x12AVX512(w *uint16, x *float32, out *float32, k int64, xStride int64, outStride int64)
 
+// gemmMXFP4x1AVX512 multiplies 1 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x1AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x2AVX512 multiplies 2 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x2AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x3AVX512 multiplies 3 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x3AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x4AVX512 multiplies 4 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x4AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x5AVX512 multiplies 5 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x5AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x6AVX512 multiplies 6 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x6AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x7AVX512 multiplies 7 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x7AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x8AVX512 multiplies 8 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x8AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x9AVX512 multiplies 9 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x9AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x10AVX512 multiplies 10 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x10AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
+// gemmMXFP4x11AVX512 multiplies 11 rows of x with a panel of 32 columns in MXFP4, of so
+// many blocks of 32 k. Strides are in bytes.
+//
+//go:noescape
+func gemmMXFP4x11AVX512(w *byte, x *float32, out *float32, blocks int64, xStride int64, outStride int64)
+
 // scores1F32AVX512 writes the scores of 1 queries with 32 positions to their states, and
 // fetches as much of next as it reads of K. kPitch and stateSize are in bytes.
 //
@@ -391,11 +482,6 @@ func scores6BF16AVX512(q *float32, k *uint16, next *uint16, states *float32, kPi
 //go:noescape
 func weighted6BF16AVX512(p *float32, v *uint16, next *uint16, out *float32, n int64, stateSize int64, dim int64)
 
-// capAVX512 makes top*tanh(score) of the 32 scores of each of rows states. stateSize is in bytes.
-//
-//go:noescape
-func capAVX512(states *float32, rows int64, stateSize int64, top float32)
-
 // softenAVX512 makes weights of the scores of queries, of which each sees its n (1 to 32)
 // positions, and scales its state. stateSize is in bytes, dim a multiple of 16.
 //
@@ -406,6 +492,12 @@ func softenAVX512(states *float32, n *int32, rows int64, stateSize int64, dim in
 //
 //go:noescape
 func softenFetchAVX512(states *float32, n *int32, next *byte, rows int64, stateSize int64, dim int64)
+
+// capTileAVX512 makes top*m/(m+2), m = 2^(factor*x)-1, of 32 numbers in each of rows.
+// stride is in bytes.
+//
+//go:noescape
+func capTileAVX512(x *float32, rows int64, stride int64, factor float32, top float32)
 
 // aboveAVX512 is the first row of x that has among its 32 columns one that is not at most
 // the row's most, or rows. xStride is in bytes.
@@ -419,11 +511,23 @@ func aboveAVX512(x *float32, most *float32, rows int64, xStride int64) int64
 //go:noescape
 func firstAboveAVX512(x *float32, n32 int64, bound float32) int64
 
-// siluTileAVX512 writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a
-// row; dstStride is in bytes.
+// siluTileAVX512 writes silu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
 //
 //go:noescape
 func siluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// geluTileAVX512 writes gelu(gate)*up 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func geluTileAVX512(src *float32, dst *float32, rows int64, dstStride int64)
+
+// clampedTileAVX512 writes gate/(1+2^(factor*gate))*(up+1), of clamped gates and ups, 32 columns a row. src has 32
+// gates and 32 ups a row; dstStride is in bytes.
+//
+//go:noescape
+func clampedTileAVX512(src *float32, dst *float32, rows int64, dstStride int64, factor float32, limit float32)
 
 // scaleMulAVX512 writes x*scale*w, n16*16 values.
 //

@@ -93,10 +93,13 @@ func TestToolsReachTheTemplate(t *testing.T) {
 		p    Prompt
 		want error
 	}{
-		"a template without tools": {Prompt{Messages: messages, Tools: tools}, text.ErrNoTools},
-		"no messages":              {Prompt{Text: new("a"), Tools: tools}, engine.ErrParams},
-		"no UTF-8":                 {Prompt{Messages: messages, Tools: []json.RawMessage{[]byte("\"\xff\"")}}, engine.ErrParams},
-		"a call that is no UTF-8":  {Prompt{Messages: []text.Message{{Role: "assistant", ToolCalls: []text.ToolCall{{Arguments: "\xff"}}}}}, engine.ErrParams},
+		"a template without tools":  {Prompt{Messages: messages, ChatOptions: text.ChatOptions{Tools: tools}}, text.ErrNoTools},
+		"no messages":               {Prompt{Text: new("a"), ChatOptions: text.ChatOptions{Tools: tools}}, engine.ErrParams},
+		"no messages to continue":   {Prompt{Text: new("a"), ChatOptions: text.ChatOptions{Continue: true}}, engine.ErrParams},
+		"a variable, no UTF-8":      {Prompt{Messages: messages, ChatOptions: text.ChatOptions{Variables: map[string]json.RawMessage{"a": []byte("\"\xff\"")}}}, engine.ErrParams},
+		"a variable, set otherwise": {Prompt{Messages: messages, ChatOptions: text.ChatOptions{Variables: map[string]json.RawMessage{"messages": []byte("1")}}}, text.ErrVariables},
+		"no UTF-8":                  {Prompt{Messages: messages, ChatOptions: text.ChatOptions{Tools: []json.RawMessage{[]byte("\"\xff\"")}}}, engine.ErrParams},
+		"a call that is no UTF-8":   {Prompt{Messages: []text.Message{{Role: "assistant", ToolCalls: []text.ToolCall{{Arguments: "\xff"}}}}}, engine.ErrParams},
 	} {
 		if _, err := New(&asked{}, codec).Encode(t.Context(), c.p); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

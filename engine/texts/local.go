@@ -59,7 +59,7 @@ func (l *Local) Encode(_ context.Context, p Prompt) ([]int32, error) {
 	case p.Raw != nil:
 		return encoded(l.codec.EncodeRaw(*p.Raw))
 	}
-	return l.codec.EncodeChatWith(p.Messages, text.ChatOptions{Tools: p.Tools})
+	return l.codec.EncodeChatWith(p.Messages, p.ChatOptions)
 }
 
 // encoded is the answer of a codec, which has none where a pattern had no end.

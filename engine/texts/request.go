@@ -1,7 +1,6 @@
 package texts
 
 import (
-	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -17,7 +16,7 @@ type Prompt struct {
 	Raw      *string        // encoded with nothing put around it
 	Messages []text.Message // by the model's chat template
 
-	Tools []json.RawMessage // beside Messages: what text.ChatOptions has
+	text.ChatOptions // beside Messages
 }
 
 // Request asks for text. Its slices are copied.
@@ -66,8 +65,8 @@ func (p Prompt) check() error {
 	if n := p.given(); n > 1 {
 		return fmt.Errorf("%w: %d of ids, text, raw text and messages are given, must be one", engine.ErrParams, n)
 	}
-	if len(p.Tools) > 0 && p.Messages == nil {
-		return fmt.Errorf("%w: tools are given without messages", engine.ErrParams)
+	if p.Messages == nil && (len(p.Tools) > 0 || len(p.Variables) > 0 || p.NoGenerationPrompt || p.Continue) {
+		return fmt.Errorf("%w: options of a chat template are given without messages", engine.ErrParams)
 	}
 	valid := true
 	for _, s := range []*string{p.Text, p.Raw} {
@@ -78,6 +77,9 @@ func (p Prompt) check() error {
 	}
 	for _, t := range p.Tools {
 		valid = valid && utf8.Valid(t)
+	}
+	for name, v := range p.Variables {
+		valid = valid && utf8.ValidString(name) && utf8.Valid(v)
 	}
 	if !valid {
 		return fmt.Errorf("%w: the prompt is not UTF-8: convert it", engine.ErrParams)

@@ -11,8 +11,8 @@ type Service interface {
 	// Encode is the token ids of a prompt as Generate would put it to the model. Where the
 	// model has no tokenizer the error wraps text.ErrNoTokenizer or text.ErrUnsupported,
 	// for all but ids; errors of messages are text.ErrNoTemplate, text.ErrTemplate,
-	// text.ErrNoTools, text.ErrTools, text.ErrControlToken and text.ErrTooLong, those of
-	// texts text.ErrPattern.
+	// text.ErrNoTools, text.ErrTools, text.ErrVariables, text.ErrContinue,
+	// text.ErrControlToken and text.ErrTooLong, those of texts text.ErrPattern.
 	Encode(ctx context.Context, p Prompt) ([]int32, error)
 
 	// Decode is the text of ids, as text.Codec.Decode gives it.

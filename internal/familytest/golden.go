@@ -63,9 +63,13 @@ func unzipped(path string) ([]byte, error) {
 
 // CheckTokens compares what was generated behind prompt i, and the log-probabilities, where
 // the reference is sure; a golden without these has none. It answers how many tokens it has
-// compared.
+// compared. A golden that is sure of no token shows nothing, and fails.
 func (g *Golden) CheckTokens(t testing.TB, what string, i int, tokens []int32, logprobs []float64) int {
 	t.Helper()
+	if g.sure() == 0 {
+		t.Errorf("%s: the golden is sure of no token", what)
+		return 0
+	}
 	if g.MinGap[i] <= SureGap {
 		return 0
 	}
@@ -82,6 +86,16 @@ func (g *Golden) CheckTokens(t testing.TB, what string, i int, tokens []int32, l
 		}
 	}
 	return len(tokens)
+}
+
+// sure is how many tokens the reference is sure of.
+func (g *Golden) sure() (n int) {
+	for i, gap := range g.MinGap {
+		if gap > SureGap {
+			n += len(g.Greedy[i])
+		}
+	}
+	return n
 }
 
 // CheckLogits compares the logits behind prompt i, and answers how far they are off.

@@ -142,7 +142,7 @@ func (r *rendering) elementAt(v Value, i int) (Value, bool) {
 		return v.at(i), true
 	case Text:
 		at := skip(v.s, 0, i)
-		return v.slice(at, skip(v.s, at, 1)), true
+		return r.part(v, at, skip(v.s, at, 1)), true
 	}
 	return nil, false
 }

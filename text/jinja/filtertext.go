@@ -160,7 +160,7 @@ func (r *rendering) truncate(v Value, a bound) Value {
 	part := r.slicedText(t, &slice{stop: int64(size - endSize)})
 	if !a.flag(r, 1, false) {
 		if i := strings.LastIndexByte(part.s, ' '); i >= 0 {
-			part = part.slice(0, i)
+			part = r.part(part, 0, i)
 		}
 	}
 	return r.addTexts(part, end)

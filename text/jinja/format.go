@@ -30,13 +30,13 @@ func (f *formatter) fill(t Text, depth int) Text {
 	for at := 0; at < len(t.s); {
 		i := strings.IndexAny(t.s[at:], "{}")
 		if i < 0 {
-			b.add(t.slice(at, len(t.s)))
+			b.addPart(t, at, len(t.s))
 			break
 		}
-		b.add(t.slice(at, at+i))
+		b.addPart(t, at, at+i)
 		at += i
 		if at+1 < len(t.s) && t.s[at+1] == t.s[at] {
-			b.add(t.slice(at, at+1))
+			b.addPart(t, at, at+1)
 			at += 2
 			continue
 		}
@@ -44,7 +44,7 @@ func (f *formatter) fill(t Text, depth int) Text {
 			throw("ValueError", "Single '}' encountered in format string")
 		}
 		end := fieldEnd(t.s, at)
-		part := f.field(t.slice(at+1, end), depth)
+		part := f.field(f.run.part(t, at+1, end), depth)
 		if t.safe {
 			part = f.run.escape(part)
 		}
@@ -89,7 +89,7 @@ func (f *formatter) field(t Text, depth int) Text {
 		}
 	}
 	if specified && at < len(t.s) {
-		return parseSpec(f.fill(t.slice(at, len(t.s)), depth-1)).apply(f.run, v)
+		return parseSpec(f.fill(f.run.part(t, at, len(t.s)), depth-1)).apply(f.run, v)
 	}
 	return f.run.soft(v)
 }

@@ -61,7 +61,7 @@ func (r *rendering) characters(t Text) []Value {
 	list := make([]Value, 0, r.runes(t))
 	for i := 0; i < len(t.s); {
 		end := skip(t.s, i, 1)
-		list = append(list, t.slice(i, end))
+		list = append(list, r.part(t, i, end))
 		i = end
 	}
 	return list

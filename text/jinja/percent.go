@@ -29,10 +29,10 @@ func (r *rendering) percent(t Text, v Value) Value {
 	for p.at < len(t.s) {
 		i := strings.IndexByte(t.s[p.at:], '%')
 		if i < 0 {
-			b.add(t.slice(p.at, len(t.s)))
+			b.addPart(t, p.at, len(t.s))
 			break
 		}
-		b.add(t.slice(p.at, p.at+i))
+		b.addPart(t, p.at, p.at+i)
 		p.at += i + 1
 		part := p.conversion()
 		if t.safe {

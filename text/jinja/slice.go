@@ -90,7 +90,7 @@ func (r *rendering) slicedText(t Text, s *slice) Text {
 	if step == 1 {
 		end := skip(t.s, at, count)
 		r.take(end - at)
-		return t.slice(at, end)
+		return r.part(t, at, end)
 	}
 	b := builder{run: r, safe: t.safe}
 	for i := range count {

@@ -12,10 +12,10 @@ func (r *rendering) strftime(format Text) Value {
 	for at := 0; at < len(format.s); {
 		i := strings.IndexByte(format.s[at:], '%')
 		if i < 0 || at+i+1 == len(format.s) {
-			b.add(format.slice(at, len(format.s)))
+			b.addPart(format, at, len(format.s))
 			break
 		}
-		b.add(format.slice(at, at+i))
+		b.addPart(format, at, at+i)
 		at += i + 1
 		padded := format.s[at] != '-'
 		if !padded && at+1 < len(format.s) {

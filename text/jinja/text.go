@@ -36,20 +36,45 @@ func (t Text) String() string { return t.s }
 // It is read only.
 func (t Text) Foreign() []Span { return t.foreign }
 
-// slice is the bytes from from up to to.
+// spans are those of the foreign bytes from from up to to, whole.
+func (t Text) spans(from, to int) []Span {
+	if from == to {
+		return nil
+	}
+	first, next := t.spanAt(from), t.spanAt(to)
+	if next < len(t.foreign) && t.foreign[next].From < to {
+		next++
+	}
+	return t.foreign[first:next]
+}
+
+// slice is the bytes from from up to to. It counts nothing: part does.
 func (t Text) slice(from, to int) Text {
 	part := Text{s: t.s[from:to], safe: t.safe}
-	if len(t.foreign) == 1 && t.foreign[0].From <= from && t.foreign[0].To >= to && from < to {
-		part.foreign = []Span{{0, to - from}}
-		return part
-	}
-	for _, f := range t.foreign[t.spanAt(from):] {
-		if f.From >= to {
-			break
+	if spans := t.spans(from, to); len(spans) > 0 {
+		part.foreign = make([]Span, len(spans))
+		for i, f := range spans {
+			part.foreign[i] = Span{max(f.From, from) - from, min(f.To, to) - from}
 		}
-		part.foreign = append(part.foreign, Span{max(f.From, from) - from, min(f.To, to) - from})
 	}
 	return part
+}
+
+// part is slice within a rendering, where the spans count that are copied.
+func (r *rendering) part(t Text, from, to int) Text {
+	n := spanSize * len(t.spans(from, to))
+	r.count(n)
+	r.spend(n / 64)
+	return t.slice(from, to)
+}
+
+// Prefix is the first n bytes of the text; a character is not cut in two by the caller.
+func (t Text) Prefix(n int) Text { return t.slice(0, n) }
+
+// Append is the text with one of the caller's own behind it.
+func (t Text) Append(own string) Text {
+	t.s += String(own).s
+	return t
 }
 
 // plain is the text without its mark of being safe, as str() gives it.
@@ -87,54 +112,6 @@ func ascii(s string) bool {
 	return true
 }
 
-// builder puts a text together.
-type builder struct {
-	run     *rendering
-	b       []byte
-	foreign []Span
-	safe    bool
-}
-
-// spanSize and textSize are what a span counts as and a text beside its bytes, in bytes.
-const spanSize, textSize = 16, 48
-
-// add appends a text.
-func (b *builder) add(t Text) {
-	b.run.take(len(t.s) + spanSize*len(t.foreign))
-	at := len(b.b)
-	b.b = append(b.b, t.s...)
-	for _, f := range t.foreign {
-		b.mark(at+f.From, at+f.To)
-	}
-}
-
-// mark says that bytes, which are the last ones so far, are foreign.
-func (b *builder) mark(from, to int) {
-	if n := len(b.foreign); n > 0 && b.foreign[n-1].To == from {
-		b.foreign[n-1].To = to
-		return
-	}
-	b.foreign = append(b.foreign, Span{from, to})
-}
-
-// own appends what is no part of a request.
-func (b *builder) own(s string) {
-	b.run.take(len(s))
-	b.b = append(b.b, s...)
-}
-
-// like appends s, which takes the place of the byte of t at i. As it is called for each
-// character, it takes a step for every 64 bytes only.
-func (b *builder) like(t Text, i int, s string) {
-	at := len(b.b)
-	b.run.count(len(s))
-	b.run.spend((at+len(s))/64 - at/64)
-	b.b = append(b.b, s...)
-	if t.isForeign(i) && s != "" {
-		b.mark(at, at+len(s))
-	}
-}
-
 // spanAt is the number of the first span that ends behind byte i.
 func (t Text) spanAt(i int) int {
 	return sort.Search(len(t.foreign), func(k int) bool { return t.foreign[k].To > i })
@@ -144,49 +121,4 @@ func (t Text) spanAt(i int) int {
 func (t Text) isForeign(i int) bool {
 	k := t.spanAt(i)
 	return k < len(t.foreign) && t.foreign[k].From <= i
-}
-
-// fill appends a character n times.
-func (b *builder) fill(c Text, n int) {
-	if n <= 0 {
-		return
-	}
-	b.run.takeTimes(n, len(c.s))
-	at := len(b.b)
-	for range n {
-		b.b = append(b.b, c.s...)
-	}
-	if c.isForeign(0) {
-		b.mark(at, len(b.b))
-	}
-}
-
-func (b *builder) text() Text {
-	return Text{s: string(b.b), foreign: b.foreign, safe: b.safe}
-}
-
-// concat is texts one after the other.
-func (r *rendering) concat(parts ...Text) Text {
-	size := 0
-	for _, p := range parts {
-		size += len(p.s)
-	}
-	r.room(size)
-	b := builder{run: r, b: make([]byte, 0, size)}
-	for _, p := range parts {
-		b.add(p)
-	}
-	return b.text()
-}
-
-// join is texts with another one between them.
-func (r *rendering) join(separator Text, parts []Text) Text {
-	b := builder{run: r}
-	for i, p := range parts {
-		if i > 0 {
-			b.add(separator)
-		}
-		b.add(p)
-	}
-	return b.text()
 }

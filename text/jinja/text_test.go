@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -74,6 +75,27 @@ func TestForeignTextStaysForeign(t *testing.T) {
 		text, err := template.Render(context.Background(), vars, Options{})
 		if got := marked(text); err != nil || got != want {
 			t.Errorf("%s: %s, want %s (%v)", source, got, want, err)
+		}
+	}
+}
+
+// What is cut out of a text counts with the marks of its foreign bytes, of which there may
+// be more than bytes.
+func TestMarksAreCounted(t *testing.T) {
+	vars := map[string]Value{"u": Foreign("a")}
+	for _, cut := range []string{"t[1:]", "t[:-1]|trim", "t.strip('-')", "t.split('x')", "t.split('a', 1)", "t.removeprefix('a')", "t.removesuffix('-')",
+		"t.partition('a')", "t.splitlines()", "t[:1900]|truncate(1800)", "t|replace('x', 'y')", "'{}'.format(t)"} {
+		template, err := Parse("{% set t = (u ~ '-') * 1000 %}{% for i in range(20) %}{% set y = " + cut + " %}{% endfor %}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := template.Render(context.Background(), vars, Options{}); err != nil {
+			t.Errorf("%s: %v", cut, err)
+		}
+		// 20 times 2,000 bytes, and 16,000 for their marks.
+		_, err = template.Render(context.Background(), vars, Options{Limits: Limits{Bytes: 20 * 15_000}})
+		if !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: error %v, want ErrLimit", cut, err)
 		}
 	}
 }

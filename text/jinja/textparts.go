@@ -22,14 +22,14 @@ func partMethods() methods {
 		"removeprefix": {sig("/prefix"), func(r *rendering, self Value, a bound) Value {
 			t := self.(Text)
 			if prefix := r.seen(a.text(r, 0)); strings.HasPrefix(t.s, prefix) {
-				return t.slice(len(prefix), len(t.s))
+				return r.part(t, len(prefix), len(t.s))
 			}
 			return t
 		}},
 		"removesuffix": {sig("/suffix"), func(r *rendering, self Value, a bound) Value {
 			t := self.(Text)
 			if suffix := r.seen(a.text(r, 0)); strings.HasSuffix(t.s, suffix) {
-				return t.slice(0, len(t.s)-len(suffix))
+				return r.part(t, 0, len(t.s)-len(suffix))
 			}
 			return t
 		}},
@@ -72,7 +72,7 @@ func (r *rendering) find(t Text, a bound, search func(s, sub string) int) Value 
 	if i < 0 {
 		return int64(-1)
 	}
-	before := r.runes(part.slice(0, i))
+	before := r.runes(Text{s: part.s[:i]})
 	if a.has(1) && a.vals[1] != nil {
 		first, _, _ := (&slice{start: a.vals[1]}).bounds(r.runes(t))
 		before += first
@@ -120,7 +120,7 @@ func (r *rendering) strip(t Text, chars Value, left, right bool) Text {
 	if right {
 		to = from + len(strings.TrimRightFunc(t.s[from:], cut))
 	}
-	return t.slice(from, to)
+	return r.part(t, from, to)
 }
 
 // replace is t with the first count of old, or all with a negative count, replaced. A
@@ -140,7 +140,7 @@ func (r *rendering) replace(t, old, new Text, count int) Text {
 		if k < 0 {
 			break
 		}
-		b.add(t.slice(at, i+k))
+		b.addPart(t, at, i+k)
 		b.add(new)
 		at = i + k + len(old.s)
 		i = at
@@ -151,6 +151,6 @@ func (r *rendering) replace(t, old, new Text, count int) Text {
 			i += runeLen(t.s[i:])
 		}
 	}
-	b.add(t.slice(at, len(t.s)))
+	b.addPart(t, at, len(t.s))
 	return b.text()
 }

@@ -87,9 +87,9 @@ func (r *rendering) zeroFill(t Text, width int) Text {
 		sign = 1
 	}
 	b := builder{run: r, safe: t.safe}
-	b.add(t.slice(0, sign))
+	b.addPart(t, 0, sign)
 	b.fill(Text{s: "0"}, width-r.runes(t))
-	b.add(t.slice(sign, len(t.s)))
+	b.addPart(t, sign, len(t.s))
 	return b.text()
 }
 

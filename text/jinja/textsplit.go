@@ -55,7 +55,7 @@ func (r *rendering) split(t Text, a bound, right bool) []Value {
 	var parts []Value
 	add := func(from, to int) {
 		r.take(4 * valueSize)
-		parts = append(parts, t.slice(from, to))
+		parts = append(parts, r.part(t, from, to))
 	}
 	switch sep := a.get(0, nil); {
 	case sep == nil && right:
@@ -161,9 +161,9 @@ func (r *rendering) lines(t Text, keep bool) []Text {
 		}
 		r.take(4 * valueSize)
 		if keep {
-			list = append(list, t.slice(at, next))
+			list = append(list, r.part(t, at, next))
 		} else {
-			list = append(list, t.slice(at, end))
+			list = append(list, r.part(t, at, end))
 		}
 		at = next
 	}
@@ -183,7 +183,7 @@ func (r *rendering) partition(t, sep Text, right bool) Value {
 	switch {
 	case i >= 0:
 		end := i + len(sep.s)
-		return &tuple{items: []Value{t.slice(0, i), t.slice(i, end), t.slice(end, len(t.s))}}
+		return &tuple{items: []Value{r.part(t, 0, i), r.part(t, i, end), r.part(t, end, len(t.s))}}
 	case right:
 		return &tuple{items: []Value{empty, empty, t}}
 	}

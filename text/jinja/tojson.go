@@ -185,11 +185,11 @@ func (w *jsonWriter) quoted(t Text) {
 		if s == "" {
 			continue
 		}
-		w.add(t.slice(done, i))
+		w.addPart(t, done, i)
 		w.like(t, i, s)
 		done = i + utf8.RuneLen(c)
 	}
-	w.add(t.slice(done, len(t.s)))
+	w.addPart(t, done, len(t.s))
 	w.own(`"`)
 }
 

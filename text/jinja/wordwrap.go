@@ -78,7 +78,7 @@ func (r *rendering) chunks(t Text) (list []Text) {
 	for from, i := 0, 0; i <= len(t.s); i++ {
 		if i > from && (i == len(t.s) || space(i) != space(from)) {
 			r.take(4 * valueSize)
-			list = append(list, t.slice(from, i))
+			list = append(list, r.part(t, from, i))
 			from = i
 		}
 	}

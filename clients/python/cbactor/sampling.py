@@ -40,6 +40,9 @@ class Sampling(TypedDict, total=False):
     tools: Sequence[Mapping[str, Any]]
     tool_choice: str | Mapping[str, Any]
     parallel_tool_calls: bool
+    chat_template_kwargs: Mapping[str, Any]  # of chats: variables of the template, {"enable_thinking": False}
+    continue_final_message: bool  # of chats: the model goes on with the last message
+    add_generation_prompt: bool  # of chats: False leaves out what opens the answer
     logprobs: bool  # True if it is left out
     model: str  # another model, or an adapter
 

@@ -73,6 +73,20 @@ class GeneratingTest(Served):
         with client.stream_chat(messages, max_tokens=15, temperature=0) as stream:
             self.assertEqual(one, stream.result())
 
+    def test_a_chat_goes_on_with_its_last_message(self) -> None:
+        client = self.client()
+        messages = [{"role": "user", "content": "Write a story."}, {"role": "assistant", "content": STORY}]
+        thinks = {"enable_thinking": False}
+        one = client.chat(
+            messages, max_tokens=4, temperature=0, continue_final_message=True, chat_template_kwargs=thinks
+        )
+        again = [*messages[:-1], {"role": "assistant", "content": STORY + one.text}]
+        other = client.chat(again, max_tokens=1, continue_final_message=True, add_generation_prompt=False)
+        self.assertEqual(one.prompt_token_ids, other.prompt_token_ids[: len(one.prompt_token_ids)])
+        with self.assertRaises(BadRequest) as bad:
+            client.chat(messages, continue_final_message=True, add_generation_prompt=True)
+        self.assertEqual("continue_final_message", bad.exception.param)
+
     def test_stops_and_seeds(self) -> None:
         client = self.client()
         one = client.generate(STORY, max_tokens=200, temperature=0, stop=["girl"])

@@ -27,7 +27,6 @@ func attention(s isa) {
 			weighted(s, e, rows)
 		}
 	}
-	capScores(s)
 	soften(s, false)
 	soften(s, true)
 }

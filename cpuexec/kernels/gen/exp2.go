@@ -32,12 +32,14 @@ const (
 	cOneInteger = cBias + 15
 	cRound      = cBias + 16 // half of a bf16's last place, less one
 	cQuiet      = cBias + 17 // a bf16's bit of a NaN
-	// of capped scores
+	// of capped scores and logits
 	cExpm2   = cBias + 18 // 6 coefficients, the constant one first
-	cTwoLog  = cExpm2 + 6
-	cCapLow  = cExpm2 + 7
-	cCapHigh = cExpm2 + 8
-	cTwo     = cExpm2 + 9
+	cCapLow  = cExpm2 + 6
+	cCapHigh = cExpm2 + 7
+	cTwo     = cExpm2 + 8
+	// of GELU
+	cGELU      = cExpm2 + 9 // -2*log2(e)*sqrt(2/pi)
+	cGELUCubic = cExpm2 + 10
 )
 
 // exp2Poly approximates 2^f on [-0.5, 0.5] with a relative error of 1.02e-7: a
@@ -69,7 +71,7 @@ func constant(i int) Mem {
 			words = append(words, math.Float32bits(c))
 		}
 		words = append(words, 64, 1, 0x7fff, 0x40)
-		for _, c := range append(expm2Poly, 2*math.Log2E, -30, 30, 2) {
+		for _, c := range append(expm2Poly, -30, 30, 2, -2*math.Log2E*0.7978845608028654, 0.044715) {
 			words = append(words, math.Float32bits(c))
 		}
 		for j, c := range words {

@@ -12,10 +12,16 @@ func main() {
 			gemm(s, rows+1)
 			gemmBF16(s, rows+1)
 		}
+		for rows := range s.mxRows() {
+			gemmMXFP4(s, rows+1)
+		}
 		attention(s)
+		capTile(s)
 		above(s)
 		firstAbove(s)
-		siluTile(s)
+		for _, g := range gates {
+			g.tile(s)
+		}
 		scaleMul(s)
 		read(s)
 		mulAddF32(s)

@@ -30,40 +30,6 @@ func addTile() {
 	end()
 }
 
-// siluTile is the gate of the feed-forward part: gate/(1+exp(-gate))*up.
-func siluTile(s isa) {
-	name := "siluTile" + s.name
-	fn(name, "func(src, dst *float32, rows, dstStride int64)",
-		name+" writes silu(gate)*up, 32 columns a row. src has 32 gates and 32 ups a",
-		"row; dstStride is in bytes.")
-	src, dst := Load(Param("src"), GP64()), Load(Param("dst"), GP64())
-	rows := Load(Param("rows"), GP64())
-	stride := Load(Param("dstStride"), GP64())
-	gate, x, n, t, c, neg, low, high, one := s.v(0), s.v(1), s.v(2), s.v(3), s.v(4),
-		s.v(5), s.v(6), s.v(7), s.v(8)
-	VBROADCASTSS(constant(cNegLog2e), neg)
-	VBROADCASTSS(constant(cSiluLow), low)
-	VBROADCASTSS(constant(cSiluHigh), high)
-	VBROADCASTSS(constant(cOne), one)
-	Label(name + "_row")
-	for i := range panel / s.lanes {
-		VMOVUPS(mem(src, i*s.bytes()), gate)
-		VMULPS(neg, gate, x)
-		VMAXPS(x, low, x)
-		VMINPS(x, high, x)
-		s.exp2(x, n, t, c)
-		VADDPS(one, x, x)
-		VDIVPS(x, gate, x)
-		VMULPS(mem(src, 4*panel+i*s.bytes()), x, x)
-		VMOVUPS(x, mem(dst, i*s.bytes()))
-	}
-	addq(8*panel, src)
-	ADDQ(stride, dst)
-	DECQ(rows)
-	JNZ(LabelRef(name + "_row"))
-	end()
-}
-
 const sumLanes = 16 // of reductions, on every CPU
 
 // sumSquares sums in 16 lanes, which are then folded in halves.

@@ -101,7 +101,12 @@ func request(t *rapid.T) texts.Request {
 	case 3:
 		r.Prompt.Raw = &s
 	case 4:
-		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s, Reasoning: s}}
+		r.Prompt.Messages = []text.Message{{Role: "user", Content: s}, {}, {ToolCalls: []text.ToolCall{{ID: "1", Name: "f", Arguments: s}, {}}}, {ToolCallID: "1", Name: s, Reasoning: s},
+			{Role: "user", Parts: []string{s, ""}}, {Parts: []string{}}}
+		r.Prompt.NoGenerationPrompt, r.Prompt.Continue = rapid.Bool().Draw(t, "unopened"), rapid.Bool().Draw(t, "continued")
+		if rapid.Bool().Draw(t, "variables") {
+			r.Prompt.Variables = map[string]json.RawMessage{"enable_thinking": []byte("false"), s: []byte(s)}
+		}
 		if rapid.Bool().Draw(t, "tools") {
 			r.Prompt.Tools = []json.RawMessage{[]byte("{}"), []byte(s)}
 		}
@@ -219,7 +224,7 @@ func TestErrorsCross(t *testing.T) {
 	for _, class := range []error{engine.ErrTooLong, engine.ErrNeverFits, engine.ErrVocab, engine.ErrDuplicateID, engine.ErrRejected, engine.ErrStale, engine.ErrQueueFull,
 		engine.ErrHoldLost, engine.ErrAsleep, engine.ErrCommitted, engine.ErrNotRunning, engine.ErrCrashed, engine.ErrStuck, engine.ErrNoWeights, engine.ErrAdapterName, engine.ErrAdapters,
 		weights.ErrMissing, weights.ErrVersion, weights.ErrBusy, weights.ErrClosed, weights.ErrDigest, weights.ErrMemory, weights.ErrNotFinite, weights.ErrBroken,
-		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools, text.ErrControlToken, text.ErrPattern, text.ErrTooLong,
+		text.ErrNoTokenizer, text.ErrStops, text.ErrTemplate, text.ErrUnsupported, text.ErrNoTools, text.ErrTools, text.ErrVariables, text.ErrContinue, text.ErrControlToken, text.ErrPattern, text.ErrTooLong,
 		grammar.ErrSpec, grammar.ErrUnsupported, grammar.ErrTooLarge, grammar.ErrNothing, grammar.ErrTooAmbiguous, grammar.ErrComplete, ErrNotRemote, ErrProtocol, ErrLimit, context.Canceled, context.DeadlineExceeded} {
 		err := fmt.Errorf("a request: %w: because", class)
 		got := ErrorOf(over(t, Error(err)))

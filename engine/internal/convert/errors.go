@@ -46,6 +46,8 @@ var codes = []struct {
 	{text.ErrTooLong, "messages_too_long"},
 	{text.ErrNoTools, "no_tools"},
 	{text.ErrTools, "bad_tools"},
+	{text.ErrVariables, "bad_variables"},
+	{text.ErrContinue, "cannot_continue"},
 	{grammar.ErrSpec, "bad_grammar"},
 	{grammar.ErrUnsupported, "grammar_not_supported"},
 	{grammar.ErrTooLarge, "grammar_too_large"},
