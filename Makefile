@@ -10,7 +10,7 @@ PEERS      ?= $(HOME)/.cache/cbactor/peers
 ROUNDS     ?= 5
 .DEFAULT_GOAL = build
 
-.PHONY: help build run test test-full test-families test-tokenizers test-templates test-clients soak lint proto kernels assets bench bench-compare clean
+.PHONY: help build run test test-full test-families test-tokenizers test-templates test-gpu-emu test-clients soak lint proto kernels cuda assets bench bench-compare clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -42,6 +42,9 @@ test-tokenizers: ## tokenizers against the reference: name, cases, passed (part 
 test-templates: ## every chat template against the reference: name, cases, passed
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja
 
+test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 4 minutes a package
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 4m ./cuda/... ./gpuexec
+
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)
 
@@ -51,6 +54,9 @@ test-clients: build ## clients of others that take long to install; writes docs/
 lint: ## vet and staticcheck, as test-full runs them
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+
+cuda: ## the kernels of cuda/kernels/src, compiled into cuda/cubin: needs no GPU
+	./cuda/build.sh
 
 proto: ## the generated code of messages/
 	cd messages/gen && $(GO) run .

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -17,9 +18,8 @@ var (
 	ErrConfig = errors.New("cpuexec: bad configuration")
 	// ErrModel is the class of models that this executor cannot compute.
 	ErrModel = errors.New("cpuexec: model is not supported")
-	// ErrMemory means that not even one block of cache fits, or that the system
-	// refused memory.
-	ErrMemory = errors.New("not enough memory")
+	// ErrMemory is executor.ErrMemory.
+	ErrMemory = executor.ErrMemory
 )
 
 // Config is what New needs. A zero number takes its default.

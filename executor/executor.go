@@ -9,6 +9,10 @@ import (
 // ErrClosed is the answer after Close: of Start, and of Finish when no step is left.
 var ErrClosed = errors.New("executor: closed")
 
+// ErrMemory means that not even one block of cache fits into the memory that an executor may use, or
+// that it was refused memory.
+var ErrMemory = errors.New("not enough memory")
+
 // ErrAdapters means that an executor has no place for one more adapter.
 var ErrAdapters = errors.New("executor: as many adapters are loaded as may be")
 

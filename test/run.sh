@@ -87,7 +87,7 @@ raced_whole() {
 }
 
 goldens() { # the comparisons, in words
-	go test -count=1 -v -run "$compared" "$@" ./blockmgr ./model ./sampling ./cpuexec ./engine ./text ./test >test-goldens.log ||
+	go test -count=1 -v -run "$compared" "$@" ./blockmgr ./model ./sampling ./cpuexec ./gpuexec ./engine ./text ./test >test-goldens.log ||
 		{ cat test-goldens.log; rm test-goldens.log; return 1; }
 	grep -E 'golden:|^ok ' test-goldens.log
 	rm test-goldens.log

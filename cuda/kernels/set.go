@@ -1,0 +1,95 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cubin"
+)
+
+// Set is the kernels, loaded on a device.
+type Set struct {
+	module    *cuda.Module
+	functions [count]*cuda.Function
+}
+
+// Load loads the kernels for the context's device. cubin.ErrDevice: there are none for it.
+func Load(ctx *cuda.Context, device *cuda.Device) (*Set, error) {
+	image, err := cubin.For(device.Major, device.Minor)
+	if err != nil {
+		return nil, err
+	}
+	return load(ctx, image)
+}
+
+func load(ctx *cuda.Context, image []byte) (*Set, error) {
+	module, err := ctx.Load(image)
+	if err != nil {
+		return nil, fmt.Errorf("loading the kernels: %w", err)
+	}
+	s := &Set{module: module}
+	for i, name := range names {
+		if s.functions[i], err = module.Function(name); err != nil {
+			if closing := module.Close(); closing != nil {
+				err = fmt.Errorf("%w (and unloading it: %w)", err, closing)
+			}
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Close unloads the kernels, which run no more.
+func (s *Set) Close() error { return s.module.Close() }
+
+// Kernels, by their places in a Set.
+const (
+	embed = iota
+	rmsNorm
+	residual
+	shape
+	qkv
+	gemm16
+	gemm64
+	gemm128
+	gate16
+	gate64
+	gate128
+	attention64
+	attention128
+	attention256
+	attentionMerge
+	gateExperts16
+	gateExperts64
+	gemmExperts16
+	gemmExperts64
+	route
+	sortExperts
+	mix
+	best
+	draw
+	keep
+	patch
+	count
+)
+
+var names = [count]string{
+	"embed", "rms_norm", "residual", "shape", "qkv",
+	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128",
+	"attention_64", "attention_128", "attention_256", "attention_merge",
+	"gate_experts_16", "gate_experts_64", "gemm_experts_16", "gemm_experts_64",
+	"route", "sort_experts", "mix", "best", "draw", "keep", "patch",
+}
+
+// rowThreads computes a row: ROW_THREADS of the source.
+const rowThreads = 256
+
+// rows launches a kernel with a block for each row.
+func (s *Set) rows(stream *cuda.Stream, kernel, rows int, args ...cuda.Arg) error {
+	return s.functions[kernel].Launch(stream, grid(rows, 1, 1), grid(rowThreads, 1, 1), 0, args...)
+}
+
+func grid(x, y, z int) cuda.Grid { return cuda.Grid{X: uint32(x), Y: uint32(y), Z: uint32(z)} }
+
+// over is how many times of size are needed for n.
+func over(n, size int) int { return (n + size - 1) / size }

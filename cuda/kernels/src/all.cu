@@ -1,0 +1,10 @@
+// all.cu is every kernel, compiled as one module.
+#include "attention.cu"
+#include "draw.cu"
+#include "experts.cu"
+#include "gate.cu"
+#include "gemm.cu"
+#include "qkv.cu"
+#include "route.cu"
+#include "rows.cu"
+#include "tokens.cu"

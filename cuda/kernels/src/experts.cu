@@ -1,0 +1,90 @@
+// experts.cu has the products of a mixture of experts: rows of tokens, sorted by expert, each
+// times its expert's matrix. starts has the first row of each expert and, last, the end.
+#include "gates.h"
+
+// expert_of is the expert whose rows the block's tile has, and which of them, in area; -1:
+// there are not so many tiles.
+template <class T>
+DEV int expert_of(const i32 *starts, int experts, Area *area) {
+  int number = blockIdx.y;
+  for (int e = 0; e < experts; e++) {
+    int rows = starts[e + 1] - starts[e], tiles = (rows + T::TM - 1) / T::TM;
+    if (number < tiles) {
+      area->m0 = starts[e] + number * T::TM;
+      area->m1 = starts[e + 1];
+      return e;
+    }
+    number -= tiles;
+  }
+  return -1;
+}
+
+template <class T>
+DEV void gate_expert(typename T::Stage *stages, bf16 *y, const bf16 *a, const bf16 *w, const float *bias,
+                     const i32 *order, const i32 *starts, int per_token, int experts, int n, int k, int ld,
+                     int kind) {
+  Area area = area_of<T>(0, n, k);
+  int e = expert_of<T>(starts, experts, &area);
+  if (e < 0) return;
+  float acc[T::MI][T::NJ][4];
+  Rows rows = {a, order, per_token};
+  T::range(stages, rows, w + (i64)e * n * k, area, 0, k, acc);
+  store_gated<T>(y, bias ? bias + (i64)e * n : 0, area, ld, kind, acc);
+}
+
+// gate_experts is what gate is for one MLP: row r of y [rows][ld] is of row
+// order[r]/per_token of a, by the matrices w [experts][n][k]. Grid y is as many tiles as rows
+// can fill.
+KERNEL void LAUNCH_BOUNDS(Small::THREADS, 4)
+    gate_experts_16(bf16 *y, const bf16 *a, const bf16 *w, const float *bias, const i32 *order,
+                    const i32 *starts, int per_token, int experts, int n, int k, int ld, int kind) {
+  SHARED(Small::Stage, stages, [4]);
+  gate_expert<Small>(stages, y, a, w, bias, order, starts, per_token, experts, n, k, ld, kind);
+}
+KERNEL_EXPORT(gate_experts_16)
+
+KERNEL void LAUNCH_BOUNDS(Middle::THREADS, 2)
+    gate_experts_64(bf16 *y, const bf16 *a, const bf16 *w, const float *bias, const i32 *order,
+                    const i32 *starts, int per_token, int experts, int n, int k, int ld, int kind) {
+  SHARED(Middle::Stage, stages, [3]);
+  gate_expert<Middle>(stages, y, a, w, bias, order, starts, per_token, experts, n, k, ld, kind);
+}
+KERNEL_EXPORT(gate_experts_64)
+
+template <class T>
+DEV void gemm_expert(typename T::Stage *stages, float *out, const bf16 *a, const bf16 *w, const float *bias,
+                     const i32 *starts, int experts, int n, int k) {
+  Area area = area_of<T>(0, n, k);
+  int e = expert_of<T>(starts, experts, &area);
+  if (e < 0) return;
+  float acc[T::MI][T::NJ][4];
+  Rows rows = {a, 0, 1};
+  T::range(stages, rows, w + (i64)e * n * k, area, 0, k, acc);
+  if (bias) {
+    UNROLLED (int i = 0; i < T::MI; i++)
+      UNROLLED (int j = 0; j < T::NJ; j++)
+        UNROLLED (int r = 0; r < 4; r++) {
+          int column = area.n0 + T::column(j, r);
+          if (column < n) acc[i][j][r] += bias[(i64)e * n + column];
+        }
+  }
+  store_part<T>(out, area, acc);
+}
+
+// gemm_experts writes out [rows][n], rows a [rows][k] times the matrices w [experts][n][k],
+// and the biases [experts][n].
+KERNEL void LAUNCH_BOUNDS(Small::THREADS, 4)
+    gemm_experts_16(float *out, const bf16 *a, const bf16 *w, const float *bias, const i32 *starts,
+                    int experts, int n, int k) {
+  SHARED(Small::Stage, stages, [4]);
+  gemm_expert<Small>(stages, out, a, w, bias, starts, experts, n, k);
+}
+KERNEL_EXPORT(gemm_experts_16)
+
+KERNEL void LAUNCH_BOUNDS(Middle::THREADS, 2)
+    gemm_experts_64(float *out, const bf16 *a, const bf16 *w, const float *bias, const i32 *starts,
+                    int experts, int n, int k) {
+  SHARED(Middle::Stage, stages, [3]);
+  gemm_expert<Middle>(stages, out, a, w, bias, starts, experts, n, k);
+}
+KERNEL_EXPORT(gemm_experts_64)

@@ -1,0 +1,36 @@
+// gates.h has the gates of MLPs.
+#pragma once
+#include "tile.h"
+
+// What a gate goes through: model.Activation.
+enum Gate { GATE_SILU, GATE_GELU_TANH, GATE_CLAMPED };
+
+// gated is the product of a gate, through its function, and up. The clamped one is that of
+// gpt-oss; GELU with tanh is x*sigmoid(2*sqrt(2/pi)*(x+0.044715*x^3)).
+DEV float gated(float gate, float up, int kind) {
+  const float c = 2 * 0.7978845608028654f, alpha = 1.702f, limit = 7.0f;
+  float x = gate;
+  if (kind == GATE_CLAMPED) {
+    gate = gate > limit ? limit : gate;  // a NaN stays one
+    up = up > limit ? limit : up < -limit ? -limit : up;
+    x = alpha * gate;
+    up += 1;
+  } else if (kind == GATE_GELU_TANH) {
+    x = c * (gate + 0.044715f * (gate * gate * gate));
+  }
+  return gate / (1 + expf(-x)) * up;
+}
+
+// store_gated writes the gated columns of a tile's products.
+template <class T>
+DEV void store_gated(bf16 *y, const float *bias, const Area &a, int ld, int kind, float (*acc)[T::NJ][4]) {
+  UNROLLED (int i = 0; i < T::MI; i++)
+    UNROLLED (int j = 0; j < T::NJ; j++)
+      UNROLLED (int r = 0; r < 4; r += 2) {
+        int row = a.m0 + T::row(i, r), column = a.n0 + T::column(j, r);
+        if (row >= a.m1 || column >= a.n1) continue;
+        float gate = acc[i][j][r], up = acc[i][j][r + 1];
+        if (bias) gate += bias[column], up += bias[column + 1];
+        y[(i64)row * ld + (column >> 1)] = to_bf16(gated(gate, up, kind));
+      }
+}

@@ -1,0 +1,128 @@
+// tile.h multiplies a tile of rows of activations with a tile of rows of a matrix: blocks
+// of threads that share both in stages of shared memory, filled by asynchronous copies
+// while others are multiplied.
+//
+// An output is the sum over k in steps of 16, ascending, whatever the tile: the same bits
+// for a row alone and among others. Within 32 numbers of k a thread takes 8 that lie side
+// by side, of both factors, so that it loads 16 bytes at once; their order in the steps is
+// theirs, and the same for all tiles.
+#pragma once
+#include "numbers.h"
+
+// Rows of activations [.][k]: row r of a tile's product is row order[r]/per of them, or r.
+struct Rows {
+  const bf16 *a;
+  const i32 *order;
+  int per;
+};
+
+// Area is which product a tile is of: rows of activations from m0 to before m1, of the matrix
+// from n0 to before n1, each k numbers long.
+struct Area {
+  int m0, m1, n0, n1, k;
+};
+
+// Tile is TM rows of activations times TN rows of a matrix, by WM times WN warps, CHUNKS
+// times 32 of k at a time, STAGES of them in memory.
+template <int TM_, int TN_, int WM, int WN, int CHUNKS, int STAGES>
+struct Tile {
+  static const int TM = TM_, TN = TN_, THREADS = 32 * WM * WN, STEP = 32 * CHUNKS;
+  static const int MI = TM / WM / 16, NJ = TN / WN / 8;  // a warp's products
+  static const int PIECES = 4 * CHUNKS;                  // of 16 bytes, in a row of a stage
+
+  struct Stage {
+    bf16 a[CHUNKS][TM][32], w[CHUNKS][TN][32];
+  };
+
+  // fetch begins to copy numbers from k0 on, to before k1.
+  DEV_IN void fetch(Stage *s, const Rows &rows, const bf16 *w, const Area &a, int k0, int k1) {
+    for (int i = threadIdx.x; i < TM * PIECES; i += THREADS) {
+      int r = i / PIECES, c = i % PIECES, row = a.m0 + r, at = k0 + c * 8;
+      int valid = row < a.m1 && at < k1;
+      int from = valid ? (rows.order ? rows.order[row] / rows.per : row) : 0;
+      cp_async16(&s->a[c >> 2][r][(c & 3) * 8], rows.a + (valid ? (i64)from * a.k + at : 0), valid);
+    }
+    for (int i = threadIdx.x; i < TN * PIECES; i += THREADS) {
+      int r = i / PIECES, c = i % PIECES, row = a.n0 + r, at = k0 + c * 8;
+      int valid = row < a.n1 && at < k1;
+      cp_async16(&s->w[c >> 2][r][(c & 3) * 8], w + (valid ? (i64)row * a.k + at : 0), valid);
+    }
+  }
+
+  // multiply adds what a stage gives to this thread's part of the warp's products.
+  DEV_IN void multiply(const Stage *s, float (*acc)[NJ][4]) {
+    int warp = threadIdx.x >> 5, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    int m = warp / WN * (TM / WM) + g, n = warp % WN * (TN / WN) + g;
+    for (int c = 0; c < CHUNKS; c++) {
+      Bytes16 low[MI], high[MI], w[NJ];
+      UNROLLED (int i = 0; i < MI; i++) {
+        low[i] = *(const Bytes16 *)&s->a[c][m + i * 16][t * 8];
+        high[i] = *(const Bytes16 *)&s->a[c][m + i * 16 + 8][t * 8];
+      }
+      UNROLLED (int j = 0; j < NJ; j++) w[j] = *(const Bytes16 *)&s->w[c][n + j * 8][t * 8];
+      UNROLLED (int half = 0; half < 4; half += 2)
+        UNROLLED (int i = 0; i < MI; i++) {
+          u32 a[4] = {low[i].w[half], high[i].w[half], low[i].w[half + 1], high[i].w[half + 1]};
+          UNROLLED (int j = 0; j < NJ; j++) mma_16816(acc[i][j], a, &w[j].w[half]);
+        }
+    }
+  }
+
+  // clear makes all of acc 0.
+  DEV_IN void clear(float (*acc)[NJ][4]) {
+    UNROLLED (int i = 0; i < MI; i++)
+      UNROLLED (int j = 0; j < NJ; j++)
+        UNROLLED (int r = 0; r < 4; r++) acc[i][j][r] = 0;
+  }
+
+  // row and column are where number r of product i, j of this thread stands in the tile.
+  DEV_IN int row(int i, int r) {
+    return (threadIdx.x >> 5) / WN * (TM / WM) + i * 16 + ((threadIdx.x & 31) >> 2) + (r >> 1) * 8;
+  }
+  DEV_IN int column(int j, int r) {
+    return (threadIdx.x >> 5) % WN * (TN / WN) + j * 8 + (threadIdx.x & 3) * 2 + (r & 1);
+  }
+
+  // range sets acc to the sum over k from k0 to before k1.
+  DEV_IN void range(Stage *stages, const Rows &rows, const bf16 *w, const Area &a, int k0, int k1,
+                    float (*acc)[NJ][4]) {
+    clear(acc);
+    for (int s = 0; s < STAGES - 1; s++) {
+      if (k0 + s * STEP < k1) fetch(&stages[s], rows, w, a, k0 + s * STEP, k1);
+      cp_async_commit();
+    }
+    int steps = (k1 - k0 + STEP - 1) / STEP;
+    for (int s = 0; s < steps; s++) {
+      cp_async_wait<STAGES - 2>();
+      __syncthreads();  // the stage is there for all, and the one before is free
+      int next = k0 + (s + STAGES - 1) * STEP;
+      if (next < k1) fetch(&stages[(s + STAGES - 1) % STAGES], rows, w, a, next, k1);
+      cp_async_commit();
+      multiply(&stages[s % STAGES], acc);
+    }
+    cp_async_wait<0>();
+    __syncthreads();  // all stages are free
+  }
+};
+
+typedef Tile<16, 64, 1, 4, 2, 4> Small;  // of a step of few tokens: bound by memory
+typedef Tile<64, 64, 2, 2, 2, 3> Middle;
+typedef Tile<128, 128, 2, 4, 1, 3> Large;
+
+// area_of is what a block computes of a product [m][n].
+template <class T>
+DEV Area area_of(int m, int n, int k) {
+  Area a = {(int)blockIdx.y * T::TM, m, (int)blockIdx.x * T::TN, n, k};
+  return a;
+}
+
+// store_part writes a tile's products to a part [.][n].
+template <class T>
+DEV void store_part(float *part, const Area &a, float (*acc)[T::NJ][4]) {
+  UNROLLED (int i = 0; i < T::MI; i++)
+    UNROLLED (int j = 0; j < T::NJ; j++)
+      UNROLLED (int r = 0; r < 4; r++) {
+        int row = a.m0 + T::row(i, r), column = a.n0 + T::column(j, r);
+        if (row < a.m1 && column < a.n1) part[(i64)row * a.n1 + column] = acc[i][j][r];
+      }
+}

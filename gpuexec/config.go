@@ -1,0 +1,136 @@
+package gpuexec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+var (
+	// ErrConfig is the class of refused configurations.
+	ErrConfig = errors.New("gpuexec: bad configuration")
+	// ErrModel is the class of models that this executor cannot compute.
+	ErrModel = errors.New("gpuexec: model is not supported")
+)
+
+// MaxOutstanding is how many steps may be handed over.
+const MaxOutstanding = 2
+
+// maxGroups is how many kinds of attention there are.
+const maxGroups = 2
+
+// Config is what New needs. A zero number takes its default.
+type Config struct {
+	Device  *cuda.Device
+	Model   *model.Config
+	Weights *weights.Set
+
+	PageSize   int // tokens of a block; 16
+	NumBlocks  int // an upper bound for the pool; none
+	MaxSlots   int // sequences at a time; 64
+	MaxTokens  int // tokens of a step; 2048
+	MaxContext int // tokens of a sequence; Model.MaxPosition
+
+	// WeightSets is how many sets can be loaded at a time, 1 or 2; 1. With 2 another set is
+	// copied to the device while steps go on.
+	WeightSets int
+
+	// HostBlocks is the size of the host pool, in pinned memory of the host, where blocks of
+	// sequences that had to give way wait for their return. 0: none.
+	HostBlocks int
+
+	// MaxMemory is what the executor may take on the device, in bytes. 0: New takes DefaultShare
+	// of what is free.
+	MaxMemory int64
+
+	// Graphs has decoding steps captured, once for each size, and replayed: their kernels are launched by
+	// one call.
+	Graphs bool
+
+	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
+	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
+	// call. No token is drawn on the device then.
+	KeepLogits func(slot, pos int, logits []float32)
+}
+
+// DefaultShare of the free memory of a device is what New takes at most, in percent.
+const DefaultShare = 90
+
+// withDefaults fills in and checks what needs neither weights nor device.
+func (c Config) withDefaults() (Config, error) {
+	if c.Model == nil {
+		return c, fmt.Errorf("%w: Model is nil", ErrConfig)
+	}
+	if err := checkModel(c.Model); err != nil {
+		return c, err
+	}
+	for _, n := range []struct {
+		name     string
+		value    *int
+		def, top int
+	}{
+		{"PageSize", &c.PageSize, 16, 4096},
+		{"MaxSlots", &c.MaxSlots, 64, 1 << 12},
+		{"MaxTokens", &c.MaxTokens, 2048, 1 << 16},
+		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
+		{"WeightSets", &c.WeightSets, 1, 2},
+		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
+	} {
+		if *n.value == 0 {
+			*n.value = n.def
+		}
+		if *n.value < 1 || *n.value > n.top {
+			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
+		}
+	}
+	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
+		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
+	}
+	if c.MaxMemory < 0 {
+		return c, fmt.Errorf("%w: MaxMemory is %d, must not be negative", ErrConfig, c.MaxMemory)
+	}
+	return c, nil
+}
+
+// checkModel refuses what the forward pass does not have. Everything else in a model.Config was
+// checked by whoever parsed it.
+func checkModel(m *model.Config) error {
+	if len(m.Tensors()) == 0 {
+		return fmt.Errorf("%w: family %q", ErrModel, m.Family)
+	}
+	if slices.Contains(m.Attn, model.Sliding) && m.Window < 1 {
+		return fmt.Errorf("%w: sliding attention over a window of %d", ErrModel, m.Window)
+	}
+	if m.KVHeads < 1 || m.Heads%m.KVHeads != 0 || m.HeadDim < 2 || m.HeadDim%2 != 0 || m.HeadDim > maxHeadDim {
+		return fmt.Errorf("%w: %d heads of %d elements over %d key heads; a head must have an even number of at most %d",
+			ErrModel, m.Heads, m.HeadDim, m.KVHeads, maxHeadDim)
+	}
+	return nil
+}
+
+// maxHeadDim is the most elements of a head that attention's kernels hold.
+const maxHeadDim = 256
+
+// checkSet makes sure that the set has the model's tensors in their shapes.
+func checkSet(m *model.Config, set *weights.Set) error {
+	if set == nil {
+		return fmt.Errorf("%w: Weights is nil", ErrConfig)
+	}
+	for _, want := range m.Tensors() {
+		t, ok := set.Tensor(want.Name)
+		if !ok {
+			return fmt.Errorf("%w: weight set has no %s", ErrConfig, want.Name)
+		}
+		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
+			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), shape)
+		}
+	}
+	return nil
+}
+
+var _ executor.Loader = (*Executor)(nil)

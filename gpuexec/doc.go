@@ -1,0 +1,42 @@
+// Package gpuexec is the executor for NVIDIA GPUs: one forward pass for all families, by the options of a
+// model.Config, over a paged cache, with weights and cache in bf16.
+//
+// Purpose: the contract of package executor by kernels of package cuda/kernels. A step is one input, a
+// list of int32 that is copied to the device in one piece, and some kernels for each layer; what they
+// compute of a token never depends on the rest of the batch, so batch, chunks and block ids never change
+// a bit of the logits.
+//
+// Numbers: the residual stream, what products give, and attention's sums are in float32; what
+// products take, queries, and the cache are in bf16. Weights are bf16, however they are stored: what a
+// file has in other types is widened and rounded when it is copied to the device. Norms, biases, sinks
+// and routers are in float32.
+//
+// Steps: up to two are handed over. A goroutine that is locked to its thread, the launcher, enqueues a
+// step as soon as the one before it needs the host no more; so the device never waits for the host while
+// all tokens are drawn on the device: all for which temperature, top-k, top-p and min-p say enough, and of
+// which nothing is told. Others are drawn from logits that Finish copies to the host, by package sampling;
+// then the next step waits for Finish. A token that the host does not know yet the device takes from where
+// it has drawn it.
+//
+// Order: inputs are copied on one stream, kernels run on another, results are copied on a third, joined
+// by events. What a step has of its own is there twice, and free again when its Finish has returned.
+// Copies of blocks run on the stream of the kernels, in the order of the Batch.
+//
+// Graphs: where Config.Graphs is set, a step that decodes, all of whose tokens are drawn on the device, is
+// padded to the next of a few sizes, captured when one is first seen, and replayed. What is captured are
+// addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
+// forgets all graphs, and a set that takes another's place has that one's.
+//
+// Memory: Plan says before anything is taken what New takes, from what the device has free. Everything
+// is taken at once; a step allocates nothing, neither here nor there. A weight set stays the caller's, and
+// is read while it is copied; places for sets stay the executor's when sets are dropped. Sleep gives
+// back the pools or the places, Wake takes and fills them again.
+//
+// Failure: an error of the driver fails the step and all later ones; whoever has the executor makes a new
+// one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
+// fails alone.
+//
+// Ownership and concurrency: as package executor says. The device's primary context is retained from New
+// to Close, and bound to the launcher's thread, to that of Finish while it runs, and to those that load,
+// sleep and wake. Load copies beside steps on a stream of its own.
+package gpuexec

@@ -1,0 +1,114 @@
+package gpuexec_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/gpuexec"
+	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// spawn starts an engine over an executor on the fake driver, whose cache holds a few requests.
+func spawn(t *testing.T) *engine.Engine {
+	t.Helper()
+	c, err := checkpoint.Open(filepath.Join("..", "test", "testdata", "families", "llama"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := weights.Load(c.Config, c, 1, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dev, err := emu.Open(t, emu.Options{}).Device(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ex, err := gpuexec.New(gpuexec.Config{
+		Device: dev, Model: c.Config, Weights: set, MaxMemory: 64 << 20, Graphs: true,
+		PageSize: 4, NumBlocks: 20, HostBlocks: 8, MaxSlots: 6, MaxTokens: 24, MaxContext: 64,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Spawn(t.Context(), engine.Config{Executor: ex, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// TestEngine runs more requests than the cache holds, with a pause that keeps them and with one that is
+// cancelled in the middle: the others have the tokens that each has alone.
+func TestEngine(t *testing.T) {
+	e := spawn(t)
+	requests := make([]engine.Request, 10)
+	for i := range requests {
+		seed := uint64(i)
+		r := engine.Request{MaxNewTokens: 6 + i%5, Seed: &seed}
+		for j := range 2 + 5*i%17 {
+			r.PromptIDs = append(r.PromptIDs, int32((7*i+13*j)%200))
+		}
+		if i%2 == 1 {
+			r.Sampling = sampling.Params{Temperature: 1, TopK: 30}
+		}
+		if i%5 == 4 {
+			r.Sampling.RepetitionPenalty = 1.3
+		}
+		requests[i] = r
+	}
+	var want [][]int32
+	for _, r := range requests {
+		out, err := e.GenerateBatch(t.Context(), []engine.Request{r}, engine.BatchOptions{})
+		if err != nil || out[0].Err != nil || len(out[0].TokenIDs) != r.MaxNewTokens {
+			t.Fatalf("%+v: %v", out, err)
+		}
+		want = append(want, out[0].TokenIDs)
+	}
+	begun := make(chan bool, 1)
+	victim := engine.Request{ID: "victim", PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 40, Streaming: true, Handler: func(engine.Chunk) {
+		select {
+		case begun <- true:
+		default:
+		}
+	}}
+	if _, err := e.AddRequest(t.Context(), victim); err != nil {
+		t.Fatal(err)
+	}
+	paused := make(chan error, 1)
+	go func() {
+		<-begun
+		hold, err := e.Pause(t.Context(), engine.PauseOptions{})
+		if err == nil {
+			e.Cancel("victim")
+			err = hold.Release("")
+		}
+		paused <- err
+	}()
+	outs, err := e.GenerateBatch(t.Context(), requests, engine.BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-paused; err != nil {
+		t.Error(err)
+	}
+	for i, out := range outs {
+		if out.Err != nil || !slices.Equal(out.TokenIDs, want[i]) {
+			t.Errorf("request %d gives %v (%v), alone %v", i, out.TokenIDs, out.Err, want[i])
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package gpuexec
+
+// How the scores of experts become weights, as the kernel numbers it.
+const (
+	routeAll        = iota // softmax over all
+	routeNormalised        // the same, divided by the sum of the chosen
+	routeChosen            // softmax over the chosen
+)
+
+// experts computes what the experts of a layer answer, as one part of a product. Its tokens are sorted
+// by expert on the device; an expert's matrices are multiplied with the rows of its tokens alone.
+func (l *launching) experts(layer *layer) {
+	d, w, t := &l.dims, &l.work, l.s.tokens
+	kind := routeAll
+	switch {
+	case d.MoE.ChosenOnly:
+		kind = routeChosen
+	case d.MoE.Normalize:
+		kind = routeNormalised
+	}
+	rows, experts := t*d.perToken, d.MoE.Experts
+	l.do(l.kernels.Route(l.compute, w.chosen, w.weight, w.x, layer.norms[2], layer.router, layer.routerBias, t, d.Hidden, experts, d.perToken, float32(d.NormEps), kind))
+	l.do(l.kernels.SortExperts(l.compute, w.order, w.row, w.starts, w.chosen, rows, experts))
+	l.do(l.kernels.GemmGateExperts(l.compute, w.expertAct, w.y, layer.gateUp.at, layer.gateUp.bias, w.order, w.starts,
+		rows, d.perToken, experts, layer.gateUp.n, layer.gateUp.k, d.expertWidth, int(d.Activation)))
+	l.do(l.kernels.GemmExperts(l.compute, w.expertOut, w.expertAct, layer.down.at, layer.down.bias, w.starts, rows, experts, layer.down.n, layer.down.k))
+	l.do(l.kernels.Mix(l.compute, w.parts, w.expertOut, w.weight, w.row, t, d.perToken, d.Hidden))
+}

@@ -1,0 +1,59 @@
+package gpuexec
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// TestDeviceIsLost loses the device under a step: it fails, so do those behind it, and nothing hangs.
+func TestDeviceIsLost(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	driver := emu.Open(t, emu.Options{})
+	e, err := New(Config{Device: device(t, driver), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := executor.Batch{
+		Step: 1, Epoch: 1,
+		Admit:  []executor.Admit{{IDs: []int32{1, 2}, PromptLen: 2, Parent: executor.NoSlot}},
+		Tables: []executor.Table{{Blocks: []int32{0}}},
+		Rows:   []executor.Row{{Count: 2, Sample: true, Mask: -1}},
+	}
+	var r executor.Result
+	for step := uint64(1); step <= 3; step++ {
+		b := executor.Batch{Step: step, Epoch: 1}
+		if step == 1 {
+			b = first
+		}
+		if step == 2 {
+			const illegalAddress = 700
+			driver.Fail(illegalAddress)
+		}
+		if err := errors.Join(e.Start(&b), e.Finish(&r)); err != nil {
+			t.Fatal(err)
+		}
+		if lost := errors.Is(r.Err, cuda.ErrDeviceLost); lost != (step > 1) || step == 1 && r.Err != nil {
+			t.Errorf("step %d: %v", step, r.Err)
+		}
+	}
+	if err := e.Close(); !errors.Is(err, cuda.ErrDeviceLost) {
+		t.Errorf("Close says %v", err)
+	}
+}
+
+// TestNewWithoutRoom has a device that cannot hold what is planned: somebody else has it.
+func TestNewWithoutRoom(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	driver := emu.Open(t, emu.Options{Memory: 4 << 20})
+	_, err := New(Config{Device: device(t, driver), Model: m, Weights: set, MaxMemory: 64 << 20, MaxContext: 512, MaxTokens: 2048})
+	if !errors.Is(err, executor.ErrMemory) || !errors.Is(err, cuda.ErrOutOfMemory) {
+		t.Errorf("New says %v", err)
+	}
+	if c := driver.Counts(); c.Allocations != 0 || c.Handles != 0 {
+		t.Errorf("%+v is left behind", c)
+	}
+}

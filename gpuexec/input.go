@@ -1,0 +1,120 @@
+package gpuexec
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// input is what the host tells the device of a step: lists of int32, each of which begins at 16
+// bytes. It is filled, packed into pinned memory and copied in one piece.
+type input struct {
+	ids   []int32 // [token]; -1-s: what slot s drew last
+	pos   []int32 // [token]
+	slots []int32 // [token]
+	items []int32 // pairs: first token, how many: positions of a sequence that attend together
+	from  []int32 // [draw]: token
+	drawn []int32 // [draw]: slot that draws
+	draws []int32 // [draw]: how, kernels.DrawBytes each
+	read  []int32 // [sample of the host]: token
+
+	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
+}
+
+// sent is where the lists of an input are on the device.
+type sent struct {
+	ids, pos, slots, items, from, drawn, draws, read cuda.Pointer
+	changes                                          [maxGroups]cuda.Pointer
+}
+
+const (
+	listAlign = 4 // of a list, in int32
+	drawInts  = kernels.DrawBytes / 4
+)
+
+// inputLen is how many int32 an input has at most: of all block tables, each entry once.
+func (c *Config) inputLen(groups int) int {
+	tables := c.MaxSlots * pages(c.MaxContext, c.PageSize)
+	return 6*c.MaxTokens + (3+drawInts)*c.MaxSlots + 2*groups*tables + (8+groups)*listAlign
+}
+
+func newInput(c *Config) *input {
+	in := &input{}
+	for _, list := range []struct {
+		of *[]int32
+		n  int
+	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}} {
+		*list.of = make([]int32, 0, list.n)
+	}
+	return in
+}
+
+func (in *input) reset() {
+	in.ids, in.pos, in.slots, in.items = in.ids[:0], in.pos[:0], in.slots[:0], in.items[:0]
+	in.from, in.drawn, in.draws, in.read = in.from[:0], in.drawn[:0], in.draws[:0], in.read[:0]
+	for g := range in.changes {
+		in.changes[g] = in.changes[g][:0]
+	}
+}
+
+// change notes what a batch changes in the block tables, which have so many pages each.
+func (in *input) change(d *executor.Table, pages int) {
+	at := int32(int(d.Slot)*pages) + d.Index
+	for i, block := range d.Blocks {
+		in.changes[d.Group] = append(in.changes[d.Group], at+int32(i), block)
+	}
+}
+
+// token adds a token, and answers its number.
+func (in *input) token(id int32, pos int, s executor.Slot) int {
+	in.ids, in.pos, in.slots = append(in.ids, id), append(in.pos, int32(pos)), append(in.slots, int32(s))
+	return len(in.ids) - 1
+}
+
+// nowhere adds a token that no sequence has, which attends to nothing, and a draw behind it that nobody
+// gets.
+func (in *input) nowhere() {
+	in.items = append(in.items, 0, 0)
+	in.draw(in.token(0, -1, 0), executor.NoSlot, &sampling.Params{}, sampling.Key{})
+}
+
+// draw lets a slot draw behind a token.
+func (in *input) draw(token int, s executor.Slot, p *sampling.Params, key sampling.Key) {
+	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, int32(s))
+	n := len(in.draws)
+	in.draws = in.draws[:n+drawInts] // each slot draws once
+	kernels.PutDraw(bytesOf(in.draws[n:]), p, key)
+}
+
+// attend lets the tokens from first on, n of them, attend, in items of as many as go together.
+func (in *input) attend(first, n int) {
+	for n > 0 {
+		some := min(n, kernels.ItemTokens)
+		in.items = append(in.items, int32(first), int32(some))
+		first, n = first+some, n-some
+	}
+}
+
+// pack writes all lists to memory of the host and says where on the device they will be, when that
+// is copied to base.
+func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err error) {
+	to := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/4)
+	put := func(list []int32) cuda.Pointer {
+		if len(list) > len(to)-used {
+			err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
+			return 0
+		}
+		at := base + cuda.Pointer(4*used)
+		used += (copy(to[used:], list) + listAlign - 1) / listAlign * listAlign
+		return at
+	}
+	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), read: put(in.read)}
+	for g := range in.changes {
+		s.changes[g] = put(in.changes[g])
+	}
+	return s, 4 * used, err
+}

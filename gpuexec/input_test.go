@@ -1,0 +1,57 @@
+package gpuexec
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// TestInputIsPacked packs an input of every list, and finds each where it is said to be.
+func TestInputIsPacked(t *testing.T) {
+	c := &Config{MaxTokens: 100, MaxSlots: 2, MaxContext: 64, PageSize: 16}
+	in := newInput(c)
+	for p := range 70 {
+		in.token(int32(p+5), p, 1)
+	}
+	in.attend(0, 70)
+	in.change(&executor.Table{Slot: 1, Group: 1, Index: 2, Blocks: []int32{9, 8}}, 4)
+	in.from, in.drawn, in.read = append(in.from, 69), append(in.drawn, 1), append(in.read, 3, 4)
+	memory := make([]byte, 4*c.inputLen(2))
+	const base = 1 << 20
+	s, n, err := in.pack(memory, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []struct {
+		at   cuda.Pointer
+		want []int32
+	}{{s.ids, in.ids}, {s.pos, in.pos}, {s.slots, in.slots}, {s.items, []int32{0, 64, 64, 6}}, {s.from, []int32{69}}, {s.drawn, []int32{1}}, {s.read, []int32{3, 4}}, {s.changes[1], []int32{6, 9, 7, 8}}} {
+		var got []int32
+		for i := range list.want {
+			got = append(got, int32(binary.LittleEndian.Uint32(memory[int(list.at-base)+4*i:])))
+		}
+		if !slices.Equal(got, list.want) || list.at%16 != 0 || int(list.at-base) >= n {
+			t.Errorf("at %d of %d there is %v, want %v", list.at-base, n, got, list.want)
+		}
+	}
+	if _, _, err := in.pack(memory[:n-16], base); !errors.Is(err, executor.ErrContract) {
+		t.Errorf("with less memory than that: %v", err)
+	}
+	in.reset()
+	if _, n, err := in.pack(memory, base); n != 0 || err != nil {
+		t.Errorf("an empty one takes %d bytes (%v)", n, err)
+	}
+}
+
+// TestFewSizesOfGraphs looks at what steps of so many sequences are padded to.
+func TestFewSizesOfGraphs(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 2: 2, 3: 4, 5: 8, 8: 8, 9: 16, 16: 16, 17: 24, 256: 256} {
+		if got := paddedTokens(n); got != want {
+			t.Errorf("%d tokens are padded to %d, want %d", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package gpuexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// New copies the weights to the device and makes an executor ready for its first step. It takes the
+// memory that Plan says and starts a goroutine, which Close ends. Errors wrap ErrConfig, ErrModel,
+// executor.ErrMemory, and those of packages cuda and kernels.
+func New(cfg Config) (*Executor, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Device == nil {
+		return nil, fmt.Errorf("%w: Device is nil", ErrConfig)
+	}
+	if err := checkSet(cfg.Model, cfg.Weights); err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, err := cfg.Device.Retain()
+	if err != nil {
+		return nil, err
+	}
+	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{}), graphs: map[graphKey]*cuda.Graph{}}
+	e.changed.L = &e.mu
+	e.life, e.die = context.WithCancel(context.Background())
+	e.config.Weights = nil // kept as long as it is loaded, and no longer
+	if err := e.open(cfg.Weights); err != nil {
+		return nil, errors.Join(err, e.release(), ctx.Close())
+	}
+	go e.launcher()
+	return e, nil
+}
+
+// open takes everything, on a thread that it binds the context to.
+func (e *Executor) open(first *weights.Set) error {
+	c := &e.config
+	err := e.ctx.Bind()
+	if err != nil {
+		return err
+	}
+	if c.MaxMemory == 0 {
+		free, _, err := e.ctx.Memory()
+		if err != nil {
+			return err
+		}
+		c.MaxMemory = int64(free / 100 * DefaultShare)
+	}
+	if e.memory, err = c.plan(); err != nil {
+		return err
+	}
+	if e.kernels, err = kernels.Load(e.ctx, c.Device); err != nil {
+		return err
+	}
+	e.describe()
+	e.check = executor.NewChecker(e.info, first.Epoch)
+	e.slots, e.input, e.sampler = newSlots(c), newInput(c), sampling.NewSampler(c.Model.Vocab)
+	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
+		if *s, err = e.ctx.NewStream(); err != nil {
+			return err
+		}
+	}
+	return e.allocate(first)
+}
+
+// describe makes Info.
+func (e *Executor) describe() {
+	c := &e.config
+	e.info = e.memory.Cache()
+	e.info.Name = fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
+	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
+	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
+}
+
+// copyCost is what it costs to copy K and V of a token out and in again, against computing the token in a
+// prompt, where opsPerByte are computed while a byte is copied: of a bus of 50 GB/s beside half of a
+// quadrillion operations a second.
+func copyCost(tokenBytes, products int64) float64 {
+	const opsPerByte = 10000
+	return 2 * opsPerByte * float64(tokenBytes) / float64(2*products)
+}
+
+// allocate takes the memory, and fills what steps expect to be there.
+func (e *Executor) allocate(first *weights.Set) error {
+	c, m := &e.config, &e.memory
+	if err := e.sender.open(e.ctx); err != nil {
+		return err
+	}
+	e.places = make([]place, c.WeightSets)
+	for i := range e.places {
+		e.places[i].room = &room{ctx: e.ctx, what: "weights", size: m.Weights}
+	}
+	p := &e.places[0]
+	at, err := e.put(e.life, p.room, first)
+	if err != nil {
+		return err
+	}
+	p.parameters, p.set, p.epochs = at, first, []uint32{first.Epoch}
+	groups := len(e.layout.groups)
+	e.buffers = room{ctx: e.ctx, what: "the buffers of steps", size: m.Work}
+	e.pool = room{ctx: e.ctx, what: "the KV pool", size: m.KV}
+	e.host = pinned{ctx: e.ctx, what: "the host pool", size: m.Host}
+	e.stepping = pinned{ctx: e.ctx, what: "the inputs of steps", size: int64(c.stepBytes(groups))}
+	if err := errors.Join(e.buffers.take(), e.pool.take(), e.host.take(), e.stepping.take()); err != nil {
+		return err
+	}
+	e.work, _ = layWork(c, &e.dims, groups, e.buffers.at)
+	// What rows are padded with must be zeros.
+	if err := e.compute.Fill(e.buffers.at, 0, int(m.Work)); err != nil {
+		return err
+	}
+	if err := e.compute.Synchronize(); err != nil {
+		return err
+	}
+	if err := e.turn(); err != nil {
+		return err
+	}
+	return e.newSteps(e.stepping.mem)
+}

@@ -1,0 +1,122 @@
+package gpuexec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
+	"github.com/cbactor/cbactor/model"
+)
+
+// used is how much memory of the device is taken: the driver counts whole allocations.
+func used(t *testing.T, e *Executor) int64 {
+	t.Helper()
+	n := e.buffers.size + e.pool.size
+	for i := range e.places {
+		if e.places[i].room.at != 0 {
+			n += e.places[i].room.size
+		}
+	}
+	return n
+}
+
+// TestPlanIsWhatIsTaken compares what Plan says with what New takes, of models with one kind of
+// attention, with two, and with experts.
+func TestPlanIsWhatIsTaken(t *testing.T) {
+	driver := emu.Open(t, emu.Options{})
+	for _, m := range familytest.Models(t) {
+		if m.Name != "llama" && m.Name != "gemma3" && m.Name != "gpt-oss" {
+			continue
+		}
+		c, set := loadModel(t, m.Folder(t))
+		cfg := Config{Model: c, MaxMemory: 32 << 20, MaxContext: 128, MaxTokens: 32, MaxSlots: 3, HostBlocks: 5}
+		plan, err := Plan(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Device, cfg.Weights = device(t, driver), set
+		before := driver.Counts().Allocations
+		e, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan != e.Memory() || used(t, e) != plan.Device() {
+			t.Errorf("%s: %d bytes are taken, %+v; planned are %+v", m.Name, used(t, e), e.Memory(), plan)
+		}
+		if plan.Device() > cfg.MaxMemory {
+			t.Errorf("%s: %d bytes are planned, %d may be used", m.Name, plan.Device(), cfg.MaxMemory)
+		}
+		if n := driver.Counts().Allocations - before; n != 6 { // weights, buffers, pool; host pool, inputs, copies of weights
+			t.Errorf("%s: %d pieces of memory are taken, 6 are known", m.Name, n)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := driver.Counts().Allocations - before; n != 0 {
+			t.Errorf("%s: %d pieces of memory are left", m.Name, n)
+		}
+	}
+	if n := driver.Counts().Handles; n != 0 {
+		t.Errorf("%d streams, events and modules are left", n)
+	}
+}
+
+// tinyPlan is a configuration that Plan takes.
+func tinyPlan(t *testing.T) Config {
+	m, _ := loadModel(t, "tiny")
+	return Config{Model: m, MaxMemory: 1 << 30, MaxContext: 256, MaxTokens: 64, MaxSlots: 4}
+}
+
+func TestPlanBounds(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		blocks int
+		bound  Bound
+	}{
+		{func(*Config) {}, 4 * 256 / 16, ByUse},
+		{func(c *Config) { c.NumBlocks = 7 }, 7, ByNumBlocks},
+	} {
+		cfg := tinyPlan(t)
+		c.change(&cfg)
+		m, err := Plan(cfg)
+		if err != nil || m.Blocks != c.blocks || m.Bound != c.bound {
+			t.Errorf("%d blocks by %s (%v), want %d by %s", m.Blocks, m.Bound, err, c.blocks, c.bound)
+		}
+		cfg.MaxMemory = m.Device() - 1
+		if less, err := Plan(cfg); err != nil || less.Blocks != m.Blocks-1 || less.Bound != ByMaxMemory {
+			t.Errorf("with a byte less than %d blocks take there are %d by %s (%v)", m.Blocks, less.Blocks, less.Bound, err)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		class  error
+		says   string
+	}{
+		{func(c *Config) { c.Model = nil }, ErrConfig, "Model is nil"},
+		{func(c *Config) { c.MaxMemory = 0 }, ErrConfig, "MaxMemory"},
+		{func(c *Config) { c.MaxMemory = -1 }, ErrConfig, "negative"},
+		{func(c *Config) { c.MaxMemory = 1 }, executor.ErrMemory, "of 1 that may be used"},
+		{func(c *Config) { c.PageSize = 5000 }, ErrConfig, "PageSize is 5000"},
+		{func(c *Config) { c.MaxContext = 1 << 20 }, ErrConfig, "MaxContext"},
+		{func(c *Config) { c.HostBlocks = -1 }, ErrConfig, "HostBlocks"},
+		{func(c *Config) { c.WeightSets = 3 }, ErrConfig, "WeightSets"},
+		{func(c *Config) { m := *c.Model; m.HeadDim = 300; c.Model = &m }, ErrModel, "300"},
+		{func(c *Config) { m := *c.Model; m.Family = "none"; c.Model = &m }, ErrModel, "none"},
+		{func(c *Config) { m := *c.Model; m.Attn = []model.Attention{model.Sliding}; c.Model = &m }, ErrModel, "window"},
+	} {
+		cfg := tinyPlan(t)
+		c.change(&cfg)
+		if _, err := Plan(cfg); !errors.Is(err, c.class) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("Plan says %v, want %v: %q", err, c.class, c.says)
+		}
+	}
+	if _, err := New(tinyPlan(t)); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "Device") {
+		t.Errorf("New without a device says %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+package gpuexec
+
+import (
+	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// sample is a use of the logits after a token: to draw the next id, or to score the one that the
+// prompt has there.
+type sample struct {
+	row    int // of the Batch
+	number executor.Slot
+	pos    int  // of the id behind it
+	score  bool // of the prompt
+	nth    int  // of the scores of its row
+}
+
+// lay turns the rows of a step into tokens and samples. A row of a sequence that has failed is left
+// out; a fork of one fails with it.
+func (e *Executor) lay(s *step) {
+	e.input.reset()
+	s.samples, s.draws, s.greedy = s.samples[:0], s.draws[:0], true
+	longest := 0 // context
+	b := s.batch
+	for i := range b.Admit {
+		e.slots[b.Admit[i].Slot].admit(&b.Admit[i])
+	}
+	for i := range b.Tables {
+		e.input.change(&b.Tables[i], pages(e.config.MaxContext, e.config.PageSize))
+	}
+	for i := range b.Rows {
+		if row := &b.Rows[i]; row.Count > 0 {
+			e.layRow(s, i, row)
+			longest = max(longest, int(row.Start+row.Count))
+		}
+	}
+	for i := range b.Rows {
+		if row := &b.Rows[i]; row.Count == 0 {
+			e.layFork(s, i, row)
+		}
+	}
+	s.tokens, s.items, s.segments = len(e.input.ids), len(e.input.items)/2, 1
+	if s.tokens <= splitTokens {
+		s.segments = max(1, pages(longest, kernels.Segment))
+	}
+	e.pad(s)
+	s.tokens, s.items = len(e.input.ids), len(e.input.items)/2
+}
+
+// layRow lays out row i of s.
+func (e *Executor) layRow(s *step, i int, row *executor.Row) {
+	q := &e.slots[row.Slot]
+	if q.err != nil {
+		return
+	}
+	end := int(row.Start + row.Count)
+	first := len(e.input.ids)
+	for p := int(row.Start); p < end; p++ {
+		id := int32(-1 - row.Slot)
+		if p < len(q.ids) {
+			id = q.ids[p]
+		}
+		e.input.token(id, p, row.Slot)
+	}
+	e.input.attend(first, int(row.Count))
+	q.token = len(e.input.ids) - 1
+	if row.PromptLogprobs {
+		for j := range row.PromptScores(q.prompt) {
+			s.samples = append(s.samples, sample{row: i, number: row.Slot, pos: int(row.Start) + j + 1, score: true, nth: j})
+			e.input.read = append(e.input.read, int32(first+j))
+		}
+	}
+	if row.Sample {
+		e.laySample(s, i, row, q.token)
+	}
+}
+
+// layFork lets a fork sample from its parent's last token.
+func (e *Executor) layFork(s *step, i int, row *executor.Row) {
+	q := &e.slots[row.Slot]
+	parent := &e.slots[q.parent]
+	if parent.err != nil {
+		q.err = parent.err
+		return
+	}
+	e.laySample(s, i, row, parent.token)
+}
+
+// laySample lets row i sample from the logits after a token.
+func (e *Executor) laySample(s *step, i int, row *executor.Row, token int) {
+	m := sample{row: i, number: row.Slot, pos: int(row.Start + row.Count)}
+	if q := &e.slots[row.Slot]; e.config.KeepLogits == nil && kernels.Draws(&q.sampling) {
+		e.input.draw(token, row.Slot, &q.sampling, sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)})
+		s.draws = append(s.draws, m)
+		s.greedy = s.greedy && q.sampling.Greedy()
+	} else {
+		s.samples = append(s.samples, m)
+		e.input.read = append(e.input.read, int32(token))
+	}
+}

@@ -1,0 +1,151 @@
+package gpuexec
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// place is where a weight set lies on the device. Sets of several epochs are there when they are the
+// same memory.
+type place struct {
+	set        *weights.Set // nil: it is free
+	room       *room        // a free place keeps it
+	parameters *parameters  // nil: weights sleep
+	epochs     []uint32
+}
+
+// Load implements executor.Loader. The set is copied beside steps. While weights sleep, that is left to
+// Wake. ctx is looked at between buffers. Errors wrap ErrConfig for a set that is not the model's,
+// executor.ErrMemory, and those of package cuda.
+func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
+	if err := checkSet(e.config.Model, set); err != nil {
+		return err
+	}
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	return e.besides(func() error { return e.load(ctx, set) })
+}
+
+// load is Load, on a thread that the context is bound to.
+func (e *Executor) load(ctx context.Context, set *weights.Set) error {
+	p, err := e.placeFor(set)
+	if err != nil {
+		return err
+	}
+	at := p.parameters
+	if p.set == nil && !e.asleep {
+		ctx, cancel := e.until(ctx)
+		defer cancel()
+		if at, err = e.put(ctx, p.room, set); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return executor.ErrClosed
+	}
+	if err := e.check.Load(set.Epoch); err != nil {
+		return err
+	}
+	p.parameters, p.set, p.epochs = at, set, append(p.epochs, set.Epoch)
+	return nil
+}
+
+// put copies a set to a place, whose memory it takes unless it is there.
+func (e *Executor) put(ctx context.Context, r *room, set *weights.Set) (*parameters, error) {
+	if err := r.take(); err != nil {
+		return nil, err
+	}
+	at, fills, _ := layParameters(e.config.Model, r.at)
+	return at, e.sender.send(ctx, fills, set)
+}
+
+// placeFor is where a set lies already, or can.
+func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.places {
+		switch p := &e.places[i]; {
+		case p.set == nil:
+			free = p
+		case set.Same(p.set):
+			return p, nil
+		}
+	}
+	if free == nil {
+		return nil, fmt.Errorf("%w: there are %d (weight_sets), drop a set before", executor.ErrFull, len(e.places))
+	}
+	return free, nil
+}
+
+// Drop implements executor.Loader.
+func (e *Executor) Drop(epoch uint32) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return executor.ErrClosed
+	}
+	if err := e.check.Drop(epoch); err != nil {
+		return err
+	}
+	for i := range e.places {
+		p := &e.places[i]
+		at := slices.Index(p.epochs, epoch)
+		if at < 0 {
+			continue
+		}
+		if p.epochs = slices.Delete(p.epochs, at, at+1); len(p.epochs) == 0 {
+			*p = place{room: p.room}
+		}
+	}
+	return nil
+}
+
+// weightsOf is what to compute with in an epoch, which is loaded.
+func (e *Executor) weightsOf(epoch uint32) *parameters {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.places, func(p place) bool { return slices.Contains(p.epochs, epoch) })
+	return e.places[i].parameters
+}
+
+// besides runs fn beside steps, on a thread that the context is bound to. Nothing is given back before it
+// returns.
+func (e *Executor) besides(fn func() error) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return executor.ErrClosed
+	}
+	e.beside++
+	e.mu.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := e.ctx.Bind()
+	if err == nil {
+		err = fn()
+	}
+	e.mu.Lock()
+	e.beside--
+	e.changed.Broadcast()
+	e.mu.Unlock()
+	return err
+}
+
+// until is a context that also ends when the executor is closed.
+func (e *Executor) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(e.life, func() { cancel(executor.ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

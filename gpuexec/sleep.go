@@ -1,0 +1,56 @@
+package gpuexec
+
+import "errors"
+
+// Sleep implements executor.Sleeper: what it gives back is the device's, or the host's, again. After an
+// error it is awake if it was before, unless memory cannot be taken again either.
+func (e *Executor) Sleep(kv, weights bool) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	return e.besides(func() error {
+		if err := e.check.Sleep(true); err != nil {
+			return err
+		}
+		slept, errs := e.asleep || e.pool.at == 0, e.forget() // they have addresses of what is given back
+		if kv {
+			errs = append(errs, e.pool.free(), e.host.free())
+		}
+		if weights {
+			e.asleep = true
+			for i := range e.places {
+				e.places[i].parameters = nil
+				errs = append(errs, e.places[i].room.free())
+			}
+		}
+		err := errors.Join(errs...)
+		if err != nil && !slept {
+			err = errors.Join(err, e.takeAgain())
+		}
+		return err
+	})
+}
+
+// Wake implements executor.Sleeper. Weights are copied again from the sets that are loaded now.
+func (e *Executor) Wake() error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	return e.besides(e.takeAgain)
+}
+
+// takeAgain takes all memory that was given back; then steps may run.
+func (e *Executor) takeAgain() (err error) {
+	if err := errors.Join(e.pool.take(), e.host.take()); err != nil {
+		return err
+	}
+	for i := range e.places {
+		p := &e.places[i]
+		if p.set != nil && p.parameters == nil {
+			if p.parameters, err = e.put(e.life, p.room, p.set); err != nil {
+				p.parameters = nil
+				return err
+			}
+		}
+	}
+	e.asleep = false
+	return e.check.Sleep(false)
+}

@@ -1,0 +1,36 @@
+package gpuexec
+
+import (
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
+)
+
+// slot is the state of a sequence on the host.
+type slot struct {
+	ids      []int32 // known; the device may have drawn one more
+	prompt   int32   // of ids, how many are prompt
+	sampling sampling.Params
+	seed     uint64
+	child    int32
+	parent   executor.Slot
+	err      error // of the row that failed: later ones have no token to go on from
+
+	token int // number of its last one in the step that was laid last
+}
+
+// newSlots makes room for c.MaxSlots sequences of c.MaxContext tokens, untouched until used.
+func newSlots(c *Config) []slot {
+	slots, ids := make([]slot, c.MaxSlots), make([]int32, c.MaxSlots*c.MaxContext)
+	for i := range slots {
+		slots[i].ids = ids[i*c.MaxContext:][:0:c.MaxContext]
+	}
+	return slots
+}
+
+// admit makes the slot a's sequence.
+func (s *slot) admit(a *executor.Admit) {
+	*s = slot{ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent}
+}
+
+// history is what the sequence has.
+func (s *slot) history() sampling.History { return sampling.History{IDs: s.ids, Prompt: s.prompt} }

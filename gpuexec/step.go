@@ -1,0 +1,67 @@
+package gpuexec
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/executor"
+)
+
+// step is a step from Start to Finish. There are as many as may be handed over, used in turn: what
+// one of them has on the device is free again when its Finish has returned.
+type step struct {
+	number int // of the step's buffers
+	batch  *executor.Batch
+	began  time.Time
+	err    error
+
+	tokens   int
+	items    int      // that attend
+	segments int      // by which each context is shared
+	samples  []sample // drawn or scored on the host
+	draws    []sample // drawn on the device
+	greedy   bool     // all of them
+	graphed  bool     // it is a graph's; then there may be tokens, items and draws of nobody behind its own
+
+	sent    sent
+	weights *parameters
+
+	arrived  *cuda.Event // the input
+	computed *cuda.Event // all that the device does by itself
+	done     *cuda.Event // what it drew is here
+
+	memory []byte  // pinned: the input
+	ids    []int32 // pinned: what the device drew
+}
+
+// newSteps makes the steps of e, whose pinned memory is cut out of memory.
+func (e *Executor) newSteps(memory []byte) (err error) {
+	c := &e.config
+	in, out := 4*c.inputLen(len(e.layout.groups)), 4*c.MaxSlots
+	for i := range e.steps {
+		s := &e.steps[i]
+		s.number, s.memory = i, memory[:in]
+		s.ids = unsafe.Slice((*int32)(unsafe.Pointer(&memory[in])), c.MaxSlots)
+		s.samples, s.draws = make([]sample, 0, c.MaxTokens+c.MaxSlots), make([]sample, 0, c.MaxSlots)
+		memory = memory[in+out:]
+		for _, event := range []**cuda.Event{&s.arrived, &s.computed, &s.done} {
+			if *event, err = e.ctx.NewEvent(false); err != nil {
+				return err
+			}
+		}
+	}
+	e.logits = unsafe.Slice((*float32)(unsafe.Pointer(&memory[0])), hostRows*c.Model.Vocab)
+	return nil
+}
+
+// stepBytes is the pinned memory of all steps, and of the logits that come to the host.
+func (c *Config) stepBytes(groups int) int {
+	return MaxOutstanding*(4*c.inputLen(groups)+4*c.MaxSlots) + 4*hostRows*c.Model.Vocab
+}
+
+// pinnedBytes is all pinned memory beside the host pool.
+func (c *Config) pinnedBytes(groups int) int { return c.stepBytes(groups) + sendBuffers*sendBytes }
+
+// alone says that steps behind s must wait until it is finished: it draws on the host.
+func (s *step) alone() bool { return len(s.samples) > 0 }

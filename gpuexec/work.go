@@ -1,0 +1,69 @@
+package gpuexec
+
+import (
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
+)
+
+// work is a step's buffers on the device. T is Config.MaxTokens.
+type work struct {
+	inputs [MaxOutstanding]cuda.Pointer // what a step begins with, see input
+	drawn  [MaxOutstanding]cuda.Pointer // i32 [slot], by draw of a step
+	tables [maxGroups]cuda.Pointer      // i32 [slot][page], per group
+	last   cuda.Pointer                 // i32 [slot], the token drawn last
+	rope   [maxGroups]cuda.Pointer      // f32 [position][rotary], per kind of attention
+
+	x     cuda.Pointer // f32 [T][hidden], the residual stream
+	y     cuda.Pointer // bf16 [T][hiddenWidth], of it what products take
+	parts cuda.Pointer // f32, what products give: [part][T][n]
+	q     cuda.Pointer // bf16 [T][head][padded dim]
+	attn  cuda.Pointer // bf16 [T][attnWidth]
+	act   cuda.Pointer // bf16 [T][actWidth]
+	state cuda.Pointer // f32 [splitTokens][head][segment][dim+2], of attention
+
+	chosen, weight cuda.Pointer // i32, f32 [T][perToken]
+	order, row     cuda.Pointer // i32, likewise: sorted by expert, and back
+	starts         cuda.Pointer // i32 [experts+1]
+	expertAct      cuda.Pointer // bf16 [T*perToken][expertWidth]
+	expertOut      cuda.Pointer // f32 [T*perToken][hidden]
+
+	headIn cuda.Pointer // bf16 [headRows][hiddenWidth]
+	logits cuda.Pointer // f32 [headRows][vocab]
+	draw   cuda.Pointer // what blocks that draw have for themselves
+}
+
+// layWork lays the buffers out from base on, and answers how many bytes they take.
+func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
+	a, t, w := &cutter{base: base}, c.MaxTokens, work{}
+	for i := range w.inputs {
+		w.inputs[i], w.drawn[i] = a.i32(c.inputLen(groups)), a.i32(c.MaxSlots)
+	}
+	for g := range groups {
+		w.tables[g] = a.i32(c.MaxSlots * pages(c.MaxContext, c.PageSize))
+	}
+	w.last = a.i32(c.MaxSlots)
+	for i := range d.ropes() {
+		w.rope[i] = a.f32(c.MaxContext * d.rotary)
+	}
+	w.x, w.y = a.f32(t*d.Hidden), a.bf16(t*d.hiddenWidth)
+	w.parts = a.f32(d.partsFloats(t))
+	w.q, w.attn, w.act = a.bf16(t*d.Heads*kernels.HeadWidth(d.HeadDim)), a.bf16(t*d.attnWidth), a.bf16(t*d.actWidth)
+	w.state = a.f32(min(t, splitTokens) * d.Heads * d.segments * (d.HeadDim + 2))
+	if rows := t * d.perToken; rows > 0 {
+		w.chosen, w.weight, w.order, w.row = a.i32(rows), a.f32(rows), a.i32(rows), a.i32(rows)
+		w.starts = a.i32(d.MoE.Experts + 1)
+		w.expertAct, w.expertOut = a.bf16(rows*d.expertWidth), a.f32(rows*d.Hidden)
+	}
+	w.headIn, w.logits = a.bf16(d.headRows*d.hiddenWidth), a.f32(d.headRows*d.Vocab)
+	w.draw = a.bytes(int64(kernels.DrawScratch(drawBlocks, d.Vocab)))
+	return w, a.used
+}
+
+// partsFloats is the most numbers that a product of a layer gives so many tokens.
+func (d *dims) partsFloats(t int) int {
+	most := t * d.Hidden // of experts
+	for _, p := range []struct{ n, k int }{{d.qkv(), d.hiddenWidth}, {d.Hidden, d.attnWidth}, {d.Hidden, d.actWidth}} {
+		most = max(most, kernels.PartsFloats(t, p.n, p.k))
+	}
+	return most
+}
