@@ -17,7 +17,7 @@ func TestBrokenWeights(t *testing.T) {
 	defer cancel()
 	for _, again := range []bool{false, true} { // in another session
 		e, w := spawnForOne(t, Config{Threads: 1}), newTrained(t, 1)
-		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 300, IgnoreEOS: true})
+		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 500, IgnoreEOS: true})
 		if _, err := open.Recv(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,9 @@ func TestBrokenWeights(t *testing.T) {
 		if again {
 			send, want = panicsInTheMiddle(w, 2), weights.ErrPanicked
 		}
+		h := pause(t, e, PauseOptions{}) // nothing ends before the weights are broken
 		err := e.UpdateInPlace(t.Context(), o, send)
+		release(t, h)
 		if !errors.Is(err, ErrBroken) || !errors.Is(err, weights.ErrBroken) || !errors.Is(err, want) || !errors.Is(err, ErrUnavailable) {
 			t.Fatal(err)
 		}
@@ -59,7 +61,7 @@ func TestBrokenWeights(t *testing.T) {
 			if err := e.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 300) != nil {
+		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 500) != nil {
 			t.Errorf("ended %s with tokens of %v: %v", out.FinishReason, out.WeightVersions, out.Err)
 		}
 		other := spawnTiny(t, Config{Threads: 1})

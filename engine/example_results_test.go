@@ -18,7 +18,7 @@ func ExampleEngine_AddRequests() {
 	ctx := context.Background()
 	prompt := codec.Encode("One day, a dog")
 	ids, err := e.AddRequests(ctx, []engine.Request{
-		{ID: "long", PromptIDs: prompt, MaxNewTokens: 9},
+		{ID: "long", PromptIDs: prompt, MaxNewTokens: 90},
 		{ID: "short", PromptIDs: prompt, MaxNewTokens: 3},
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleEngine_AddRequests() {
 	// Output:
 	// [long short]
 	// short 3
-	// long 9
+	// long 90
 }
 
 func ExampleEngine_Result() {

@@ -92,9 +92,11 @@ func TestAFrontTellsWhatItsPlaceTells(t *testing.T) {
 	if _, err := s.Recv(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	h := pause(t, e, PauseOptions{}) // neither ends before the commit
 	if err := u.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	release(t, h)
 	outs := []Output{s.Wait(t.Context()), s.Children()[0].Wait(t.Context())}
 	if n := len(outs[0].WeightVersions); n != 2 || len(outs[0].KVVersions) != 2 {
 		t.Errorf("%d versions sampled: the test shows nothing: %v, %v", n, outs[0].WeightVersions, outs[0].KVVersions)

@@ -56,9 +56,11 @@ func TestLogitsUnderAHold(t *testing.T) {
 		want = append(want, mustAdd(t, e, r).Wait(t.Context()))
 	}
 	var open []*Stream
+	together := pause(t, e, PauseOptions{})
 	for _, r := range requests() {
 		open = append(open, mustAdd(t, e, r))
 	}
+	release(t, together)
 	for range 10 {
 		until(t, "a token", func() bool { c, err := open[0].Recv(t.Context()); return err != nil || len(c.TokenIDs) > 0 })
 		h := pause(t, e, PauseOptions{})
@@ -210,8 +212,8 @@ func TestStopFromInsideAPause(t *testing.T) {
 		"close": func(e *Engine, _ Hold) error { return e.Close() },
 	} {
 		e := spawnEcho(t, executor.EchoConfig{Blocks: 64}, Config{})
-		s := mustAdd(t, e, Request{PromptIDs: ids(9, 1), MaxNewTokens: 500})
 		h := pause(t, e, PauseOptions{})
+		s := mustAdd(t, e, Request{PromptIDs: ids(9, 1), MaxNewTokens: 500})
 		if err := stop(e, h); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

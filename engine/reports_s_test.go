@@ -71,6 +71,7 @@ func TestReportS12ASlowReaderHoldsUpNobody(t *testing.T) {
 				}
 				time.Sleep(time.Second) // what the actor library started for late messages ends
 			}()
+			h := pause(t, e, PauseOptions{}) // all are in the same steps both times
 			slow := mustAdd(t, e, Request{PromptIDs: ids(20, 0), MaxNewTokens: 1500})
 			if read {
 				go slow.Wait(t.Context())
@@ -79,6 +80,8 @@ func TestReportS12ASlowReaderHoldsUpNobody(t *testing.T) {
 			for i := range 5 {
 				others = append(others, mustAdd(t, e, Request{PromptIDs: ids(20, 1+i), MaxNewTokens: 200}))
 			}
+			synctest.Wait()
+			release(t, h)
 			began := time.Now()
 			for _, s := range others {
 				if out := s.Wait(t.Context()); out.FinishReason != FinishLength {

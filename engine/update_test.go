@@ -334,34 +334,42 @@ func TestVersionsThatRequestsAskFor(t *testing.T) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	open := func(r Request) *Stream {
-		r.PromptIDs, r.MaxNewTokens, r.IgnoreEOS = text(5), 900, true
-		s := mustAdd(t, e, r)
-		if _, err := s.Recv(t.Context()); err != nil {
-			t.Fatal(err)
+	open := func(a, b Request) (*Stream, *Stream, Hold) { // both have tokens, and get no more yet
+		var s [2]*Stream
+		h := pause(t, e, PauseOptions{})
+		for i, r := range []Request{a, b} {
+			r.PromptIDs, r.MaxNewTokens, r.IgnoreEOS = text(5), 900, true
+			s[i] = mustAdd(t, e, r)
 		}
-		return s
+		release(t, h)
+		for _, s := range s {
+			if _, err := s.Recv(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s[0], s[1], pause(t, e, PauseOptions{})
 	}
-	fresh, own := open(Request{MaxStaleness: &none}), open(Request{KV: KVAbort})
+	fresh, own, h := open(Request{MaxStaleness: &none}, Request{KV: KVAbort})
 	newTrained(t, 1).update(t, e, "v2", KVKeep)
+	release(t, h)
 	for want, s := range map[FinishReason]*Stream{FinishStale: fresh, FinishAborted: own} {
 		out := s.Wait(t.Context())
 		if err := covers(out.WeightVersions, len(out.TokenIDs)); err != nil || out.FinishReason != want || len(out.WeightVersions) != 1 || len(out.KVVersions) != 1 {
 			t.Errorf("ended %s, want %s, tokens of %v, cache of %v (%v)", out.FinishReason, want, out.WeightVersions, out.KVVersions, err)
 		}
 	}
-	newest := open(Request{MinVersion: "v2"})
-	cancelled := open(Request{MinVersion: FirstVersion})
+	newest, cancelled, h := open(Request{MinVersion: "v2"}, Request{MinVersion: FirstVersion})
 	if err := e.Rollback(t.Context(), FirstVersion, KVKeep); err != nil {
 		t.Fatal(err)
 	}
+	e.Cancel(cancelled.ID())
+	release(t, h)
 	if out := newest.Wait(t.Context()); out.FinishReason != FinishStale || len(out.WeightVersions) != 1 || out.WeightVersions[0].Version != "v2" {
 		t.Errorf("ended %s with tokens of %v", out.FinishReason, out.WeightVersions)
 	}
 	if _, err := e.AddRequest(t.Context(), Request{PromptIDs: text(5), MinVersion: "v2"}); !errors.Is(err, ErrStale) {
 		t.Errorf("behind the way back: %v", err)
 	}
-	e.Cancel(cancelled.ID())
 	if out := cancelled.Wait(t.Context()); out.FinishReason != FinishCancelled || len(out.WeightVersions) == 0 || out.WeightVersions[0].Version != "v2" {
 		t.Errorf("ended %s with tokens of %v", out.FinishReason, out.WeightVersions)
 	}
