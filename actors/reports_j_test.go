@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/obs"
 	"github.com/cbactor/cbactor/sched"
 )
 
@@ -62,46 +64,49 @@ func (endsBadly) End(End) { panic("a sink that cannot end") }
 
 // J3 (protoactor-go#774): what here can be slow to stop, or break while it does. Twenty
 // requests run, a step takes 100 ms, five wait for room and five come behind the stop, and
-// one breaks intake when it is ended. All is over in less than a second: no actor is
+// one breaks intake when it is ended. All is over in less than a second of virtual time: no actor is
 // started again, every other request ends once, the ten are answered, and the executor is
 // closed after all actors have ended.
 func TestReportJ3AStopTakesNoTurns(t *testing.T) {
 	for name, breaks := range map[string]bool{"a stop": false, "a crash in it": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newStopping(t, breaks)
-			began := time.Now()
-			s.Stop(true, false)
-			for i := range 5 {
-				s.send(fmt.Sprint("behind ", i), newRecord(t), true)
-			}
-			for _, answer := range s.answers {
-				select {
-				case err := <-answer:
-					if !errors.Is(err, ErrStopping) {
-						t.Errorf("answered %v", err)
-					}
-				case <-s.Done(): // which is an answer, too
-				}
-			}
-			if err := s.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			if took := time.Since(began); took > time.Second {
-				t.Errorf("stopped after %v", took)
-			}
-			if err := s.Err(); errors.Is(err, ErrCrashed) != breaks {
-				t.Error(err)
-			}
-			for _, rec := range s.running {
-				if e := rec.wait(); e.Reason != ReasonFailed {
-					t.Errorf("ended %+v", e)
-				}
-			}
-			if !s.ex.last {
-				t.Error("the executor was closed while actors lived")
-			}
-		})
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { stopsAtOnce(t, breaks) }) })
 	}
+}
+
+func stopsAtOnce(t *testing.T, breaks bool) {
+	s := newStopping(t, breaks)
+	began := time.Now()
+	s.Stop(true, false)
+	for i := range 5 {
+		s.send(fmt.Sprint("behind ", i), newRecord(t), true)
+	}
+	for _, answer := range s.answers {
+		select {
+		case err := <-answer:
+			if !errors.Is(err, ErrStopping) {
+				t.Errorf("answered %v", err)
+			}
+		case <-s.Done(): // which is an answer, too
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("stopped after %v", took)
+	}
+	if err := s.Err(); errors.Is(err, ErrCrashed) != breaks {
+		t.Error(err)
+	}
+	for _, rec := range s.running {
+		if e := rec.wait(); e.Reason != ReasonFailed {
+			t.Errorf("ended %+v", e)
+		}
+	}
+	if !s.ex.last {
+		t.Error("the executor was closed while actors lived")
+	}
+	time.Sleep(2 * obs.DeadLetterPause) // the library's goroutine ends
 }
 
 // stopping is a System with twenty requests in a step and five in line, about to stop.

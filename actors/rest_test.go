@@ -16,17 +16,18 @@ import (
 // its slots and blocks are free, whatever was open at a hard stop, and none of that
 // goes on.
 func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
-	var slow atomic.Bool
-	var rows atomic.Int64 // of steps that are not slow
+	var gate atomic.Pointer[chan struct{}] // of steps that go one by one; nil: they are not held up
+	var rows atomic.Int64                  // of the others
 	s := startEcho(t, func(b *executor.Batch) {
-		if slow.Load() {
-			time.Sleep(time.Millisecond)
+		if g := gate.Load(); g != nil {
+			<-*g
 		} else {
 			rows.Add(int64(len(b.Rows)))
 		}
 	})
 	for round := range 6 {
-		slow.Store(true)
+		steps := make(chan struct{})
+		gate.Store(&steps)
 		var open []*record
 		for i := range 12 { // of 8 slots
 			r := newRecord(t)
@@ -35,7 +36,11 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 			}
 			open = append(open, r)
 		}
+		for range 10 {
+			steps <- struct{}{}
+		}
 		s.Stop(true, true)
+		close(steps) // not before, so that nothing ends by itself
 		<-s.AtRest()
 		for _, r := range open {
 			if e := r.wait(); e.Reason != ReasonFailed || !errors.Is(e.Err, ErrStopped) {
@@ -50,7 +55,7 @@ func TestTheNextSessionHasAllOfTheCache(t *testing.T) {
 				t.Fatalf("round %d: it does not go on", round)
 			}
 		}
-		slow.Store(false)
+		gate.Store(nil)
 		rows.Store(0)
 		r := newRecord(t)
 		if err := submit(s, "whole", r, 1000); err != nil {
@@ -111,7 +116,8 @@ func TestALateEndOfASessionIsIgnored(t *testing.T) {
 // The cache is kept only if every stop of a session wants it, whichever comes first.
 func TestOneStopWithoutKeepEndsTheSystem(t *testing.T) {
 	for name, stops := range map[string][2]bool{"keep first": {true, false}, "keep last": {false, true}} {
-		s := startEcho(t, func(*executor.Batch) { time.Sleep(time.Millisecond) })
+		gate := make(chan struct{})
+		s := startEcho(t, func(*executor.Batch) { <-gate })
 		r := newRecord(t)
 		if err := submit(s, "a", r, 20); err != nil {
 			t.Fatal(err)
@@ -119,6 +125,7 @@ func TestOneStopWithoutKeepEndsTheSystem(t *testing.T) {
 		for _, keep := range stops {
 			s.Stop(false, keep)
 		}
+		close(gate) // not before, so that no session is over yet
 		select {
 		case <-s.Done():
 		case <-s.AtRest():

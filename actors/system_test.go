@@ -206,8 +206,7 @@ func TestAStopOvertakesTheBacklog(t *testing.T) {
 	for i := range backlog {
 		s.Submit(&Submit{ID: fmt.Sprint(i), IDs: []int32{3, 1, 4}, MaxNew: 900, Sink: newRecord(t), Reply: replies})
 	}
-	s.Stop(true, false)
-	time.Sleep(50 * time.Millisecond) // the supervisor has told intake by then
+	s.Stop(true, false) // intake has been told
 	if err := <-held; err != nil {
 		t.Fatal(err)
 	}
