@@ -277,6 +277,13 @@ func (c *client) from(stream uint64, offset int) {
 	*h = heard{ids: h.ids[:offset], acked: h.acked}
 }
 
+// forget drops what was heard: the guest has become another one, whose streams begin anew.
+func (c *client) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.streams)
+}
+
 // send sends a call and tells its number.
 func (c *client) send(m *messages.Call) uint64 {
 	c.mu.Lock()
