@@ -11,6 +11,7 @@ import (
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
 	"github.com/cbactor/cbactor/engine/remote"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -94,7 +95,10 @@ func TestRequestsOnEither(t *testing.T) {
 }
 
 func TestCancelOnEither(t *testing.T) {
-	both(t, func(t *testing.T, api engine.API) {
+	endless := func(t *testing.T) *rig {
+		return serveEcho(t, executor.EchoConfig{Blocks: 8192, Context: 1 << 17, Delay: slowly}, engine.Config{}, gateway.Options{})
+	}
+	cancels := func(t *testing.T, api engine.API) {
 		long := engine.Request{ID: "a", PromptIDs: prompt(8), IgnoreEOS: true, N: 2}
 		s := add(t, api, long)
 		read(t, s, 3)
@@ -121,7 +125,9 @@ func TestCancelOnEither(t *testing.T) {
 		if _, err := api.AddRequest(ctx, long); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that has ended: %v", err)
 		}
-	})
+	}
+	t.Run("local", func(t *testing.T) { cancels(t, endless(t).engine) })
+	t.Run("remote", func(t *testing.T) { cancels(t, connect(t, endless(t).addr(), remote.Options{})) })
 }
 
 func TestSessionsOnEither(t *testing.T) {
@@ -192,7 +198,12 @@ func TestPausesOnEither(t *testing.T) {
 			t.Errorf("%v, the largest of the logits is of %d", out.TokenIDs, best)
 		}
 
-		leased, err := api.Pause(ctx, engine.PauseOptions{Lease: 20 * time.Millisecond})
+		lease := 20 * time.Millisecond
+		leased, err := api.Pause(ctx, engine.PauseOptions{Lease: lease})
+		for errors.Is(err, engine.ErrHoldLost) && lease < time.Minute { // it has ended before anybody knew of it
+			lease *= 4
+			leased, err = api.Pause(ctx, engine.PauseOptions{Lease: lease})
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/wire/wiretest"
+	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -22,9 +24,9 @@ import (
 func slowly(*executor.Batch) { time.Sleep(time.Millisecond) }
 
 // cutting cuts all connections of a proxy again and again, sooner and later in turn, so that
-// some live long enough on a slow machine, until it is stopped.
-func cutting(t *testing.T, p *wiretest.Proxy, every time.Duration) (stop func() int) {
-	end, cuts := make(chan struct{}), 0
+// some live long enough on a slow machine, until it is stopped, and counts them.
+func cutting(t *testing.T, p *wiretest.Proxy, every time.Duration) (cuts *atomic.Int64, stop func()) {
+	end, cuts := make(chan struct{}), new(atomic.Int64)
 	var running sync.WaitGroup
 	running.Go(func() {
 		for n := 0; ; n++ {
@@ -32,16 +34,18 @@ func cutting(t *testing.T, p *wiretest.Proxy, every time.Duration) (stop func() 
 			case <-end:
 				return
 			case <-time.After(every << max(0, n%16-11)): // 12 times at that pace, then 2, 4, 8, 16 times as long
-				cuts += p.Cut()
+				cuts.Add(int64(p.Cut()))
 			}
 		}
 	})
-	return func() int {
+	return cuts, func() {
 		close(end)
 		running.Wait()
-		return cuts
 	}
 }
+
+// fewest is how many connections are cut at least, however quick the machine is.
+const fewest = 4
 
 // Requests outlast connections: no token is missing or comes twice, no text either, and
 // each ends once, though connections live for a moment only.
@@ -50,7 +54,7 @@ func TestRequestsOutlastConnections(t *testing.T) {
 	r := serve(t, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Second})
-	stop := cutting(t, p, 30*time.Millisecond)
+	cuts, stop := cutting(t, p, 30*time.Millisecond)
 	story := "Once upon a time"
 	rounds := 6
 	if testing.Short() {
@@ -59,7 +63,7 @@ func TestRequestsOutlastConnections(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range 6 {
 		running.Go(func() {
-			for k := range rounds {
+			for k := 0; k < rounds || cuts.Load() < fewest; k++ {
 				seed := uint64(10*i + k)
 				q := texts.Request{Request: engine.Request{MaxNewTokens: 100, IgnoreEOS: true, Seed: &seed, N: 1 + k%2}, Prompt: texts.Prompt{Text: &story}}
 				q.Sampling.Temperature = 1
@@ -86,11 +90,8 @@ func TestRequestsOutlastConnections(t *testing.T) {
 		})
 	}
 	running.Wait()
-	cuts := stop()
-	t.Logf("%d cuts", cuts)
-	if cuts < 4 {
-		t.Errorf("%d connections were cut: the test shows nothing", cuts)
-	}
+	stop()
+	t.Logf("%d cuts", cuts.Load())
 }
 
 // Calls are obeyed once, whatever connections come between them and their answers: an update
@@ -101,12 +102,12 @@ func TestCallsOutlastConnections(t *testing.T) {
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Second})
 	set, manifest := trained(t)
-	stop := cutting(t, p, 30*time.Millisecond)
+	cuts, stop := cutting(t, p, 30*time.Millisecond)
 	updates := 10
 	if testing.Short() {
 		updates /= 2
 	}
-	for i := range updates {
+	for i := 0; i < updates || cuts.Load() < fewest; i++ {
 		version := fmt.Sprint("v", i+2)
 		u, err := c.Update(t.Context(), engine.UpdateOptions{Version: version, Manifest: manifest})
 		if err == nil {
@@ -133,9 +134,7 @@ func TestCallsOutlastConnections(t *testing.T) {
 			t.Errorf("%+v, %v", outs, err)
 		}
 	}
-	if cuts := stop(); cuts < 4 {
-		t.Errorf("%d connections were cut: the test shows nothing", cuts)
-	}
+	stop()
 	if _, sum, err := r.engine.Checksum(t.Context(), weights.SHA256); err != nil || sum != set.Digest(weights.SHA256) {
 		t.Errorf("%s, %v", sum, err)
 	}
@@ -151,8 +150,10 @@ type open struct {
 	update engine.Update
 }
 
-func everything(t *testing.T, c *remote.Client) (o open) {
+func everything(t *testing.T, r *rig, c *remote.Client) (o open) {
 	t.Helper()
+	slow := add(t, r.engine, engine.Request{PromptIDs: prompt(3), IgnoreEOS: true, Sampling: sampling.Params{Processor: slower{}}}) // so that the other is open until the pause
+	defer r.engine.Cancel(slow.ID())
 	_, manifest := trained(t)
 	var err error
 	o.stream = add(t, c, engine.Request{PromptIDs: prompt(5), IgnoreEOS: true})
@@ -164,6 +165,14 @@ func everything(t *testing.T, c *remote.Client) (o open) {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// slower is a sampling.Processor that lets every step take a while.
+type slower struct{}
+
+func (slower) Process([]int32, int, []float32) error {
+	time.Sleep(5 * time.Millisecond)
+	return nil
 }
 
 // gone tells that what was open has ended because of an error.
@@ -198,7 +207,7 @@ func TestPatienceEnds(t *testing.T) {
 	p := wiretest.NewProxy(t, r.addr())
 	const patience = time.Second // in which a connection can be made on a busy machine
 	c := connect(t, p.Addr(), remote.Options{Patience: patience})
-	o := everything(t, c)
+	o := everything(t, r, c)
 	p.Refuse(true)
 	p.Cut()
 	begin := time.Now()
@@ -228,7 +237,7 @@ func TestAnEngineForgets(t *testing.T) {
 	r := serve(t, engine.Config{}, gateway.Options{Kept: 50 * time.Millisecond})
 	p := wiretest.NewProxy(t, r.addr())
 	c := connect(t, p.Addr(), remote.Options{Patience: time.Minute})
-	o := everything(t, c)
+	o := everything(t, r, c)
 	p.Refuse(true)
 	p.Cut()
 	until(t, "the engine lets go", func() bool { s := r.engine.Status(); return s.Mode == "running" && s.Holders == 0 })
@@ -244,7 +253,7 @@ func TestARestartIsNoticed(t *testing.T) {
 	r := serve(t, engine.Config{}, gateway.Options{})
 	address := r.addr()
 	c := connect(t, address, remote.Options{Patience: 10 * time.Second})
-	o := everything(t, c)
+	o := everything(t, r, c)
 	r.gateway.Close()
 	r.open(t, true, gateway.Options{Listen: address})
 	o.gone(t, remote.ErrRestarted)
@@ -258,7 +267,7 @@ func TestARestartIsNoticed(t *testing.T) {
 func TestCancelWithoutAConnection(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 256, Delay: slowly}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
-	c := connect(t, p.Addr(), remote.Options{Patience: time.Minute})
+	c := connect(t, p.Addr(), remote.Options{Patience: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := c.AddRequest(ctx, engine.Request{ID: "a", PromptIDs: ids(5, 1), N: 2})
 	if err != nil {
@@ -274,8 +283,7 @@ func TestCancelWithoutAConnection(t *testing.T) {
 		waiting <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
-	begin := time.Now()
-	cancel()
+	cancel() // and nobody waits for the end of the patience
 	for _, s := range []*engine.Stream{s, s.Children()[0]} {
 		if out := s.Wait(t.Context()); out.FinishReason != engine.FinishCancelled || len(out.TokenIDs) == 0 {
 			t.Errorf("%+v", out)
@@ -283,9 +291,6 @@ func TestCancelWithoutAConnection(t *testing.T) {
 	}
 	if err := <-waiting; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
-	}
-	if took := time.Since(begin); took > time.Second {
-		t.Errorf("it took %v", took)
 	}
 	p.Refuse(false)
 	for _, id := range []string{"a", "b"} {
@@ -332,7 +337,7 @@ func TestAFrozenEngineHoldsNobody(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	r := serve(t, engine.Config{}, gateway.Options{})
 	c := connect(t, r.addr(), remote.Options{})
-	o := everything(t, c)
+	o := everything(t, r, c)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -384,12 +389,12 @@ func TestCloseWithoutAConnection(t *testing.T) {
 	}
 }
 
-// Nobody listens, or it is no engine: Connect says so at once.
+// Nobody listens, or it is no engine: Connect says so when it has tried once.
 func TestConnectFails(t *testing.T) {
 	p := wiretest.NewProxy(t, "127.0.0.1:1")
 	for _, address := range []string{p.Addr(), "127.0.0.1:1", "192.0.2.1:7000"} {
-		ctx := within(t, 3*time.Second)
-		if _, err := remote.Connect(ctx, address, remote.Options{}); !errors.Is(err, remote.ErrUnreachable) || ctx.Err() != nil {
+		ctx := within(t, time.Minute)
+		if _, err := remote.Connect(ctx, address, remote.Options{Patience: time.Hour}); !errors.Is(err, remote.ErrUnreachable) || ctx.Err() != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

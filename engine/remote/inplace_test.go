@@ -153,7 +153,7 @@ func TestUpdateInPlaceOfWhoVanishes(t *testing.T) {
 	set, manifest := trained(t)
 	for _, last := range []int{1, 2} {
 		p := wiretest.NewProxy(t, r.addr())
-		c := connect(t, p.Addr(), remote.Options{Patience: 50 * time.Millisecond})
+		c := connect(t, p.Addr(), remote.Options{Patience: time.Second})
 		err := c.UpdateInPlace(t.Context(), engine.UpdateOptions{Version: "v2", Manifest: manifest}, sender(set, func(time int) error {
 			if time == last {
 				p.Refuse(true)

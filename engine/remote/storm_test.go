@@ -60,6 +60,7 @@ func TestOneIDForTwo(t *testing.T) {
 			t.Errorf("%s: %v", out.FinishReason, out.Err)
 		}
 	}
+	until(t, "the connection that was replaced is closed", func() bool { return p.Open() <= 2 })
 	if n := p.Cut(); n != 2 {
 		t.Errorf("%d connections, want 2", n)
 	}

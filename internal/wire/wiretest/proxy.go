@@ -69,6 +69,13 @@ func (p *Proxy) Cut() int {
 	return len(p.pairs)
 }
 
+// Open is how many connections there are.
+func (p *Proxy) Open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pairs)
+}
+
 func (p *Proxy) set(change func(*faults)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
