@@ -140,6 +140,9 @@ func TestMemoryOfConnections(t *testing.T) {
 	heap, goroutines := settle()
 	round(connections)
 	heap2, goroutines2 := settle()
+	for try := 0; try < 10 && (heap2 > heap+1<<20 || goroutines2 > goroutines+20); try++ { // a busy machine takes longer
+		heap2, goroutines2 = settle()
+	}
 	t.Logf("heap %d KiB, then %d KiB; goroutines %d, then %d", heap>>10, heap2>>10, goroutines, goroutines2)
 	if heap2 > heap+1<<20 {
 		t.Errorf("the heap grows from %d to %d bytes", heap, heap2)
