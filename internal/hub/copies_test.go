@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cbactor/cbactor/internal/hub/hubtest"
 	"github.com/cbactor/cbactor/internal/hubcache"
@@ -58,7 +57,7 @@ func TestPartsOfOthersStay(t *testing.T) {
 		if err == nil {
 			err = http.NewResponseController(w).Flush()
 		}
-		time.Sleep(50 * time.Millisecond) // for what was sent to be read
+		arrived(dir, 12_000)
 		cancel(gone)
 		return err == nil
 	})

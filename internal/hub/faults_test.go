@@ -120,7 +120,7 @@ func TestBrokenConnections(t *testing.T) {
 					w.WriteHeader(http.StatusPartialContent)
 				}
 				if _, err := w.Write(files[shard][from : from+3000]); err == nil && http.NewResponseController(w).Flush() == nil {
-					time.Sleep(10 * time.Millisecond) // for what was sent to be read
+					arrived(dir, int64(from)+3000)
 				}
 				fault(w, r)
 				return true

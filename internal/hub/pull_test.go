@@ -30,6 +30,19 @@ func noise(n int, seed uint64) []byte {
 	return b
 }
 
+// arrived waits until a part in a folder has so many bytes: what was sent has been read. It gives
+// up in the end.
+func arrived(dir string, bytes int64) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		parts, err := os.ReadDir(filepath.Join(dir, partsDir))
+		for _, part := range parts {
+			if info, failed := part.Info(); err == nil && failed == nil && info.Size() == bytes {
+				return
+			}
+		}
+	}
+}
+
 // aModel are the files of a model in two shards, and others that it does not need.
 func aModel() map[string][]byte {
 	return map[string][]byte{
@@ -202,7 +215,7 @@ func TestResume(t *testing.T) {
 		if err == nil {
 			err = http.NewResponseController(w).Flush()
 		}
-		time.Sleep(50 * time.Millisecond) // for what was sent to be read
+		arrived(dir, 12_000)
 		cancel(gone)
 		return err == nil
 	})
