@@ -105,7 +105,7 @@ func TestServerDrains(t *testing.T) {
 // look for the server again.
 func TestServerDrainsForSoLong(t *testing.T) {
 	t.Parallel()
-	b := newBusy(t, `{"prompt_ids":[1,2,3],"n":16,"temperature":1}`, "--drain", "1ms")
+	b := newBusy(t, `{"prompt_ids":[1,2,3],"n":100,"temperature":1}`, "--drain", "1ms")
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
