@@ -12,7 +12,8 @@ import (
 )
 
 // changing is a server of the tiny model whose weights change. Its tokens come slowly until
-// it is hurried, so that changes happen in the middle of sequences.
+// it is hurried, and more slowly yet when a sequence has many, so that changes happen in the
+// middle of sequences on a busy machine, too.
 type changing struct {
 	*rig
 	model   *checkpoint.Checkpoint
@@ -33,11 +34,18 @@ func serveChangingWith(t *testing.T, cfg engine.Config) *changing {
 	return c
 }
 
+// manyDrawn is more tokens than tests wait for before they change something.
+const manyDrawn = 100
+
 // Process implements sampling.Processor.
 func (c *changing) Process(ids []int32, prompt int, _ []float32) error {
 	c.drawn.Add(1)
 	if !c.hurried.Load() && len(ids) > prompt {
-		time.Sleep(c.step)
+		step := c.step
+		if len(ids)-prompt > manyDrawn {
+			step *= 25
+		}
+		time.Sleep(step)
 	}
 	return nil
 }

@@ -110,20 +110,21 @@ func TestPauseAborts(t *testing.T) {
 
 // mode=keep freezes what runs, and what is new waits unless it shall be refused.
 func TestPauseKeeps(t *testing.T) {
-	r, steps := paced(t, 5*time.Millisecond, executor.EchoConfig{Blocks: 128})
-	running := r.background(completionsPath, long(50))
+	r, hurried := serveSlow(t)
+	running := r.background(completionsPath, long(manyAsked))
 	r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
 	r.pause("?mode=keep")
-	before := steps.Load()
+	before := r.engine.Metrics().Steps
 	waiting := r.background(completionsPath, long(1))
 	r.until("both are open", func() bool { return r.engine.Metrics().Open == 2 })
 	time.Sleep(30 * time.Millisecond)
-	if now := steps.Load(); now != before {
+	if now := r.engine.Metrics().Steps; now != before {
 		t.Errorf("%d steps during a pause", now-before)
 	}
+	hurried.Store(true)
 	r.resume("")
 	for a := range running {
-		if len(a.Choices) != 1 || a.Choices[0].FinishReason != "length" || len(a.Choices[0].IDs) != 50 {
+		if len(a.Choices) != 1 || a.Choices[0].FinishReason != "length" || len(a.Choices[0].IDs) != manyAsked {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -160,10 +161,11 @@ func TestPauseAgainForMore(t *testing.T) {
 		"waits, sleeps": {"/sleep?mode=keep&level=0", "/sleep?mode=wait&level=0", "length", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := paced(t, time.Millisecond, executor.EchoConfig{Blocks: 128})
-			out := r.background(completionsPath, long(200))
+			r, hurried := serveSlow(t)
+			out := r.background(completionsPath, long(manyAsked))
 			r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
 			r.control(c.first, nil, &object{})
+			hurried.Store(true)
 			r.control(c.second, nil, &object{})
 			if c.reason != "" {
 				if a := <-out; len(a.Choices) != 1 || a.Choices[0].FinishReason != c.reason {
@@ -212,18 +214,19 @@ func TestPauseAbortsAgain(t *testing.T) {
 
 // Who asks for more and goes leaves the pause as it was; whoever resumes ends both.
 func TestPauseAgainGivenUp(t *testing.T) {
-	gate := make(chan struct{}, 1000)
-	gate <- struct{}{}
+	gate := make(chan struct{})
+	step := func() { // lets the step that waits go on, if one does: nothing runs ahead
+		select {
+		case gate <- struct{}{}:
+		default:
+		}
+	}
 	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
-	out := r.background(completionsPath, long(500))
-	r.until("it runs", func() bool { return r.engine.Metrics().Running == 1 })
-	gate <- struct{}{}
+	out := r.background(completionsPath, long(900))
+	r.until("it runs", func() bool { step(); return r.engine.Metrics().Running == 1 })
 	first := r.background("/pause?mode=keep", "")
 	r.until("it is about to rest", func() bool { return r.isPaused().Paused })
-	for len(first) == 0 {
-		gate <- struct{}{}
-		time.Sleep(time.Millisecond)
-	}
+	r.until("it rests", func() bool { step(); return len(first) > 0 })
 	place := func() *held {
 		p := &r.server.models[0].trainer.pauses
 		p.mu.Lock()
@@ -245,7 +248,7 @@ func TestPauseAgainGivenUp(t *testing.T) {
 	}
 	wait()()
 	r.until("it rests as before", func() bool {
-		gate <- struct{}{}
+		step()
 		h := place()
 		return h != nil && !h.waited() && h.Hold != nil && h.options.mode == engine.PauseKeep
 	})
@@ -321,15 +324,20 @@ func TestPauseJoinedAndLeft(t *testing.T) {
 func TestPauseLeavesNothing(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	p := &r.server.models[0].trainer.pauses
-	r.pause("?mode=keep&lease=0.01")
-	var old *held
-	for _, h := range p.named {
-		old = h
+	noted := func() (n int, one *held) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, h := range p.named {
+			one = h
+		}
+		return len(p.named), one
 	}
+	r.pause("?mode=keep&lease=0.5")
+	_, old := noted()
 	r.until("the lease has ended", func() bool { return !r.isPaused().Paused })
 	r.pause("?mode=keep&lease=60")
-	if old.ctx.Err() == nil || len(p.named) != 1 {
-		t.Errorf("its context goes on, and %d are noted", len(p.named))
+	if n, _ := noted(); old.ctx.Err() == nil || n != 1 {
+		t.Errorf("its context goes on, and %d are noted", n)
 	}
 }
 

@@ -27,11 +27,14 @@ func TestSwapsBesideStreams(t *testing.T) {
 			}
 			var running sync.WaitGroup
 			ends := make([]told, streams)
+			c.pause("?mode=keep") // all of them meet all of the swaps
 			for i := range streams {
 				running.Go(func() {
 					ends[i] = c.streamed(completionsPath, object{"prompt": count(3 + i), "max_tokens": 300, "ignore_eos": true, "return_token_ids": true})
 				})
 			}
+			c.until("all streams are open", func() bool { return c.engine.Metrics().Open == int64(streams) })
+			c.resume("")
 			for i := range swaps {
 				c.moved(60)
 				list := c.tensors(2 + i)

@@ -19,7 +19,7 @@ func (r *rig) told(path, body string) (a map[string]any) {
 // A reset that says that it succeeded leaves nothing in the cache; requests that run keep it
 // from that, unless they may be computed again.
 func TestResetPrefixCache(t *testing.T) {
-	r := serveTiny(t, engine.Config{}, Options{})
+	r := serveChanging(t)
 	prompt := make([]int32, 100)
 	cached := func() int {
 		t.Helper()
@@ -35,7 +35,9 @@ func TestResetPrefixCache(t *testing.T) {
 		t.Errorf("after a reset %d tokens are in the cache", n)
 	}
 	body := object{"prompt": prompt, "max_tokens": 400, "temperature": 0, "ignore_eos": true, "return_token_ids": true}
+	r.hurried.Store(true)
 	want := r.ask(completionsPath, body).Choices[0].IDs
+	r.hurried.Store(false)
 	long := make(chan told)
 	go func() { long <- r.ask(completionsPath, body) }()
 	before := r.engine.Metrics().GeneratedTokens
@@ -46,6 +48,7 @@ func TestResetPrefixCache(t *testing.T) {
 	if a := r.told("/reset_prefix_cache?reset_running_requests=true&reset_external=true", ""); a["success"] != true {
 		t.Errorf("with those that run: %v", a)
 	}
+	r.hurried.Store(true)
 	if got := (<-long).Choices[0].IDs; len(got) != 400 || !slices.Equal(got, want) {
 		t.Errorf("what ran has %d tokens, or others", len(got))
 	}
