@@ -141,7 +141,7 @@ func TestSglangFlush(t *testing.T) {
 func TestSglangAbort(t *testing.T) {
 	r, _ := serveSlow(t)
 	a, b := r.asks(object{"input_ids": []int{5, 6}, "rid": "one"}), r.asks(object{"input_ids": []int{7}, "rid": "two"})
-	r.opened(2)
+	r.until("both run", func() bool { return r.engine.Metrics().Running == 2 })
 	r.generating(4)
 	for _, rid := range []string{"", "three", "one"} {
 		r.done("/abort_request", object{"rid": rid})
@@ -168,8 +168,8 @@ func TestSglangAbort(t *testing.T) {
 	r.done("/pause_generation", object{"mode": "in_place"})
 	c := r.asks(object{"input_ids": []int{5, 6}, "rid": "four"})
 	r.opened(1)
-	r.get("/v1/loads", &l)
-	if l.Loads[0].Waiting != 1 || l.Loads[0].Used != 0 || l.Loads[0].Tokens != r.engine.Info().AllTokens() {
+	r.until("it waits", func() bool { return r.get("/v1/loads", &l) == 200 && l.Loads[0].Waiting == 1 })
+	if l.Loads[0].Used != 0 || l.Loads[0].Tokens != r.engine.Info().AllTokens() {
 		t.Errorf("%+v", l)
 	}
 	r.done("/abort_request", object{"rid": "four"})

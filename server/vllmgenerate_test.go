@@ -179,10 +179,10 @@ func TestGenerateFields(t *testing.T) {
 	ask := func(sampling object) toldSequence {
 		return r.generated(object{"token_ids": []int32{5, 6}, "sampling_params": sampling}).Choices[0]
 	}
-	if one, two := ask(object{"max_tokens": 12}), ask(object{"max_tokens": 12}); slices.Equal(one.IDs, two.IDs) {
+	if one, two := ask(object{"max_tokens": 60, "ignore_eos": true}), ask(object{"max_tokens": 60, "ignore_eos": true}); slices.Equal(one.IDs, two.IDs) {
 		t.Errorf("by default the temperature is 1, twice %v", one.IDs)
 	}
-	if one, two := ask(object{"max_tokens": 12, "seed": -1}), ask(object{"max_tokens": 12, "seed": -1}); slices.Equal(one.IDs, two.IDs) {
+	if one, two := ask(object{"max_tokens": 60, "ignore_eos": true, "seed": -1}), ask(object{"max_tokens": 60, "ignore_eos": true, "seed": -1}); slices.Equal(one.IDs, two.IDs) {
 		t.Errorf("the seed -1 is none, twice %v", one.IDs)
 	}
 	if c := ask(object{"temperature": 0, "logit_bias": object{"300": 100}, "stop_token_ids": []int{300}}); !slices.Equal(c.IDs, []int32{300}) || *c.Finish != "stop" || c.Stop != 300.0 {
