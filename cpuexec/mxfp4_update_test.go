@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
@@ -86,25 +87,45 @@ func (s expertSource) load(t *testing.T) *weights.Set {
 
 // A model whose experts are stored in MXFP4 takes floats of some of them, which the reference
 // has with inputs as rows, also where a matrix is square and nothing in its shape tells.
+// Panels of MXFP4 compute the same bits as those of floats do.
 func TestFloatsOverMXFP4(t *testing.T) {
+	for compute, format := range map[Compute]kernels.Format{ComputeF32: kernels.F32, ComputeBF16: kernels.MXFP4} {
+		t.Run(string(compute), func(t *testing.T) { floatsOverMXFP4(t, compute, format) })
+	}
+}
+
+func floatsOverMXFP4(t *testing.T, compute Compute, experts kernels.Format) {
 	models := familytest.Models(t)
 	i := slices.IndexFunc(models, func(m familytest.Model) bool { return m.Name == "gpt-oss" })
+	if i < 0 {
+		t.Skip("there is no gpt-oss among the models")
+	}
 	c := models[i].Config(t)
 	c.Intermediate, c.MoE.Intermediate = c.Hidden, c.Hidden
-	logits := func(set *weights.Set) []float32 {
+	run := func(set *weights.Set, compute Compute) ([]float32, *Executor) {
 		set.Epoch = 1 // what the driver's batches name
 		s := &sequence{ids: []int32{5, 9, 200, 31, 77, 8}, limit: 1}
-		newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 64, MaxTokens: 64, PageSize: 16}, 64, true).run(s)
-		return s.logits[0]
+		d := newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 64, MaxTokens: 64, PageSize: 16, Compute: compute, KVType: KVF32}, 64, true)
+		d.run(s)
+		return s.logits[0], d.e
+	}
+	logits := func(set *weights.Set) []float32 {
+		out, _ := run(set, compute)
+		return out
 	}
 	const gateUp, down = ".mlp.experts.gate_up_proj", ".mlp.experts.down_proj"
 	floats := expertSource{config: c}
 	packed := expertSource{config: c, packed: []string{gateUp, down}}
-	if want := logits(floats.load(t)); !slices.Equal(logits(packed.load(t)), want) {
+	want, _ := run(floats.load(t), ComputeF32)
+	got, e := run(packed.load(t), compute)
+	if !slices.Equal(got, want) {
 		t.Fatal("the experts in MXFP4 are not those in floats")
 	}
+	if x := &e.places[0].packed.layers[0].experts[0]; x.gateUp.format != experts || x.down.format != experts {
+		t.Fatalf("experts are computed from panels in %v and %v, want %v", x.gateUp.format, x.down.format, experts)
+	}
 	mixed := expertSource{config: c, packed: []string{gateUp}}
-	if want := logits(floats.load(t)); !slices.Equal(logits(mixed.load(t)), want) {
+	if !slices.Equal(logits(mixed.load(t)), want) {
 		t.Error("a file with floats of some experts is read the wrong way round")
 	}
 	for _, name := range []string{gateUp, down} {

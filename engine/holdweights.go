@@ -86,14 +86,13 @@ func (w *heldWeights) Tensor(name string) (weights.Tensor, error) {
 	return t, nil
 }
 
-// floats is a copy of a tensor in a type of plain floating-point numbers.
+// floats is a copy of a tensor in a type of plain floating-point numbers, with the shape
+// that it has in that type.
 func floats(t weights.Tensor) weights.Tensor {
-	out := weights.Tensor{Tensor: t.Tensor}
 	if plain(t) {
-		out.Data = bytes.Clone(t.Data)
-		return out
+		return weights.Tensor{Tensor: t.Tensor, Data: bytes.Clone(t.Data)}
 	}
-	out.DType = model.F32
+	out := weights.Tensor{Tensor: t.As(model.F32)}
 	out.Data = make([]byte, 0, out.Bytes())
 	for row := range rows(t) {
 		out.Data = append(out.Data, row...)
@@ -108,17 +107,52 @@ func plain(t weights.Tensor) bool {
 
 // rows are the rows of a tensor as F32, one after the other in the same memory.
 func rows(t weights.Tensor) iter.Seq[[]byte] {
+	widened := straight
+	if t.As(model.F32).Transposed() != t.Transposed() {
+		widened = across
+	}
 	return func(yield func([]byte) bool) {
-		width := t.Shape[len(t.Shape)-1]
-		row, data := make([]float32, width), make([]byte, 0, 4*width)
-		for r := range t.Elements() / width {
-			t.Row(row, r)
+		var data []byte
+		for row := range widened(t) {
 			data = data[:0]
 			for _, v := range row {
 				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 			}
 			if !yield(data) {
 				return
+			}
+		}
+	}
+}
+
+// straight are the rows of a tensor as they are stored.
+func straight(t weights.Tensor) iter.Seq[[]float32] {
+	return func(yield func([]float32) bool) {
+		row := make([]float32, t.Shape[len(t.Shape)-1])
+		for r := range t.Elements() / len(row) {
+			if t.Row(row, r); !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// across are the columns of each matrix of a tensor of three dimensions.
+func across(t weights.Tensor) iter.Seq[[]float32] {
+	return func(yield func([]float32) bool) {
+		out, in := t.Shape[1], t.Shape[2]
+		matrix, column := make([]float32, out*in), make([]float32, out)
+		for e := range t.Shape[0] {
+			for o := range out {
+				t.Row(matrix[o*in:][:in], e*out+o)
+			}
+			for i := range in {
+				for o := range out {
+					column[o] = matrix[o*in+i]
+				}
+				if !yield(column) {
+					return
+				}
 			}
 		}
 	}

@@ -211,3 +211,40 @@ func TestQuantisedWeightsAreFloats(t *testing.T) {
 		}
 	}
 }
+
+// Experts in one tensor have outputs as rows in blocks, and inputs as rows in floats, also
+// where a matrix is square.
+func TestExpertsInBlocksAreTurnedFloats(t *testing.T) {
+	for _, out := range []int{3, 32} {
+		const experts, in = 2, 32
+		stored := weights.Tensor{Tensor: model.Tensor{Name: "a", DType: model.MXFP4, Shape: []int{experts, out, in}}}
+		stored.Data = make([]byte, stored.Bytes())
+		for i := range stored.Data {
+			stored.Data[i] = byte(i*7%251) | 1
+			if i%17 == 0 {
+				stored.Data[i] = 120 // the scale
+			}
+		}
+		got := floats(stored)
+		if want := []int{experts, in, out}; !slices.Equal(got.Shape, want) || got.DType != model.F32 || len(got.Data) != got.Bytes() {
+			t.Fatalf("%s %v of %d bytes, want F32 %v", got.DType, got.Shape, len(got.Data), want)
+		}
+		row, column := make([]float32, in), make([]float32, out)
+		for e := range experts {
+			for o := range out {
+				stored.Row(row, e*out+o)
+				for i, want := range row {
+					if got.Row(column, e*in+i); column[o] != want {
+						t.Fatalf("expert %d, output %d, input %d of %d: %g, want %g", e, o, i, out, column[o], want)
+					}
+				}
+			}
+		}
+		if changed(stored, got) {
+			t.Error("a copy that nobody wrote to differs")
+		}
+		if got.Data[3] ^= 64; !changed(stored, got) {
+			t.Error("a copy that was written to does not differ")
+		}
+	}
+}
