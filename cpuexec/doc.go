@@ -29,8 +29,8 @@
 // logits are those of float32. What has to be quantised is at load, as ggml does, but for K
 // types, of which there is a simpler way for weights that are loaded later. Where q, k and v are
 // stored in several types they are several matrices, whose panels follow one another. Gate and
-// up, whose panels alternate, and what shares a panel then get 8 bits with a scale for each 32
-// (beside Q4_1 what QuantizeQ4 makes of floats stays in 4). With ComputeInt8 rows are packed
+// up, whose panels alternate, and what shares a panel then get bf16 or, with ComputeInt8, 8 bits with a
+// scale for each 32 (beside Q4_1 what QuantizeQ4 makes of floats stays in 4). With ComputeInt8 rows are packed
 // in 8 bits, with a scale for each 32 numbers of a row, or 256 where weights have one for
 // a column: a row's bits stay its own. Norms, rotation, attention, gates, adapters and the
 // residual stream are in float32.

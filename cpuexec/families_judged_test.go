@@ -11,7 +11,7 @@ import (
 
 // judged says how far what is computed in fewer bits may be from the reference, teacher-forced:
 // over a golden's prompt and tokens as one prompt. The figures are less than twice what was
-// measured of any family, which stands beside them.
+// measured of any model of the formula, which stands beside them.
 type judged struct {
 	cfg  Config
 	nll  float64 // of the mean negative log-probability of a prompt's tokens
@@ -31,7 +31,7 @@ var judgements = []judged{
 // alike, rounding takes another one: of a model with experts the middle prompt is judged, and
 // no best token.
 func TestFamiliesInFewerBits(t *testing.T) {
-	models := familytest.Models(t)
+	models := familytest.Made(t)
 	if testing.Short() {
 		models = slices.DeleteFunc(models, func(m familytest.Model) bool {
 			return !slices.Contains([]string{"gemma3-odd", "gpt-oss-odd", "llama-odd", "olmo2-odd"}, m.Name)

@@ -95,12 +95,7 @@ func TestFloatsOverMXFP4(t *testing.T) {
 }
 
 func floatsOverMXFP4(t *testing.T, compute Compute, experts kernels.Format) {
-	models := familytest.Models(t)
-	i := slices.IndexFunc(models, func(m familytest.Model) bool { return m.Name == "gpt-oss" })
-	if i < 0 {
-		t.Skip("there is no gpt-oss among the models")
-	}
-	c := models[i].Config(t)
+	c := familytest.Named(t, "gpt-oss").Config(t)
 	c.Intermediate, c.MoE.Intermediate = c.Hidden, c.Hidden
 	run := func(set *weights.Set, compute Compute) ([]float32, *Executor) {
 		set.Epoch = 1 // what the driver's batches name

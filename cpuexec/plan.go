@@ -49,7 +49,7 @@ const maxHeadRows = rowBlock
 func (c *Config) headRows() int { return min(maxHeadRows, c.MaxTokens+c.MaxSlots) }
 
 // Plan computes what New will take for cfg, whose weights are not looked at, but for
-// what they are Stored as where Compute is ComputeInt8. The pool is the smallest of
+// what they are Stored as where Compute is not ComputeF32. The pool is the smallest of
 // NumBlocks, of what MaxSlots sequences of MaxContext tokens can use (with a window, of what
 // that holds beside two steps), of a quarter of
 // MemoryLimit, and of what MaxMemory leaves beside weights, slots, work and sampling. The

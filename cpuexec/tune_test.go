@@ -69,11 +69,9 @@ func TestTuneLeavesNoTrace(t *testing.T) {
 	c := computeCases[8]
 	m, set := c.load(t)
 	leavesNoTrace(t, c.with(m, set))
-	for _, m := range familytest.Models(t) {
-		if m.Name == "qwen3-moe-odd" || m.Name == "gpt-oss-odd" {
-			c, set := loadModel(t, m.Folder(t))
-			leavesNoTrace(t, Config{Model: c, Weights: set, MaxContext: 128, MaxSlots: 4, Compute: ComputeInt8})
-		}
+	for _, name := range []string{"qwen3-moe-odd", "gpt-oss-odd"} {
+		c, set := loadModel(t, familytest.Named(t, name).Folder(t))
+		leavesNoTrace(t, Config{Model: c, Weights: set, MaxContext: 128, MaxSlots: 4, Compute: ComputeInt8})
 	}
 }
 
@@ -133,42 +131,37 @@ func allMeasured(t *testing.T, w *packed, choices []Choice) {
 
 // TestTrialsComputeExperts: a trial of an expert's matrix writes what its rows give.
 func TestTrialsComputeExperts(t *testing.T) {
-	for _, m := range familytest.Models(t) {
-		if m.Name != "gpt-oss-odd" {
-			continue
-		}
-		c, set := loadModel(t, m.Folder(t))
-		d := newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 128, MaxSlots: 4}, 64, false)
-		s, trials := d.e.step, &trials{step: d.e.step, table: d.e.tiles}
-		err := trials.with(d.e.places[0].packed, func() error {
-			for _, p := range trials.products() {
-				if p.experts == 0 {
-					continue
-				}
-				const rows = 5
-				out, width, n := s.mixture.out, s.hiddenWidth, s.hidden
-				if p.joint == jointGateUp {
-					out, width, n = s.mixture.act.x, s.expertWidth, s.expert
-				}
-				for i := range out {
-					out[i] = float32(math.NaN())
-				}
-				if err := trials.runs(&p, rows)(); err != nil {
-					return err
-				}
-				for r := range rows + 1 {
-					for _, x := range out[r*width:][:n] {
-						if (x == x) != (r < rows) {
-							t.Fatalf("%s: row %d of %d has %v", p, r, rows, x)
-						}
+	c, set := loadModel(t, familytest.Named(t, "gpt-oss-odd").Folder(t))
+	d := newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 128, MaxSlots: 4}, 64, false)
+	s, trials := d.e.step, &trials{step: d.e.step, table: d.e.tiles}
+	err := trials.with(d.e.places[0].packed, func() error {
+		for _, p := range trials.products() {
+			if p.experts == 0 {
+				continue
+			}
+			const rows = 5
+			out, width, n := s.mixture.out, s.hiddenWidth, s.hidden
+			if p.joint == jointGateUp {
+				out, width, n = s.mixture.act.x, s.expertWidth, s.expert
+			}
+			for i := range out {
+				out[i] = float32(math.NaN())
+			}
+			if err := trials.runs(&p, rows)(); err != nil {
+				return err
+			}
+			for r := range rows + 1 {
+				for _, x := range out[r*width:][:n] {
+					if (x == x) != (r < rows) {
+						t.Fatalf("%s: row %d of %d has %v", p, r, rows, x)
 					}
 				}
-				clear(out)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+			clear(out)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/model"
@@ -19,11 +20,32 @@ type Model struct {
 // Models are those of the folder in CBACTOR_FAMILIES, else those of the formula.
 func Models(t testing.TB) []Model {
 	t.Helper()
-	folder, made := os.Getenv("CBACTOR_FAMILIES"), false
-	if folder == "" {
-		_, here, _, _ := runtime.Caller(0)
-		folder, made = filepath.Join(filepath.Dir(here), "..", "..", "test", "testdata", "families", "made"), true
+	if folder := os.Getenv("CBACTOR_FAMILIES"); folder != "" {
+		return models(t, folder, false)
 	}
+	return Made(t)
+}
+
+// Made are the models of the formula.
+func Made(t testing.TB) []Model {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	return models(t, filepath.Join(filepath.Dir(here), "..", "..", "test", "testdata", "families", "made"), true)
+}
+
+// Named is a model of the formula.
+func Named(t testing.TB, name string) Model {
+	t.Helper()
+	list := Made(t)
+	i := slices.IndexFunc(list, func(m Model) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no model %s", name)
+	}
+	return list[i]
+}
+
+func models(t testing.TB, folder string, made bool) []Model {
+	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
