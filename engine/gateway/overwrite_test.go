@@ -123,7 +123,7 @@ func TestUpdatesInPlaceThatEnd(t *testing.T) {
 		o   gateway.Options
 		how func(t *testing.T, c *client, u uint64, next *messages.Call, written bool)
 	}{
-		"silence": {gateway.Options{Limits: gateway.Limits{Silence: time.Second}}, func(t *testing.T, c *client, u uint64, next *messages.Call, written bool) {
+		"silence": {gateway.Options{Limits: gateway.Limits{Silence: 3 * time.Second}}, func(t *testing.T, c *client, u uint64, next *messages.Call, written bool) { // longer than what is sent before takes
 			beside := engine.UpdateOptions{Version: "beside", Manifest: newTrained(t, c.rig).manifest}
 			until(t, func() bool {
 				_, err := c.rig.engine.Update(t.Context(), beside)
