@@ -148,7 +148,7 @@ func TestUpdateInPlaceOutlastsConnections(t *testing.T) {
 // weights, and others wait for it only so long.
 func TestUpdateInPlaceOfWhoVanishes(t *testing.T) {
 	t.Parallel()
-	const silence = 1500 * time.Millisecond
+	const silence = 4 * time.Second
 	r := serve(t, forOne(t), gateway.Options{Limits: gateway.Limits{Silence: silence}})
 	set, manifest := trained(t)
 	for _, last := range []int{1, 2} {
