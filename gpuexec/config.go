@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
@@ -106,15 +107,15 @@ func checkModel(m *model.Config) error {
 	if slices.Contains(m.Attn, model.Sliding) && m.Window < 1 {
 		return fmt.Errorf("%w: sliding attention over a window of %d", ErrModel, m.Window)
 	}
-	if m.KVHeads < 1 || m.Heads%m.KVHeads != 0 || m.HeadDim < 2 || m.HeadDim%2 != 0 || m.HeadDim > maxHeadDim {
+	if m.KVHeads < 1 || m.Heads%m.KVHeads != 0 || m.HeadDim < 2 || m.HeadDim%2 != 0 || m.HeadDim > kernels.MaxDim {
 		return fmt.Errorf("%w: %d heads of %d elements over %d key heads; a head must have an even number of at most %d",
-			ErrModel, m.Heads, m.HeadDim, m.KVHeads, maxHeadDim)
+			ErrModel, m.Heads, m.HeadDim, m.KVHeads, kernels.MaxDim)
+	}
+	if m.MoE != nil && m.MoE.Experts > kernels.MaxExperts {
+		return fmt.Errorf("%w: %d experts in a layer, at most %d", ErrModel, m.MoE.Experts, kernels.MaxExperts)
 	}
 	return nil
 }
-
-// maxHeadDim is the most elements of a head that attention's kernels hold.
-const maxHeadDim = 256
 
 // checkSet makes sure that the set has the model's tensors in their shapes.
 func checkSet(m *model.Config, set *weights.Set) error {

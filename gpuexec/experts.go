@@ -1,22 +1,17 @@
 package gpuexec
 
-// How the scores of experts become weights, as the kernel numbers it.
-const (
-	routeAll        = iota // softmax over all
-	routeNormalised        // the same, divided by the sum of the chosen
-	routeChosen            // softmax over the chosen
-)
+import "github.com/cbactor/cbactor/cuda/kernels"
 
 // experts computes what the experts of a layer answer, as one part of a product. Its tokens are sorted
 // by expert on the device; an expert's matrices are multiplied with the rows of its tokens alone.
 func (l *launching) experts(layer *layer) {
 	d, w, t := &l.dims, &l.work, l.s.tokens
-	kind := routeAll
+	kind := kernels.RouteAll
 	switch {
 	case d.MoE.ChosenOnly:
-		kind = routeChosen
+		kind = kernels.RouteChosen
 	case d.MoE.Normalize:
-		kind = routeNormalised
+		kind = kernels.RouteNormalised
 	}
 	rows, experts := t*d.perToken, d.MoE.Experts
 	l.do(l.kernels.Route(l.compute, w.chosen, w.weight, w.x, layer.norms[2], layer.router, layer.routerBias, t, d.Hidden, experts, d.perToken, float32(d.NormEps), kind))

@@ -107,6 +107,7 @@ func TestPlanRefuses(t *testing.T) {
 		{func(c *Config) { c.HostBlocks = -1 }, ErrConfig, "HostBlocks"},
 		{func(c *Config) { c.WeightSets = 3 }, ErrConfig, "WeightSets"},
 		{func(c *Config) { m := *c.Model; m.HeadDim = 300; c.Model = &m }, ErrModel, "300"},
+		{func(c *Config) { m := *c.Model; m.MoE = &model.MoE{Experts: 1025, PerToken: 1}; c.Model = &m }, ErrModel, "1025 experts"},
 		{func(c *Config) { m := *c.Model; m.Family = "none"; c.Model = &m }, ErrModel, "none"},
 		{func(c *Config) { m := *c.Model; m.Attn = []model.Attention{model.Sliding}; c.Model = &m }, ErrModel, "window"},
 	} {
