@@ -42,8 +42,8 @@ test-tokenizers: ## tokenizers against the reference: name, cases, passed (part 
 test-templates: ## every chat template against the reference: name, cases, passed
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja
 
-test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 4 minutes a package
-	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 4m ./cuda/... ./gpuexec
+test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 10 minutes a package
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 10m ./cuda/... ./gpuexec
 
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)

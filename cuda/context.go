@@ -1,5 +1,7 @@
 package cuda
 
+import "errors"
+
 // Context is a device's primary context, which the libraries of a process share.
 type Context struct {
 	device *Device
@@ -25,8 +27,6 @@ func (c *Context) Synchronize() error { return c.lib.call(cuCtxSynchronize) }
 // Close takes the context from the calling thread and gives it back. All that was made
 // from it must be closed before.
 func (c *Context) Close() error {
-	if err := c.lib.call(cuCtxSetCurrent, 0); err != nil {
-		return err
-	}
-	return c.lib.call(cuDevicePrimaryCtxRelease, c.device.handle)
+	unbound := c.lib.call(cuCtxSetCurrent, 0)
+	return errors.Join(unbound, c.lib.call(cuDevicePrimaryCtxRelease, c.device.handle))
 }

@@ -30,7 +30,6 @@ const (
 // lost are the results after which a context cannot be used any more: uncorrectable errors
 // of memory and links, a device that went away, and all faults of a running kernel.
 var lost = []int{
-	46,       // DEVICE_UNAVAILABLE
 	214,      // ECC_UNCORRECTABLE
 	220,      // NVLINK_UNCORRECTABLE
 	700, 702, // ILLEGAL_ADDRESS, LAUNCH_TIMEOUT

@@ -2,8 +2,10 @@ package cuda_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -42,6 +44,26 @@ func TestFail(t *testing.T) {
 	r.driver.Fail(214)
 	if err := r.stream.Synchronize(); !errors.Is(err, cuda.ErrDeviceLost) {
 		t.Errorf("an error of memory that cannot be corrected: %v", err)
+	}
+}
+
+// The context of a device that is lost is given back once, though unbinding it fails.
+func TestCloseOfALostDevice(t *testing.T) {
+	r := &lostRig{T: t}
+	r.bind(emu.Options{Kernels: kernels})
+	r.driver.Fail(700)
+	for again := range 2 {
+		err := r.ctx.Close()
+		if refused := strings.Contains(fmt.Sprint(err), "cuDevicePrimaryCtxRelease"); !errors.Is(err, cuda.ErrDeviceLost) || refused != (again == 1) {
+			t.Errorf("closed %d times before: %v", again, err)
+		}
+	}
+}
+
+// A device that somebody else has is not lost: it may be given back.
+func TestUnavailableIsNotLost(t *testing.T) {
+	if errors.Is(&cuda.Error{Code: 46}, cuda.ErrDeviceLost) || !errors.Is(&cuda.Error{Code: 700}, cuda.ErrDeviceLost) {
+		t.Error("DEVICE_UNAVAILABLE is a lost device, or an illegal address is none")
 	}
 }
 

@@ -17,6 +17,8 @@ var (
 	ErrConfig = errors.New("gpuexec: bad configuration")
 	// ErrModel is the class of models that this executor cannot compute.
 	ErrModel = errors.New("gpuexec: model is not supported")
+	// ErrPanic is what a step fails of that panicked while it was launched.
+	ErrPanic = errors.New("gpuexec: panic")
 )
 
 // MaxOutstanding is how many steps may be handed over.

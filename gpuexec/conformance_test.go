@@ -32,6 +32,9 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suit
 func family(name string) string { return filepath.Join("..", "test", "testdata", "families", name) }
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("graphs conform")
+	}
 	m, set := loadModel(t, family("llama"))
 	suite.Run(t, makeWith(t, m, set, false))
 }

@@ -25,18 +25,20 @@
 // Graphs: where Config.Graphs is set, a step that decodes, all of whose tokens are drawn on the device, is
 // padded to the next of a few sizes, captured when one is first seen, and replayed. What is captured are
 // addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
-// forgets all graphs, and a set that takes another's place has that one's.
+// forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
+// run, and the driver takes memory for each, here and on the device, that Plan does not count: leave some.
 //
 // Memory: Plan says before anything is taken what New takes, from what the device has free. Everything
-// is taken at once; a step allocates nothing, neither here nor there. A weight set stays the caller's, and
-// is read while it is copied; places for sets stay the executor's when sets are dropped. Sleep gives
-// back the pools or the places, Wake takes and fills them again.
+// is taken at once; a step allocates nothing, neither here nor there, but for a graph that it captures. A
+// weight set stays the caller's, and is read while it is copied; places for sets stay the executor's when
+// sets are dropped. Sleep gives back the pools or the places, Wake takes and fills them again.
 //
 // Failure: an error of the driver fails the step and all later ones; whoever has the executor makes a new
 // one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
 // fails alone.
 //
 // Ownership and concurrency: as package executor says. The device's primary context is retained from New
-// to Close, and bound to the launcher's thread, to that of Finish while it runs, and to those that load,
-// sleep and wake. Load copies beside steps on a stream of its own.
+// to Close. The launcher binds its thread, which ends with it. New, Finish, and those that load, sleep and
+// wake bind the thread that they run on, which stays bound when they return: whoever calls the driver
+// beside them binds a context of his own first. Load copies beside steps on a stream of its own.
 package gpuexec

@@ -57,7 +57,7 @@ type Executor struct {
 	released chan struct{} // closed when everything is given back, with the error of that
 	err      error
 	life     context.Context // ends with Close
-	die      context.CancelFunc
+	die      func()
 
 	loading sync.Mutex // held by who does that
 	asleep  bool       // weights are
@@ -180,7 +180,7 @@ func (e *Executor) launcher() {
 	for s := e.next(); s != nil; s = e.next() {
 		s.began = time.Now()
 		if s.err = e.failure(); s.err == nil {
-			if err := e.launch(s); err != nil {
+			if err := guard(func() error { return e.launch(s) }); err != nil {
 				s.err = fmt.Errorf("step %d: %w", s.batch.Step, err)
 			}
 		}
@@ -192,6 +192,16 @@ func (e *Executor) launcher() {
 	}
 	e.err = errors.Join(e.release(), e.ctx.Close())
 	close(e.released)
+}
+
+// guard is fn, a panic of which is an error.
+func guard(fn func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%w: %v", ErrPanic, cause)
+		}
+	}()
+	return fn()
 }
 
 // next waits for a step that may be launched; nil: closed, and nobody uses the executor.

@@ -2,6 +2,7 @@ package gpuexec
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -42,6 +43,50 @@ func TestDeviceIsLost(t *testing.T) {
 	}
 	if err := e.Close(); !errors.Is(err, cuda.ErrDeviceLost) {
 		t.Errorf("Close says %v", err)
+	}
+}
+
+// TestPanicsAreErrors lets a launch panic: its step fails, and nothing hangs.
+func TestPanicsAreErrors(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2})
+	e.input = nil
+	var r executor.Result
+	for step := uint64(1); step <= 2; step++ {
+		if err := errors.Join(e.Start(&executor.Batch{Step: step, Epoch: 1}), e.Finish(&r)); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(r.Err, ErrPanic) || !strings.Contains(r.Err.Error(), "step 1") {
+			t.Errorf("step %d: %v", step, r.Err)
+		}
+	}
+	e.state.Lock() // nobody holds it any more
+	e.state.Unlock()
+}
+
+// TestPanicEndsCapture lets a launch panic while a graph is captured: the stream works afterwards.
+func TestPanicEndsCapture(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: true})
+	err := e.besides(func() error {
+		_, err := e.capture(&step{tokens: 1, items: 1, segments: 1}) // without weights
+		return errors.Join(err, e.compute.Synchronize())
+	})
+	if !errors.Is(err, ErrPanic) || strings.Contains(err.Error(), "CUDA_ERROR") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWakeOfAClosedExecutor ends a copy of weights as Close does.
+func TestWakeOfAClosedExecutor(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2})
+	if err := e.Sleep(false, true); err != nil {
+		t.Fatal(err)
+	}
+	e.die()
+	if err := e.Wake(); !errors.Is(err, executor.ErrClosed) {
+		t.Errorf("Wake says %v", err)
 	}
 }
 

@@ -61,10 +61,12 @@ func (e *Executor) replay(s *step) error {
 // capture makes the graph of a step.
 func (e *Executor) capture(s *step) (*cuda.Graph, error) {
 	return e.compute.Capture(func() error {
-		l := launching{Executor: e, s: s}
-		l.layers()
-		l.headDraws()
-		return l.err
+		return guard(func() error { // a capture that has begun must end
+			l := launching{Executor: e, s: s}
+			l.layers()
+			l.headDraws()
+			return l.err
+		})
 	})
 }
 

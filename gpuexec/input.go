@@ -23,6 +23,7 @@ type input struct {
 	read  []int32 // [sample of the host]: token
 
 	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
+	changed [maxGroups][]int32 // by index: where its pair may be, if it is there
 }
 
 // sent is where the lists of an input are on the device.
@@ -42,13 +43,16 @@ func (c *Config) inputLen(groups int) int {
 	return 6*c.MaxTokens + (3+drawInts)*c.MaxSlots + 2*groups*tables + (8+groups)*listAlign
 }
 
-func newInput(c *Config) *input {
+func newInput(c *Config, groups int) *input {
 	in := &input{}
 	for _, list := range []struct {
 		of *[]int32
 		n  int
 	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}} {
 		*list.of = make([]int32, 0, list.n)
+	}
+	for g := range groups {
+		in.changed[g] = make([]int32, c.MaxSlots*pages(c.MaxContext, c.PageSize))
 	}
 	return in
 }
@@ -61,12 +65,22 @@ func (in *input) reset() {
 	}
 }
 
-// change notes what a batch changes in the block tables, which have so many pages each.
+// change notes what a batch changes in the block tables, which have so many pages each. Pairs are
+// written in any order: of an entry that is set twice there is one, with the last block.
 func (in *input) change(d *executor.Table, pages int) {
-	at := int32(int(d.Slot)*pages) + d.Index
+	pairs, changed := in.changes[d.Group], in.changed[d.Group]
+	first := int32(int(d.Slot)*pages) + d.Index
 	for i, block := range d.Blocks {
-		in.changes[d.Group] = append(in.changes[d.Group], at+int32(i), block)
+		entry := first + int32(i)
+		at := int(changed[entry])
+		if at < len(pairs) && pairs[at] == entry {
+			pairs[at+1] = block
+			continue
+		}
+		changed[entry] = int32(len(pairs))
+		pairs = append(pairs, entry, block)
 	}
+	in.changes[d.Group] = pairs
 }
 
 // token adds a token, and answers its number.

@@ -13,7 +13,7 @@ import (
 // TestInputIsPacked packs an input of every list, and finds each where it is said to be.
 func TestInputIsPacked(t *testing.T) {
 	c := &Config{MaxTokens: 100, MaxSlots: 2, MaxContext: 64, PageSize: 16}
-	in := newInput(c)
+	in := newInput(c, 2)
 	for p := range 70 {
 		in.token(int32(p+5), p, 1)
 	}
@@ -44,6 +44,27 @@ func TestInputIsPacked(t *testing.T) {
 	in.reset()
 	if _, n, err := in.pack(memory, base); n != 0 || err != nil {
 		t.Errorf("an empty one takes %d bytes (%v)", n, err)
+	}
+}
+
+// TestLastChangeOfAnEntryWins sets entries of a table twice, which the device would write in any order.
+func TestLastChangeOfAnEntryWins(t *testing.T) {
+	in := newInput(&Config{MaxTokens: 4, MaxSlots: 2, MaxContext: 64, PageSize: 16}, 1)
+	for range 2 { // of the second step the first is forgotten
+		for _, d := range []executor.Table{
+			{Slot: 1, Blocks: []int32{9, 8, 7}}, {Slot: 0, Blocks: []int32{3}}, {Slot: 1, Index: 1, Blocks: []int32{5, 6, 4}},
+		} {
+			in.change(&d, 4)
+		}
+		if got, want := in.changes[0], []int32{4, 9, 5, 5, 6, 6, 0, 3, 7, 4}; !slices.Equal(got, want) {
+			t.Errorf("entries and blocks are %v, want %v", got, want)
+		}
+		in.reset()
+		d := executor.Table{Slot: 1, Index: 3, Blocks: []int32{2}}
+		if in.change(&d, 4); !slices.Equal(in.changes[0], []int32{7, 2}) {
+			t.Errorf("a step with one has %v", in.changes[0])
+		}
+		in.reset()
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 
 // launch enqueues all of a step that needs no answer of the device.
 func (e *Executor) launch(s *step) error {
-	e.state.Lock()
 	e.lay(s)
-	e.state.Unlock()
 	s.weights = e.weightsOf(s.batch.Epoch)
 	if err := e.send(s); err != nil {
 		return err

@@ -35,7 +35,8 @@ func New(cfg Config) (*Executor, error) {
 	}
 	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{}), graphs: map[graphKey]*cuda.Graph{}}
 	e.changed.L = &e.mu
-	e.life, e.die = context.WithCancel(context.Background())
+	life, die := context.WithCancelCause(context.Background())
+	e.life, e.die = life, func() { die(executor.ErrClosed) }
 	e.config.Weights = nil // kept as long as it is loaded, and no longer
 	if err := e.open(cfg.Weights); err != nil {
 		return nil, errors.Join(err, e.release(), ctx.Close())
@@ -66,7 +67,7 @@ func (e *Executor) open(first *weights.Set) error {
 	}
 	e.describe()
 	e.check = executor.NewChecker(e.info, first.Epoch)
-	e.slots, e.input, e.sampler = newSlots(c), newInput(c), sampling.NewSampler(c.Model.Vocab)
+	e.slots, e.input, e.sampler = newSlots(c), newInput(c, len(e.layout.groups)), sampling.NewSampler(c.Model.Vocab)
 	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
 		if *s, err = e.ctx.NewStream(); err != nil {
 			return err

@@ -2,25 +2,32 @@ package gpuexec
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 )
 
-// used is how much memory of the device is taken: the driver counts whole allocations.
-func used(t *testing.T, e *Executor) int64 {
+// free is how much memory of the device is not taken, as the driver says.
+func free(t *testing.T, d *cuda.Device) int64 {
 	t.Helper()
-	n := e.buffers.size + e.pool.size
-	for i := range e.places {
-		if e.places[i].room.at != 0 {
-			n += e.places[i].room.size
-		}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, err := d.Retain()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return n
+	err = ctx.Bind()
+	n, _, failed := ctx.Memory()
+	if err := errors.Join(err, failed, ctx.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return int64(n)
 }
 
 // TestPlanIsWhatIsTaken compares what Plan says with what New takes, of models with one kind of
@@ -38,13 +45,13 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg.Device, cfg.Weights = device(t, driver), set
-		before := driver.Counts().Allocations
+		before, unused := driver.Counts().Allocations, free(t, cfg.Device)
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan != e.Memory() || used(t, e) != plan.Device() {
-			t.Errorf("%s: %d bytes are taken, %+v; planned are %+v", m.Name, used(t, e), e.Memory(), plan)
+		if taken := unused - free(t, cfg.Device); plan != e.Memory() || taken != plan.Device() {
+			t.Errorf("%s: %d bytes are taken, %+v; planned are %+v", m.Name, taken, e.Memory(), plan)
 		}
 		if plan.Device() > cfg.MaxMemory {
 			t.Errorf("%s: %d bytes are planned, %d may be used", m.Name, plan.Device(), cfg.MaxMemory)

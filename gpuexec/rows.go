@@ -19,6 +19,8 @@ type sample struct {
 // lay turns the rows of a step into tokens and samples. A row of a sequence that has failed is left
 // out; a fork of one fails with it.
 func (e *Executor) lay(s *step) {
+	e.state.Lock()
+	defer e.state.Unlock()
 	e.input.reset()
 	s.samples, s.draws, s.greedy = s.samples[:0], s.draws[:0], true
 	longest := 0 // context

@@ -18,7 +18,7 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		if weights {
 			e.asleep = true
 			for i := range e.places {
-				e.places[i].parameters = nil
+				e.lie(&e.places[i], nil)
 				errs = append(errs, e.places[i].room.free())
 			}
 		}
@@ -30,7 +30,15 @@ func (e *Executor) Sleep(kv, weights bool) error {
 	})
 }
 
-// Wake implements executor.Sleeper. Weights are copied again from the sets that are loaded now.
+// lie notes where the parameters of a place are; nil: its weights sleep.
+func (e *Executor) lie(p *place, at *parameters) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.parameters = at
+}
+
+// Wake implements executor.Sleeper. Weights are copied again from the sets that are loaded now. Close
+// ends it with executor.ErrClosed.
 func (e *Executor) Wake() error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
@@ -38,17 +46,18 @@ func (e *Executor) Wake() error {
 }
 
 // takeAgain takes all memory that was given back; then steps may run.
-func (e *Executor) takeAgain() (err error) {
+func (e *Executor) takeAgain() error {
 	if err := errors.Join(e.pool.take(), e.host.take()); err != nil {
 		return err
 	}
 	for i := range e.places {
 		p := &e.places[i]
 		if p.set != nil && p.parameters == nil {
-			if p.parameters, err = e.put(e.life, p.room, p.set); err != nil {
-				p.parameters = nil
+			at, err := e.put(e.life, p.room, p.set)
+			if err != nil {
 				return err
 			}
+			e.lie(p, at)
 		}
 	}
 	e.asleep = false

@@ -12,7 +12,7 @@
 set -eu
 size=$1
 compared='Reference|Golden' # tests that compare with what references compute
-families='TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes|TestFamiliesInFewerBits' # of them, those of many models
+families='TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes|TestFamiliesInFewerBits|TestFamiliesAreNearTheReference' # of them, those of many models
 times=""
 
 # part NAME COMMAND...

@@ -31,8 +31,8 @@ type builder struct {
 func newBuilder(tb testing.TB) *builder {
 	tb.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		tb.Fatal(err)
+	if err != nil { // nobody has said where the home is
+		cache = tb.TempDir()
 	}
 	cache = filepath.Join(cache, "cbactor", "emu")
 	if err := os.MkdirAll(cache, 0o755); err != nil {
@@ -61,7 +61,7 @@ func (b *builder) library(name string, kernels fs.FS, pattern string) string {
 	b.tb.Helper()
 	flags := slices.Concat(common, instructions())
 	sum := sha256.New()
-	for _, f := range flags {
+	for _, f := range append(compilerIs(b.tb), flags...) {
 		sum.Write([]byte(f + "\n"))
 	}
 	all := []fs.FS{sources}
@@ -88,6 +88,20 @@ func (b *builder) library(name string, kernels fs.FS, pattern string) string {
 	}
 	b.compile(made, flags, kernels, pattern)
 	return made
+}
+
+// compilerIs is the version of the compiler and what it compiles for.
+func compilerIs(tb testing.TB) []string {
+	tb.Helper()
+	var is []string
+	for _, ask := range []string{"-dumpfullversion", "-dumpmachine"} {
+		out, err := exec.Command(compiler, ask).Output()
+		if err != nil {
+			tb.Fatalf("%s %s: %v", compiler, ask, err)
+		}
+		is = append(is, string(out))
+	}
+	return is
 }
 
 // compile compiles into a folder of its own, and moves the library to where it is looked for.

@@ -16,7 +16,7 @@
 //
 // Ownership: Open gives each test a driver of its own, with its own memory and errors.
 // Concurrency: as package cuda says; the driver does one call at a time, and the blocks of
-// a kernel on all cores.
+// a kernel on up to four threads.
 //
 // A test is skipped, with the reason, where g++ or cgo is missing or the machine is no
 // x86-64; with CBACTOR_REQUIRE_ASSETS=1 it fails where g++ alone is missing.

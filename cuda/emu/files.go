@@ -62,7 +62,7 @@ func instructions() []string {
 			return nil
 		}
 	}
-	return []string{"-march=x86-64-v3"}
+	return []string{"-mavx2", "-mfma", "-mbmi2", "-mf16c"}
 }
 
 // moduleRoot is the folder of go.mod, in or above the one that the test runs in.

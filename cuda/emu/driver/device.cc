@@ -119,7 +119,7 @@ API cuCtxSetCurrent(CUcontext c) {
 	if (!driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
 	if (c && !driver.retained) return CUDA_ERROR_INVALID_CONTEXT;
 	fake::current = c;
-	return CUDA_SUCCESS;
+	return driver.sticky; // it may tell the failure of earlier work
 }
 
 API cuCtxSynchronize(void) {

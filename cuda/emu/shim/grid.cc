@@ -1,4 +1,4 @@
-// Blocks of a launch, on as many OS threads as there are cores.
+// Blocks of a launch, on a few OS threads.
 #include "grid.h"
 #include "fault.h"
 #include "schedule.h"
@@ -108,34 +108,37 @@ static void work(Grid &g) {
 	}
 }
 
+// few blocks are done sooner than helpers wake.
+constexpr unsigned few = 3;
+
 // Pool has threads that help with one grid at a time. It lasts as long as the process:
 // nobody could say when the last kernel has run.
 class Pool {
 public:
-	explicit Pool(unsigned helpers) {
+	explicit Pool(unsigned helpers) : helpers_(helpers) {
 		for (unsigned i = 0; i < helpers; i++) std::thread([this] { help(); }).detach();
 	}
 	void run(Grid &g) {
 		std::lock_guard<std::mutex> one(one_);
+		unsigned n = std::min(helpers_, g.blocks.count() - 1);
 		{
 			std::lock_guard<std::mutex> l(mutex_);
 			grid_ = &g;
-			turn_++;
+			wanted_ = n;
 		}
-		begin_.notify_all();
+		for (unsigned i = 0; i < n; i++) begin_.notify_one();
 		work(g);
 		std::unique_lock<std::mutex> l(mutex_);
-		grid_ = nullptr;
+		wanted_ = 0;
 		end_.wait(l, [this] { return busy_ == 0; });
 	}
 
 private:
 	void help() {
-		unsigned done = 0;
 		std::unique_lock<std::mutex> l(mutex_);
 		for (;;) {
-			begin_.wait(l, [&] { return grid_ && turn_ != done; });
-			done = turn_;
+			begin_.wait(l, [this] { return wanted_ > 0; });
+			wanted_--;
 			Grid *g = grid_;
 			busy_++;
 			l.unlock();
@@ -146,13 +149,15 @@ private:
 	}
 	std::mutex one_, mutex_;
 	std::condition_variable begin_, end_;
-	Grid *grid_ = nullptr; // while it has blocks left to begin
-	unsigned turn_ = 0, busy_ = 0;
+	Grid *grid_ = nullptr;
+	const unsigned helpers_;
+	unsigned wanted_ = 0, busy_ = 0; // helpers who may begin, who have begun
 };
 
 void run_grid(Grid &g) {
-	static Pool *pool = new Pool(std::max(1u, std::thread::hardware_concurrency()) - 1);
-	pool->run(g);
+	static Pool *pool = new Pool(std::max(1u, std::min(4u, std::thread::hardware_concurrency())) - 1);
+	if (g.blocks.count() <= few) work(g);
+	else pool->run(g);
 }
 
 } // namespace shim
