@@ -33,7 +33,7 @@
 // weight set stays the caller's, and is read while it is copied; places for sets stay the executor's when
 // sets are dropped. Sleep gives back the pools or the places, Wake takes and fills them again.
 //
-// Failure: an error of the driver fails the step and all later ones; whoever has the executor makes a new
+// Failure: an error of the driver, or a panic of a launch, fails the step and all later ones; whoever has it makes a new
 // one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
 // fails alone.
 //
