@@ -149,7 +149,7 @@ func read(t testing.TB, s *engine.Stream, n int) (got []int32) {
 // until waits for something that comes soon.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not come: %s", what)
 		}

@@ -33,7 +33,7 @@ func noise(n int, seed uint64) []byte {
 // arrived waits until a part in a folder has so many bytes: what was sent has been read. It gives
 // up in the end.
 func arrived(dir string, bytes int64) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		parts, err := os.ReadDir(filepath.Join(dir, partsDir))
 		for _, part := range parts {
 			if info, failed := part.Info(); err == nil && failed == nil && info.Size() == bytes {

@@ -145,7 +145,7 @@ func (c *client) ended() error {
 func (s *server) counts(t testing.TB, want int64, number func(wire.Stats) int64) {
 	t.Helper()
 	got := number(s.Stats())
-	for deadline := time.Now().Add(10 * time.Second); got != want && time.Now().Before(deadline); got = number(s.Stats()) {
+	for deadline := time.Now().Add(time.Minute); got != want && time.Now().Before(deadline); got = number(s.Stats()) {
 		time.Sleep(time.Millisecond)
 	}
 	if got != want {
