@@ -12,7 +12,7 @@ type Message struct {
 	Role    string `json:"role"` // "system", "user", "assistant", "tool", or what else the template knows
 	Content string `json:"content"`
 
-	// Parts are the content where it came in several texts; it is not in Content then. A
+	// Parts are the content where it came in several texts; Content is empty then. A
 	// template that goes through the parts of such a message is given them as OpenAI writes
 	// them, any other one the parts with line ends between them.
 	Parts []string `json:"parts,omitempty"`
