@@ -1823,7 +1823,7 @@ type ChatMessage struct {
 	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"` // of a tool: the call that this answers
 	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
 	Reasoning     string                 `protobuf:"bytes,6,opt,name=reasoning,proto3" json:"reasoning,omitempty"` // what an assistant thought before its answer
-	Parts         *Parts                 `protobuf:"bytes,7,opt,name=parts,proto3" json:"parts,omitempty"`         // the content where it came in several texts; content is empty then
+	Parts         *Parts                 `protobuf:"bytes,7,opt,name=parts,proto3" json:"parts,omitempty"`         // the content where it came in several texts; content has them with line ends between, for engines that know no parts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

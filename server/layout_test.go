@@ -11,7 +11,7 @@ import (
 // thinkingTemplate opens answers with a thought unless it is told otherwise, and goes through
 // the parts of messages.
 const thinkingTemplate = `{% for m in messages %}[{{ m.role }}]{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}({{ p.text }}){% endfor %}{% endif %}{% endfor %}` +
-	`{% if add_generation_prompt %}[a]{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}{% endif %}`
+	`{% if add_generation_prompt %}[a]{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}{% endif %}{% if reasoning_effort is defined %}{{ reasoning_effort }}, {{ enable_thinking }}{% endif %}`
 
 // Every route of conversations lays them out as it is asked to.
 func TestLayoutsOfConversations(t *testing.T) {
@@ -24,9 +24,13 @@ func TestLayoutsOfConversations(t *testing.T) {
 		want     string
 	}{
 		"usual":            {talk, object{}, "[user]Hi[assistant]Hello,[a]"},
-		"nulls":            {talk, object{"add_generation_prompt": nil, "continue_final_message": nil, "chat_template_kwargs": nil}, "[user]Hi[assistant]Hello,[a]"},
+		"nulls":            {talk, object{"add_generation_prompt": nil, "continue_final_message": nil, "chat_template_kwargs": nil, "reasoning_effort": nil}, "[user]Hi[assistant]Hello,[a]"},
 		"no thinking":      {talk[:1], object{"chat_template_kwargs": object{"enable_thinking": false}}, "[user]Hi[a]<think></think>"},
 		"thinking":         {talk[:1], object{"chat_template_kwargs": object{"enable_thinking": true, "unused": object{"a": nil}}}, "[user]Hi[a]"},
+		"an effort":        {talk[:1], object{"reasoning_effort": "low"}, "[user]Hi[a]low, True"},
+		"no effort":        {talk[:1], object{"reasoning_effort": "none", "chat_template_kwargs": object{}}, "[user]Hi[a]<think></think>none, False"},
+		"both":             {talk[:1], object{"reasoning_effort": "none", "chat_template_kwargs": object{"enable_thinking": true}}, "[user]Hi[a]none, True"},
+		"another effort":   {talk[:1], object{"reasoning_effort": "none", "chat_template_kwargs": object{"reasoning_effort": "some"}}, "[user]Hi[a]<think></think>some, False"},
 		"unopened":         {talk, object{"add_generation_prompt": false}, "[user]Hi[assistant]Hello,"},
 		"continued":        {talk, object{"continue_final_message": true}, "[user]Hi[assistant]Hello,"},
 		"continued, twice": {talk, object{"continue_final_message": true, "add_generation_prompt": false}, "[user]Hi[assistant]Hello,"},
@@ -59,6 +63,7 @@ func TestLayoutsRefused(t *testing.T) {
 	for _, path := range []string{chatPath, "/tokenize"} {
 		r.refused(path, `{`+talk+`,"continue_final_message":true,"add_generation_prompt":true}`, 400, "continue_final_message", "invalid_value")
 		r.refused(path, `{`+talk+`,"continue_final_message":true}`, 400, "continue_final_message", "invalid_value") // the template leaves it out
+		r.refused(path, `{`+talk+`,"reasoning_effort":"much"}`, 400, "reasoning_effort", "invalid_value")
 		r.refused(path, `{`+talk+`,"chat_template_kwargs":[]}`, 400, "chat_template_kwargs", "invalid_value")
 		for _, name := range settledVariables {
 			if err := text.CheckVariable(name); err == nil {
@@ -67,7 +72,7 @@ func TestLayoutsRefused(t *testing.T) {
 			r.refused(path, `{`+talk+`,"chat_template_kwargs":{"`+name+`":1}}`, 400, "chat_template_kwargs", "invalid_value")
 		}
 	}
-	for param, value := range map[string]string{"continue_final_message": "true", "add_generation_prompt": "false", "chat_template_kwargs": `{"a":1}`} {
+	for param, value := range map[string]string{"continue_final_message": "true", "add_generation_prompt": "false", "chat_template_kwargs": `{"a":1}`, "reasoning_effort": `"low"`} {
 		r.refused("/tokenize", `{"prompt":"a","`+param+`":`+value+`}`, 400, param, "invalid_value")
 	}
 }

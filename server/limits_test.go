@@ -92,6 +92,7 @@ func TestSlowReader(t *testing.T) {
 	}}, engine.Config{MaxQueueSize: 256}, Options{Limits: Limits{Patience: time.Hour}})
 	other := object{"prompt": count(5), "max_tokens": 100, "ignore_eos": true}
 	slow := r.dial()
+	t.Cleanup(func() { _ = slow.Close() }) // it may be closed: what a failure leaves open holds up the server
 	if err := slow.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}

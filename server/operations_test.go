@@ -244,6 +244,7 @@ var limited = map[string]object{
 	"completionParams.add_special_tokens": {"const": true},
 	"unmetParams.skip_special_tokens":     {"const": true},
 	"layoutParams.chat_template_kwargs":   {"propertyNames": object{"not": object{"enum": settledVariables}}},
+	"layoutParams.reasoning_effort":       {"enum": append([]string{""}, efforts...)},
 	"chatUnmet.modalities":                {"items": object{"const": "text"}, "maxItems": 1},
 	"chatUnmet.web_search_options":        never,
 	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": []string{"number", "null"}, "minimum": -100, "maximum": 100}},

@@ -222,6 +222,8 @@ func TestPauseAgainGivenUp(t *testing.T) {
 		}
 	}
 	r := serveEcho(t, executor.EchoConfig{Blocks: 64, Delay: func(*executor.Batch) { <-gate }}, engine.Config{}, Options{})
+	finish := sync.OnceFunc(func() { close(gate) }) // lets all steps go on
+	t.Cleanup(finish)                               // a failure leaves none waiting
 	out := r.background(completionsPath, long(900))
 	r.until("it runs", func() bool { step(); return r.engine.Metrics().Running == 1 })
 	first := r.background("/pause?mode=keep", "")
@@ -261,7 +263,7 @@ func TestPauseAgainGivenUp(t *testing.T) {
 	if p := r.resume(""); p.Holds != 0 {
 		t.Errorf("%+v", p)
 	}
-	close(gate)
+	finish()
 	if a := <-out; len(a.Choices) != 1 || a.Choices[0].FinishReason != "length" {
 		t.Errorf("%+v", a)
 	}

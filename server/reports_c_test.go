@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,14 +39,17 @@ func readEvents(resp *http.Response, n int) {
 
 // C1: when the client has gone, its request ends, streamed or not.
 func TestReportC1ClientGone(t *testing.T) {
-	var held sync.Mutex // who has it holds up steps
+	held := make(chan struct{}, 1) // what is in it holds up steps
 	var steps atomic.Int64
 	r := serveEcho(t, executor.EchoConfig{Blocks: 128, Delay: func(b *executor.Batch) {
 		if len(b.Rows) > 0 {
 			time.Sleep(10 * time.Millisecond)
-			held.Lock()
-			steps.Add(1)
-			held.Unlock()
+			select {
+			case held <- struct{}{}:
+				steps.Add(1)
+				<-held
+			case <-t.Context().Done(): // the test has failed
+			}
 		}
 	}}, engine.Config{}, Options{})
 	for _, stream := range []bool{true, false} {
@@ -57,15 +59,15 @@ func TestReportC1ClientGone(t *testing.T) {
 		if stream {
 			resp := r.open(ctx, completionsPath, body)
 			readEvents(resp, 5)
-			held.Lock()
+			held <- struct{}{}
 			leave()
 			drop(t, resp)
 		} else {
 			go func() {
-				for r.engine.Metrics().Running == 0 {
+				for r.engine.Metrics().Running == 0 && t.Context().Err() == nil {
 					time.Sleep(time.Millisecond)
 				}
-				held.Lock()
+				held <- struct{}{}
 				leave()
 			}()
 			if _, err := http.DefaultClient.Do(r.request(ctx, completionsPath, body)); !errors.Is(err, context.Canceled) {
@@ -74,7 +76,7 @@ func TestReportC1ClientGone(t *testing.T) {
 		}
 		r.until("that is noticed", func() bool { return r.engine.Metrics().Ended[engine.FinishCancelled] > before })
 		gone := steps.Load()
-		held.Unlock()
+		<-held
 		r.resting()
 		if more := steps.Load() - gone; more > 3 {
 			t.Errorf("stream %t: %d steps after its client had gone", stream, more)

@@ -168,8 +168,10 @@ func TestSglangAbort(t *testing.T) {
 	r.done("/pause_generation", object{"mode": "in_place"})
 	c := r.asks(object{"input_ids": []int{5, 6}, "rid": "four"})
 	r.opened(1)
-	r.until("it waits", func() bool { return r.get("/v1/loads", &l) == 200 && l.Loads[0].Waiting == 1 })
-	if l.Loads[0].Used != 0 || l.Loads[0].Tokens != r.engine.Info().AllTokens() {
+	r.until("it waits, and nothing is used", func() bool {
+		return r.get("/v1/loads", &l) == 200 && len(l.Loads) == 1 && l.Loads[0].Waiting == 1 && l.Loads[0].Used == 0
+	})
+	if l.Loads[0].Tokens != r.engine.Info().AllTokens() {
 		t.Errorf("%+v", l)
 	}
 	r.done("/abort_request", object{"rid": "four"})

@@ -15,13 +15,12 @@ type capabilities struct {
 	textCalls  bool // the arguments of calls are JSON in a string, not a dict
 	emptyTools bool // no tools are an empty list, not null
 
-	parts     bool // content may be a list of parts
-	partsOnly bool // and must be one
+	content [sayers]contentForm // as what they take the content of whom
 }
 
 // probe tries a template. The error is that of a template that had to be stopped.
 func (t *chatTemplate) probe() (capabilities, error) {
-	takes := capabilities{tools: t.compiled.Uses("tools"), calls: t.compiled.Uses("tool_calls"), parts: t.compiled.LoopsOver("messages", "content")}
+	takes := capabilities{tools: t.compiled.Uses("tools"), calls: t.compiled.Uses("tool_calls")}
 	hello := conversation{messages: []Message{{Role: "user", Content: "Hello"}}, answer: true}
 	_, err := t.renderAs(hello, takes)
 	if runaway(err) {
@@ -34,22 +33,18 @@ func (t *chatTemplate) probe() (capabilities, error) {
 			takes = with
 		}
 	}
-	takes.partsOnly = takes.parts && t.wantsParts(hello, takes)
+	loops := t.compiled.LoopsOver("messages", "content")
+	if loops {
+		takes.content[byUser] = t.contentForm(byUser, takes, partsForm)
+	}
+	for by := bySystem; by < sayers && takes.content[byUser] == listForm; by++ { // until more is known
+		takes.content[by] = listForm
+	}
 	takes.textCalls = takes.calls && t.wantsTextCalls(takes)
+	for by := bySystem; by < sayers && loops; by++ {
+		takes.content[by] = t.contentForm(by, takes, takes.content[by])
+	}
 	return takes, nil
-}
-
-// wantsParts says whether content has to be a list of parts: as a text it does not appear.
-func (t *chatTemplate) wantsParts(hello conversation, takes capabilities) bool {
-	appears := func() bool {
-		text, err := t.renderAs(hello, takes)
-		return err == nil && strings.Contains(text.String(), hello.messages[0].Content)
-	}
-	if appears() {
-		return false
-	}
-	takes.partsOnly = true
-	return appears()
 }
 
 // wantsTextCalls says whether the arguments of calls have to be strings: as a dict they

@@ -14,8 +14,8 @@ func TestTemplateIsProbed(t *testing.T) {
 		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments + '' }}{% endfor %}{% endfor %}":                                     {calls: true, textCalls: true},
 		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments }}{% endfor %}{% endfor %}":                                          {calls: true, textCalls: true},
 		"{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments|tojson }}{% endfor %}{% endfor %}":                                   {calls: true},
-		"{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{% endfor %}": {parts: true},
-		"{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}{% endfor %}":                                                           {parts: true, partsOnly: true},
+		"{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{% endfor %}": {content: [sayers]contentForm{partsForm, partsForm, partsForm, textForm, partsForm}},
+		"{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}{% endfor %}":                                                           {content: [sayers]contentForm{listForm, listForm, listForm, listForm, listForm}},
 	} {
 		if got := newChatTemplate(source, "", "").takes; got != want {
 			t.Errorf("%s: %+v, want %+v", source, got, want)

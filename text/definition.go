@@ -97,9 +97,13 @@ func (d *definition) model(vocab map[string]int32) (wordModel, error) {
 	return newUnigram(d, vocab)
 }
 
-// cutAtSeams has words end where no merge reaches over.
+// cutAtSeams has words end where no merge reaches over. Where characters may be dropped, those
+// beside them meet, and no place is known to be one.
 func (d *definition) cutAtSeams(vocab map[string]int32) {
-	if _, ok := vocab[spaceMark]; ok && !d.byteLevel && !d.ignoreMerges {
+	_, marks := vocab[spaceMark]
+	_, all := newByteTokens(vocab, fallbackToken)
+	drops := d.unk == none && !(d.byteFallback && all)
+	if marks && !d.byteLevel && !d.ignoreMerges && !drops {
 		d.pre = append(slices.Clip(d.pre), step{next: newSeams(d, vocab).next})
 	}
 }

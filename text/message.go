@@ -2,7 +2,6 @@ package text
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/text/jinja"
@@ -14,8 +13,8 @@ type Message struct {
 	Content string `json:"content"`
 
 	// Parts are the content where it came in several texts; Content is empty then. A
-	// template that goes through parts is given them as OpenAI writes them, any other one
-	// the parts with line ends between them.
+	// template that goes through the parts of such a message is given them as OpenAI writes
+	// them, any other one the parts with line ends between them.
 	Parts []string `json:"parts,omitempty"`
 
 	Reasoning string `json:"reasoning_content,omitempty"` // what an assistant thought before its answer
@@ -76,29 +75,6 @@ func (m Message) value(takes capabilities, end string) jinja.Value {
 		set("reasoning_content", jinja.Foreign(m.Reasoning))
 	}
 	return v
-}
-
-// content is what the message says: a text, or a list of parts.
-func (m Message) content(takes capabilities, end string) jinja.Value {
-	parts := m.Parts
-	if parts == nil {
-		parts = []string{m.Content}
-	}
-	if !takes.parts || m.Parts == nil && !takes.partsOnly {
-		return jinja.Foreign(strings.Join(parts, "\n")).Append(end)
-	}
-	list := make([]jinja.Value, len(parts))
-	for i, p := range parts {
-		text := jinja.Foreign(p)
-		if i == len(parts)-1 {
-			text = text.Append(end)
-		}
-		part := jinja.NewDict()
-		part.Set(jinja.String("type"), jinja.String("text"))
-		part.Set(jinja.String("text"), text)
-		list[i] = part
-	}
-	return jinja.NewList(list)
 }
 
 // value is the call in the shape that Transformers documents for templates: arguments

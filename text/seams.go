@@ -9,7 +9,7 @@ import "unicode/utf8"
 type seams struct {
 	apart    [seamKinds][seamKinds]bool
 	beside   map[rune]bool // further ones that meet a mark behind them in a merge
-	unknowns bool          // characters that are no token may be merged with a mark behind them
+	unknowns bool          // what characters that are no token become may be merged with a mark behind it
 }
 
 // seamKinds are the characters of ASCII, by their numbers, and the mark.
@@ -48,8 +48,9 @@ func newSeams(d *definition, vocab map[string]int32) *seams {
 			m.meet(token[:at], token[at:])
 		}
 	}
-	// The token of a byte, which a character becomes that is none, is written <0x41>.
-	m.unknowns = !m.apart['>'][seamMark]
+	// The token of a byte, which a character becomes that is none, is written <0x41>; and the
+	// token of what is unknown may have any name.
+	m.unknowns = !m.apart['>'][seamMark] || d.unk != none && int(d.unk) < len(d.tokens) && m.meetsMark(d.tokens[d.unk])
 	for x := range utf8.RuneSelf {
 		m.apart[x][seamMark] = m.apart[x][seamMark] && (isToken(vocab, x) || !m.unknowns)
 	}
@@ -79,6 +80,13 @@ func (m *seams) meet(left, right string) {
 	case second == seamMark:
 		m.beside[x] = true
 	}
+}
+
+// meetsMark says whether a token ends as one does that meets a mark behind it in a merge.
+func (m *seams) meetsMark(token string) bool {
+	last, _ := utf8.DecodeLastRuneInString(token)
+	kind := seamKind(last)
+	return kind != none && !m.apart[kind][seamMark] || m.beside[last]
 }
 
 // next is the length of the first part of a text.

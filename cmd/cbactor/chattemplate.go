@@ -114,8 +114,8 @@ func (c *cli) chatTemplate(f *chatFlags) error {
 // readChat reads what the flags name.
 func (c *cli) readChat(f *chatFlags) error {
 	if f.source {
-		if len(f.messages) > 0 || f.file != "" || f.tools != "" || f.kwargs != "" {
-			return badUsage("--source shows the template, without messages: leave them out")
+		if len(f.messages) > 0 || f.file != "" || f.tools != "" || f.kwargs != "" || f.options.Continue || f.options.NoGenerationPrompt {
+			return badUsage("--source shows the template, without messages: leave them out, and what lays them out")
 		}
 		return nil
 	}
@@ -128,6 +128,9 @@ func (c *cli) readChat(f *chatFlags) error {
 			return badFile("--messages", err)
 		}
 		f.messages = talk.messages
+		if f.options.Continue && talk.opened {
+			return badUsage("--continue is given, and add_generation_prompt of --messages is true: leave one out")
+		}
 		talk.options.Continue = talk.options.Continue || f.options.Continue
 		talk.options.NoGenerationPrompt = talk.options.NoGenerationPrompt || f.options.NoGenerationPrompt
 		f.options = talk.options

@@ -18,6 +18,7 @@ const maxConversation = 16 << 20
 type conversation struct {
 	messages []text.Message
 	options  text.ChatOptions
+	opened   bool // add_generation_prompt is given, and true
 }
 
 // readSmallFile reads a file of at most maxConversation bytes.
@@ -49,9 +50,9 @@ func decodeConversation(r io.Reader) (conversation, error) {
 	if err := json.Unmarshal(js, into); err != nil {
 		return conversation{}, badUsage("it has no messages as JSON: %w", err)
 	}
-	unopened := body.AddPrompt != nil && !*body.AddPrompt
-	talk := conversation{options: text.ChatOptions{Tools: body.Tools, Variables: body.Variables, Continue: body.Continue, NoGenerationPrompt: unopened}}
-	if body.Continue && body.AddPrompt != nil && *body.AddPrompt {
+	unopened, opened := body.AddPrompt != nil && !*body.AddPrompt, body.AddPrompt != nil && *body.AddPrompt
+	talk := conversation{opened: opened, options: text.ChatOptions{Tools: body.Tools, Variables: body.Variables, Continue: body.Continue, NoGenerationPrompt: unopened}}
+	if body.Continue && opened {
 		return conversation{}, badUsage("continue_final_message and add_generation_prompt are both true: leave one out")
 	}
 	for i := range body.Messages {

@@ -42,6 +42,7 @@ class Ours:
         print(name, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()
         if not answer.startswith("took "):
+            self.process.stdin.close()  # else it waits for more
             sys.exit(f"{name}: {answer}{self.process.stdout.read()}")
         return int(answer.split()[1]) / 1e9
 

@@ -130,6 +130,17 @@ func TestRequestsCross(t *testing.T) {
 	})
 }
 
+// An engine that knows no parts reads the same words.
+func TestPartsAreContentToo(t *testing.T) {
+	m, err := Encode(texts.Prompt{Messages: []text.Message{{Role: "user", Parts: []string{"one", "two"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.GetMessages().GetMessages()[0].GetContent(); got != "one\ntwo" {
+		t.Errorf("content is %q", got)
+	}
+}
+
 func drawn(t *rapid.T, n int) (list []sampling.Drawn) {
 	one := func() sampling.Logprob {
 		return sampling.Logprob{ID: rapid.Int32().Draw(t, "id"), Raw: number(t, "raw"), Sampled: number(t, "sampled")}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/messages"
@@ -45,6 +46,7 @@ func chat(p texts.Prompt) *messages.Chat {
 	for i, one := range p.Messages {
 		m.Messages[i] = &messages.ChatMessage{Role: one.Role, Content: one.Content, ToolCallId: one.ToolCallID, Name: one.Name, Reasoning: one.Reasoning}
 		if one.Parts != nil {
+			m.Messages[i].Content = strings.Join(one.Parts, "\n")
 			m.Messages[i].Parts = &messages.Parts{Texts: one.Parts}
 		}
 		for _, c := range one.ToolCalls {
@@ -70,6 +72,7 @@ func chatOf(m *messages.Chat) texts.Prompt {
 	for i, one := range m.GetMessages() {
 		p.Messages[i] = text.Message{Role: one.GetRole(), Content: one.GetContent(), ToolCallID: one.GetToolCallId(), Name: one.GetName(), Reasoning: one.GetReasoning()}
 		if one.Parts != nil {
+			p.Messages[i].Content = ""
 			p.Messages[i].Parts = append([]string{}, one.Parts.GetTexts()...)
 		}
 		for _, c := range one.GetToolCalls() {

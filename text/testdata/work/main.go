@@ -20,7 +20,7 @@ import (
 type ask struct {
 	Tokenizer json.RawMessage   // a tokenizer.json, or
 	Vocab     *checkpoint.Vocab // a vocabulary
-	Texts     []string
+	Texts     [][]byte
 }
 
 func main() {
@@ -44,7 +44,7 @@ func run() error {
 		if err := coverage.ClearCounters(); err != nil {
 			return err
 		}
-		if codec.EncodeRaw(s) == nil {
+		if codec.EncodeRaw(string(s)) == nil {
 			return text.ErrPattern
 		}
 		if told[i], err = counted(); err != nil {
