@@ -17,7 +17,7 @@ func TestBrokenWeights(t *testing.T) {
 	defer cancel()
 	for _, again := range []bool{false, true} { // in another session
 		e, w := spawnForOne(t, Config{Threads: 1}), newTrained(t, 1)
-		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 500, IgnoreEOS: true})
+		open := mustAdd(t, e, Request{PromptIDs: text(20), MaxNewTokens: 900, IgnoreEOS: true})
 		if _, err := open.Recv(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestBrokenWeights(t *testing.T) {
 			if err := e.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 500) != nil {
+		} else if out := open.Wait(soon); out.FinishReason != FinishLength || len(out.WeightVersions) != 2 || covers(out.WeightVersions, 900) != nil {
 			t.Errorf("ended %s with tokens of %v: %v", out.FinishReason, out.WeightVersions, out.Err)
 		}
 		other := spawnTiny(t, Config{Threads: 1})

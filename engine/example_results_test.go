@@ -18,7 +18,7 @@ func ExampleEngine_AddRequests() {
 	ctx := context.Background()
 	prompt := codec.Encode("One day, a dog")
 	ids, err := e.AddRequests(ctx, []engine.Request{
-		{ID: "long", PromptIDs: prompt, MaxNewTokens: 90},
+		{ID: "long", PromptIDs: prompt, MaxNewTokens: 500, IgnoreEOS: true},
 		{ID: "short", PromptIDs: prompt, MaxNewTokens: 3},
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleEngine_AddRequests() {
 	// Output:
 	// [long short]
 	// short 3
-	// long 90
+	// long 500
 }
 
 func ExampleEngine_Result() {

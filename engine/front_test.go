@@ -85,7 +85,7 @@ func TestAFrontTellsWhatItsPlaceTells(t *testing.T) {
 	if err := w.send(u); err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.AddRequest(t.Context(), Request{PromptIDs: text(12), MaxNewTokens: 400, IgnoreEOS: true, N: 2, Sampling: tell, Timestamps: true})
+	s, err := f.AddRequest(t.Context(), Request{PromptIDs: text(12), MaxNewTokens: 900, IgnoreEOS: true, N: 2, Sampling: tell, Timestamps: true})
 	if err != nil {
 		t.Fatal(err)
 	}

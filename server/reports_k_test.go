@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -33,17 +34,22 @@ func TestReportK2Limits(t *testing.T) {
 		{"min_tokens", "-1"}, {"top_k", "-2"}, {"min_p", "1.1"}, {"priority", "101"}, {"timeout", "0"}, {"timeout", "1e300"}, {"first_token_timeout", "-1"},
 		{"prompt", many(1025, `"a"`)},
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		begun := time.Now()
 		prompt := `"prompt":"a",`
 		if c.param == "prompt" {
 			prompt = ""
 		}
 		name, _, _ := strings.Cut(c.param, ".")
-		r.refused(completionsPath, "{"+prompt+`"`+name+`":`+c.value+"}", 400, c.param, "invalid_value")
-		runtime.ReadMemStats(&after)
-		if took, bytes := time.Since(begun), after.TotalAlloc-before.TotalAlloc; took > time.Second || bytes > 50<<20 {
+		took, bytes := time.Hour, uint64(math.MaxUint64)
+		for try := 0; try < 3 && (took > time.Second || bytes > 50<<20); try++ { // other programs run beside this one
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			begun := time.Now()
+			r.refused(completionsPath, "{"+prompt+`"`+name+`":`+c.value+"}", 400, c.param, "invalid_value")
+			took = min(took, time.Since(begun))
+			runtime.ReadMemStats(&after)
+			bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
+		}
+		if took > time.Second || bytes > 50<<20 {
 			t.Errorf("%s %.20s took %v and %d bytes", c.param, c.value, took, bytes)
 		}
 	}

@@ -91,7 +91,7 @@ func TestTrainerGone(t *testing.T) {
 	c := serveChanging(t)
 	before, list := c.digest(), c.tensors(2)
 	data := safetensors(t, list)
-	update := c.begin(object{"version": "v2", "lease": 1, "manifest": manifest(list)})
+	update := c.begin(object{"version": "v2", "lease": 3, "manifest": manifest(list)})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestTrainerGone(t *testing.T) {
 	}
 	var said updateSaid
 	c.until("some has arrived", func() bool { c.get(update, &said); return said.MissingBytes < len(data)*2/3 })
-	time.Sleep(1200 * time.Millisecond) // it is a call that uses it, as long as it takes
+	time.Sleep(3500 * time.Millisecond) // it is a call that uses it, as long as it takes
 	if c.weights().Open == nil {
 		t.Error("the lease has ended in the middle of a call")
 	}
@@ -215,7 +215,7 @@ func TestCommitWithoutItsClient(t *testing.T) {
 // as it likes.
 func TestShardArrivesInPieces(t *testing.T) {
 	c := serveChanging(t)
-	c.server.limits.Arrival = time.Second
+	c.server.limits.Arrival = 3 * time.Second
 	list := c.tensors(2)
 	data := safetensors(t, list)
 	update := c.begin(object{"version": "v2", "manifest": manifest(list)})

@@ -188,7 +188,7 @@ func TestUpdateElsewhere(t *testing.T) {
 	}
 	c.serveBy(s)
 	list, before := c.tensors(2), c.digest()
-	p := c.pause("?mode=keep&lease=0.3")
+	p := c.pause("?mode=keep&lease=3")
 	update := c.begin(object{"version": "v2", "manifest": manifest(list)})
 	c.refused(update+"/commit", "", 409, "", "tensor_missing")
 	c.put(update, "1", safetensors(t, list))

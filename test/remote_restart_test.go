@@ -18,7 +18,8 @@ func TestRemoteRestart(t *testing.T) {
 	reader := cast[ended](t, part{Role: "reader", Address: s.address, Name: "reader"})
 	reader.says(10, soon)
 	long := command(t, "generate", "--connect", s.address, "--json", "--requests", "-", "--ignore-eos")
-	long.Stdin = strings.NewReader(strings.Repeat(`{"prompt_ids":[1,2,3],"max_new_tokens":300}`+"\n", 24))
+	// One that ends soon, and others that are open then.
+	long.Stdin = strings.NewReader(`{"prompt_ids":[1,2,3],"max_new_tokens":3}` + "\n" + strings.Repeat(`{"prompt_ids":[1,2,3],"max_new_tokens":900}`+"\n", 23))
 	var stderr bytes.Buffer
 	long.Stderr = &stderr
 	results := follow[result](t, long)

@@ -35,7 +35,7 @@ func TestDrain(t *testing.T) {
 	if took := drain(50 * time.Millisecond); took < 50*time.Millisecond || took > patience/2 {
 		t.Errorf("nothing is read, and it is drained after %v", took)
 	}
-	drained := make(chan time.Duration)
+	drained := make(chan time.Duration, 1)
 	go func() { drained <- drain(patience) }()
 	for h := reads.now(stream); h.end == nil; h = reads.now(stream) { // what is taken is without the end
 		reads.tell(&messages.Ack{Taken: []*messages.Taken{h.taken(stream, len(h.ids))}})
@@ -44,6 +44,7 @@ func TestDrain(t *testing.T) {
 	select {
 	case <-drained:
 		t.Error("it is drained before the end was taken")
+		return
 	case <-time.After(20 * time.Millisecond):
 	}
 	reads.take(stream)

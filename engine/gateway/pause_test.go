@@ -60,7 +60,9 @@ func TestLostHolds(t *testing.T) {
 	r := echo(t, executor.EchoConfig{}, gateway.Options{Limits: gateway.Limits{Holds: 2}})
 	c := join(t, r)
 	hold := c.do(pause(&messages.Pause{LeaseNs: int64(time.Second)})).GetHeld().GetHold()
-	c.do(&messages.Call{What: &messages.Call_Renew{Renew: &messages.Renew{Hold: hold}}})
+	if err := convert.ErrorOf(c.ask(&messages.Call{What: &messages.Call_Renew{Renew: &messages.Renew{Hold: hold}}}).Error); err != nil && !is(err, engine.ErrHoldLost) { // on a slow machine
+		t.Error(err)
+	}
 	c.wait(func() bool { return len(c.lost) == 1 }, "the end of the lease")
 	if l := c.lost[0]; l.Hold != hold || !is(convert.ErrorOf(l.Error), engine.ErrHoldLost) {
 		t.Errorf("%v", l)
@@ -154,14 +156,18 @@ func TestPauseOvertakesABacklog(t *testing.T) {
 		if who == c {
 			bound *= 10 // its own news go before
 		}
-		begin := time.Now()
-		hold := who.do(pause(&messages.Pause{})).GetHeld().GetHold()
-		took := time.Since(begin)
 		name := map[*client]string{trainer: "another client", c: "the one that has queued them"}[who]
-		t.Logf("a pause of %s is held after %v", name, took)
-		if took > bound {
-			t.Errorf("a pause is held after %v, want %v", took, bound)
+		least := time.Hour
+		for try := 0; try < 3 && least > bound; try++ { // other programs run beside this one
+			begin := time.Now()
+			hold := who.do(pause(&messages.Pause{})).GetHeld().GetHold()
+			took := time.Since(begin)
+			t.Logf("a pause of %s is held after %v", name, took)
+			who.do(release(hold, ""))
+			least = min(least, took)
 		}
-		who.do(release(hold, ""))
+		if least > bound {
+			t.Errorf("a pause is held after %v, want %v", least, bound)
+		}
 	}
 }

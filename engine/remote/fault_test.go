@@ -152,9 +152,9 @@ type open struct {
 
 func everything(t *testing.T, r *rig, c *remote.Client) (o open) {
 	t.Helper()
+	_, manifest := trained(t)
 	slow := add(t, r.engine, engine.Request{PromptIDs: prompt(3), IgnoreEOS: true, Sampling: sampling.Params{Processor: slower{}}}) // so that the other is open until the pause
 	defer r.engine.Cancel(slow.ID())
-	_, manifest := trained(t)
 	var err error
 	o.stream = add(t, c, engine.Request{PromptIDs: prompt(5), IgnoreEOS: true})
 	read(t, o.stream, 3)
@@ -267,7 +267,7 @@ func TestARestartIsNoticed(t *testing.T) {
 func TestCancelWithoutAConnection(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{Blocks: 256, Delay: slowly}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
-	c := connect(t, p.Addr(), remote.Options{Patience: time.Hour})
+	c := connect(t, p.Addr(), remote.Options{Patience: 10 * time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := c.AddRequest(ctx, engine.Request{ID: "a", PromptIDs: ids(5, 1), N: 2})
 	if err != nil {
@@ -283,6 +283,7 @@ func TestCancelWithoutAConnection(t *testing.T) {
 		waiting <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
+	begin := time.Now()
 	cancel() // and nobody waits for the end of the patience
 	for _, s := range []*engine.Stream{s, s.Children()[0]} {
 		if out := s.Wait(t.Context()); out.FinishReason != engine.FinishCancelled || len(out.TokenIDs) == 0 {
@@ -291,6 +292,9 @@ func TestCancelWithoutAConnection(t *testing.T) {
 	}
 	if err := <-waiting; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+	if took := time.Since(begin); took > time.Minute {
+		t.Errorf("it took %v", took)
 	}
 	p.Refuse(false)
 	for _, id := range []string{"a", "b"} {
@@ -364,27 +368,32 @@ func TestCloseWithoutAConnection(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, gateway.Options{})
 	p := wiretest.NewProxy(t, r.addr())
 	for _, there := range []bool{true, false} {
-		c := connect(t, p.Addr(), remote.Options{})
-		if _, err := c.Pause(t.Context(), engine.PauseOptions{}); err != nil {
-			t.Fatal(err)
+		least := time.Hour
+		for try := 0; try < 3 && least > 3*time.Second; try++ { // other programs run beside this one
+			p.Freeze(false)
+			c := connect(t, p.Addr(), remote.Options{})
+			if _, err := c.Pause(t.Context(), engine.PauseOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				p.Refuse(true)
+			} else {
+				p.Freeze(true)
+			}
+			p.Cut()
+			time.Sleep(20 * time.Millisecond)
+			p.Refuse(false)
+			begin := time.Now()
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			least = min(least, time.Since(begin))
+			if there {
+				until(t, "the engine goes on", func() bool { return r.engine.Status().Holders == 0 })
+			}
 		}
-		if there {
-			p.Refuse(true)
-		} else {
-			p.Freeze(true)
-		}
-		p.Cut()
-		time.Sleep(20 * time.Millisecond)
-		p.Refuse(false)
-		begin := time.Now()
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(begin); took > 3*time.Second {
-			t.Errorf("it took %v", took)
-		}
-		if there {
-			until(t, "the engine goes on", func() bool { return r.engine.Status().Holders == 0 })
+		if least > 3*time.Second {
+			t.Errorf("it took %v", least)
 		}
 	}
 }
@@ -411,11 +420,22 @@ func TestASlowNetworkSlowsItselfAlone(t *testing.T) {
 	p.Throttle(20_000)
 	q := engine.Request{PromptIDs: ids(5, 1), MaxNewTokens: 1500, IgnoreEOS: true}
 	q.Sampling.Tell.Logprobs = true
-	there := add(t, slow, q)
-	want := add(t, quick, q).Wait(t.Context())
-	if c, err := there.Recv(t.Context()); err != nil || c.Final != nil {
-		t.Errorf("the slow one is as quick as the other: the test shows nothing (%v)", err)
+	hold, err := r.engine.Pause(t.Context(), engine.PauseOptions{}) // no token comes before the network stands still
+	if err != nil {
+		t.Fatal(err)
 	}
+	there := add(t, slow, q)
+	p.Freeze(true)
+	if err := hold.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	want := add(t, quick, q).Wait(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if c, err := there.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the slow one has %d tokens when the other has ended: the test shows nothing (%v)", len(c.TokenIDs), err)
+	}
+	p.Freeze(false)
 	got := there.Wait(t.Context())
 	if !slices.Equal(got.TokenIDs, want.TokenIDs) || len(got.Logprobs) != len(want.Logprobs) {
 		t.Errorf("%d tokens, want %d", len(got.TokenIDs), len(want.TokenIDs))

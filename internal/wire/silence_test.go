@@ -28,13 +28,13 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	if closed := next[*wire.Closed](s.engine); !errors.Is(closed.Err, wire.ErrLost) {
 		t.Errorf("the engine is told %v", closed.Err)
 	}
-	if took := time.Since(begin); took < 500*time.Millisecond || took > 8*time.Second {
+	if took := time.Since(begin); took < 500*time.Millisecond || took > 18*time.Second {
 		t.Errorf("the server notices after %v", took)
 	}
 	if err := c.ended(); !errors.Is(err, wire.ErrLost) {
 		t.Errorf("the client is told %v", err)
 	}
-	if took := time.Since(begin); took < 8*time.Second || took > 20*time.Second {
+	if took := time.Since(begin); took < 8*time.Second || took > 40*time.Second {
 		t.Errorf("the client notices after %v", took)
 	}
 }
