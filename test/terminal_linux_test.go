@@ -87,7 +87,7 @@ var (
 // Several prompts on a terminal: a block that follows each of them and a bar, then
 // the whole texts in order and the summary.
 func TestLiveBlock(t *testing.T) {
-	cmd := command(t, "generate", "--temperature", "0", "--ignore-eos", "--max-new-tokens", "400", "--prompt", "One day", "--prompt", "Once upon a time", "--prompt", "A dog")
+	cmd := command(t, "generate", "--temperature", "0", "--ignore-eos", "--max-new-tokens", "200", "--prompt", "One day", "--prompt", "Once upon a time", "--prompt", "A dog")
 	cmd.Env = append(cmd.Env, "CBACTOR_CPU=generic") // slow enough that there is something to follow
 	shown := onTerminalOf(t, 80, 30, nil, cmd)
 	counts := map[string]bool{}
@@ -100,7 +100,7 @@ func TestLiveBlock(t *testing.T) {
 	last := 0
 	for _, want := range []string{
 		"==> prompt-1 <==\nOne day", "==> prompt-2 <==\nOnce upon a time, there was a little girl named Lily who lived", "==> prompt-3 <==\nA dog",
-		"cbactor: 3 requests; ", " 1200 generated in ",
+		"cbactor: 3 requests; ", " 600 generated in ",
 	} {
 		at := strings.Index(shown[last:], want)
 		if at < 0 {
