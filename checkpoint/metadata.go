@@ -100,7 +100,7 @@ func withGGUF(path string, read func(*ggufFile)) (err error) {
 func ggufWords(v any) string {
 	switch v := v.(type) {
 	case string:
-		return cut(fmt.Sprintf("%q", v))
+		return fmt.Sprintf("%q", cut(v)) // which makes much more of a long text
 	case *ggufList:
 		if v.texts != nil {
 			return fmt.Sprintf("%d texts", v.n)
@@ -110,13 +110,13 @@ func ggufWords(v any) string {
 	return fmt.Sprint(v)
 }
 
-// cut is the beginning of a value, no character cut.
+// cut is the beginning of a value, which need not be UTF-8, no character cut.
 func cut(s string) string {
 	if len(s) <= maxEntry {
 		return s
 	}
 	end := maxEntry
-	for !utf8.RuneStart(s[end]) {
+	for end > maxEntry-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + "…"
