@@ -52,6 +52,20 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	return c, nil
 }
 
+// readFields decodes the fields of an object that is a small file of the folder, none where there
+// is no such file.
+func readFields(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
+	js, ok, err := readSmall(fsys, name, maxConfigFile)
+	if err != nil || !ok {
+		return nil, err
+	}
+	all, err := model.Fields(js)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, name, err)
+	}
+	return all, nil
+}
+
 // readJSON decodes a small file of the folder; v stays as it is when there is none.
 func readJSON(fsys fs.FS, name string, limit int64, v any) error {
 	js, ok, err := readSmall(fsys, name, limit)
