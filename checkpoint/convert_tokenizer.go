@@ -62,7 +62,7 @@ func (v *Vocab) TokenizerJSON() ([]byte, error) {
 		}
 		if v.Types != nil && (v.Types[id] == TokenControl || v.Types[id] == TokenUserDefined) {
 			added = append(added, object{"id": id, "content": token, "single_word": false, "lstrip": false,
-				"rstrip": v.StripsRight(int32(id)), "normalized": false, "special": v.Types[id] == TokenControl})
+				"rstrip": false, "normalized": false, "special": v.Types[id] == TokenControl})
 		}
 	}
 	merges := make([][2]string, len(v.Merges))

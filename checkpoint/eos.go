@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,11 +25,10 @@ type tokenIDs []int32
 func (t *tokenIDs) UnmarshalJSON(js []byte) error {
 	var one *int32
 	if len(js) > 0 && js[0] == '[' {
-		err := json.Unmarshal(js, (*[]int32)(t))
-		if err == nil && len(*t) > model.MaxIDs {
-			err = fmt.Errorf("%d token ids, want at most %d", len(*t), model.MaxIDs)
+		if n := bytes.Count(js, []byte{','}) + 1; n > model.MaxIDs { // before memory is taken for each
+			return fmt.Errorf("%d token ids, want at most %d", n, model.MaxIDs)
 		}
-		return err
+		return json.Unmarshal(js, (*[]int32)(t))
 	}
 	if err := json.Unmarshal(js, &one); err != nil {
 		return err

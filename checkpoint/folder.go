@@ -42,14 +42,63 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	if err := c.openShards(fsys); err != nil {
 		return nil, closeAfter(c, err)
 	}
-	if least := c.Config.FewestTensors(); least > len(c.tensors) { // before a list of them is made
-		return nil, closeAfter(c, fmt.Errorf("%w: config.json is of a model of %d tensors or more, the files have %d", ErrFormat, least, len(c.tensors)))
+	if err := c.checkFewest(); err != nil {
+		return nil, closeAfter(c, err)
 	}
 	if err := c.joinPairs(); err != nil {
 		return nil, closeAfter(c, err)
 	}
 	c.setStored()
 	return c, nil
+}
+
+// checkFewest refuses a model of more layers and experts than its files have tensors, before a
+// list of those that it must have is made.
+func (c *Checkpoint) checkFewest() error {
+	least := c.Config.FewestTensors()
+	if least <= len(c.tensors) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w: %s; the configuration is of a model of %d tensors or more, the files have %d",
+		ErrFormat, model.ErrMissing, c.firstMissing(), least, len(c.tensors))
+}
+
+// firstMissing names a tensor of the first layer without one, else that of the first expert.
+func (c *Checkpoint) firstMissing() string {
+	for l := range c.Config.Layers {
+		name := model.LayerPrefix(l) + "self_attn.o_proj.weight" // which all families have
+		if _, ok := c.tensors[name]; !ok {
+			return name
+		}
+	}
+	for l := range c.Config.Layers {
+		if !c.Config.HasExperts(l) {
+			continue
+		}
+		for e := range c.Config.MoE.Experts {
+			for _, module := range []string{"gate_proj", "up_proj", "down_proj"} {
+				name := c.Config.ExpertWeight(l, e, module).Tensor
+				if _, ok := c.tensors[name]; !ok {
+					return name
+				}
+			}
+		}
+	}
+	return "" // FewestTensors counts these alone
+}
+
+// readFields decodes the fields of an object that is a small file of the folder, none where there
+// is no such file.
+func readFields(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
+	js, ok, err := readSmall(fsys, name, maxConfigFile)
+	if err != nil || !ok {
+		return nil, err
+	}
+	all, err := model.Fields(js)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, name, err)
+	}
+	return all, nil
 }
 
 // readJSON decodes a small file of the folder; v stays as it is when there is none.

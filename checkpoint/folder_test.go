@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -215,7 +217,48 @@ func weightBytes(c *model.Config) int {
 	return n
 }
 
+// manyShards are so many files of as many empty tensors as one may have, with their index, in
+// place of the single file.
+func manyShards(files, tensors int) map[string]*fstest.MapFile {
+	changes, placed := map[string]*fstest.MapFile{singleFile: nil}, map[string]string{}
+	for f := range files {
+		var entries []string
+		name := fmt.Sprintf("%d.safetensors", f)
+		for n := range tensors {
+			tensor := fmt.Sprintf("%d.%080d", f, n) // of an index that has room for so many
+			entries, placed[tensor] = append(entries, entry(tensor, "F32", "[0]", 0, 0)), name
+		}
+		header := "{" + strings.Join(entries, ",") + "}"
+		changes[name] = &fstest.MapFile{Data: safetensorsFile(header, uint64(len(header)), nil)}
+	}
+	changes[indexFile] = index(placed)
+	return changes
+}
+
+// unreadable is a folder in which a file cannot be looked at.
+type unreadable struct {
+	fstest.MapFS
+	file string
+}
+
+func (u unreadable) Stat(name string) (fs.FileInfo, error) {
+	if name == u.file {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrPermission}
+	}
+	return u.MapFS.Stat(name)
+}
+
+// A single file that cannot be looked at is not passed over for an index.
+func TestUnreadableFile(t *testing.T) {
+	files := unreadable{folder(t, map[string]*fstest.MapFile{indexFile: index(map[string]string{"x": "x.safetensors"})}), singleFile}
+	if _, err := openFolder(files); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), singleFile) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFolderRefuses(t *testing.T) {
+	mixtral := strings.NewReplacer("LlamaForCausalLM", "MixtralForCausalLM", `"num_hidden_layers":1`, `"num_hidden_layers":1,"num_key_value_heads":1`).Replace(smallConfig)
+	many := manyShards(2, 1024)
 	for name, test := range map[string]struct {
 		files map[string]*fstest.MapFile
 		kind  error
@@ -228,6 +271,10 @@ func TestFolderRefuses(t *testing.T) {
 		"end token too large":  {map[string]*fstest.MapFile{"generation_config.json": file(`{"eos_token_id":8}`)}, model.ErrConfig, "end token 8"},
 		"damaged tokenizer":    {map[string]*fstest.MapFile{"tokenizer.json": file("["), "tokenizer_config.json": file(`{"eos_token":"x"}`)}, ErrFormat, "tokenizer.json"},
 		"config is a folder":   {map[string]*fstest.MapFile{"config.json": {Mode: os.ModeDir}}, ErrFormat, "config.json"},
+		"layers":               {map[string]*fstest.MapFile{"config.json": file(strings.Replace(smallConfig, `"num_hidden_layers":1`, `"num_hidden_layers":20`, 1))}, model.ErrMissing, "model.layers.1.self_attn.o_proj.weight"},
+		"experts":              {map[string]*fstest.MapFile{"config.json": file(mixtral)}, model.ErrMissing, "model.layers.0.block_sparse_moe.experts.0.w1.weight"},
+		"layers, class":        {map[string]*fstest.MapFile{"config.json": file(strings.Replace(smallConfig, `"num_hidden_layers":1`, `"num_hidden_layers":20`, 1))}, ErrFormat, "20 tensors or more"},
+		"many tensors":         {many, ErrFormat, "2048 tensors in"},
 		"huge config":          {map[string]*fstest.MapFile{"config.json": file(strings.Repeat(" ", maxConfigFile+1))}, ErrFormat, "config.json"},
 	} {
 		_, err := openFolder(folder(t, test.files))

@@ -191,8 +191,7 @@ func FuzzFolder(f *testing.F) {
 // readSome checks an opened checkpoint against its configuration, if it has one, and reads
 // some of its tensors.
 func readSome(t *testing.T, c *Checkpoint) {
-	// A configuration of thousands of layers has a long list of tensors that must be there.
-	if c.Config != nil && c.Config.Layers <= 64 && (c.Config.MoE == nil || c.Config.MoE.Experts <= 64) {
+	if c.Config != nil {
 		if _, err := weights.Size(c.Config, c); err != nil {
 			oneLine(t, err)
 		}

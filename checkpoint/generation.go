@@ -1,10 +1,11 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 )
 
 // Generation holds the sampling defaults that the model's authors recommend, and is what
@@ -25,22 +26,49 @@ type Generation struct {
 
 // readGeneration reads generation_config.json.
 func (c *Checkpoint) readGeneration(fsys fs.FS) error {
-	var g struct {
-		EOS tokenIDs `json:"eos_token_id"`
-		Generation
+	const name = "generation_config.json"
+	all, err := readFields(fsys, name)
+	if err != nil {
+		return err
 	}
-	var all map[string]json.RawMessage
-	for _, v := range []any{&g, &all} {
-		if err := readJSON(fsys, "generation_config.json", maxConfigFile, v); err != nil {
-			return err
+	var eos tokenIDs
+	var g Generation
+	for _, field := range []struct {
+		name string
+		into any
+	}{
+		{"eos_token_id", &eos}, {"do_sample", &g.DoSample}, {"temperature", &g.Temperature}, {"top_p", &g.TopP}, {"top_k", &g.TopK},
+		{"min_p", &g.MinP}, {"typical_p", &g.TypicalP}, {"repetition_penalty", &g.RepetitionPenalty},
+		{"no_repeat_ngram_size", &g.NoRepeatNgram}, {"bad_words_ids", &g.BadWords},
+	} {
+		if err := decodeSetting(all[field.name], field.into); err != nil {
+			return fmt.Errorf("%w: %s: %s: %w", ErrFormat, name, field.name, err)
 		}
 	}
-	c.Generation = g.Generation
+	c.Generation = g
 	c.Generation.Other = otherSettings(all)
-	if len(g.EOS) > 0 && c.Config.AssumedEOS {
+	if len(eos) > 0 && c.Config.AssumedEOS {
 		c.Config.EOS, c.Config.AssumedEOS = nil, false
 	}
-	c.addEOS(g.EOS...)
+	c.addEOS(eos...)
+	return nil
+}
+
+// decodeSetting decodes one that may be missing, unless it is too long for what it says: memory
+// is taken for each value.
+func decodeSetting(js json.RawMessage, into any) error {
+	const maxBytes, maxValues = 1 << 17, 1 << 13
+	switch {
+	case js == nil:
+		return nil
+	case len(js) > maxBytes:
+		return fmt.Errorf("%d bytes, at most %d are read", len(js), maxBytes)
+	case bytes.Count(js, []byte{','}) >= maxValues:
+		return fmt.Errorf("more than %d values", maxValues)
+	}
+	if err := json.Unmarshal(js, into); err != nil {
+		return fmt.Errorf("%.200s", err) // cut: it may have a number of many digits
+	}
 	return nil
 }
 
@@ -59,8 +87,8 @@ var neutral = map[string]string{
 func otherSettings(all map[string]json.RawMessage) []string {
 	var names []string
 	for name, none := range neutral {
-		value := strings.TrimSuffix(string(all[name]), ".0")
-		if value != "" && value != "null" && value != none {
+		value := bytes.TrimSuffix(all[name], []byte(".0"))
+		if len(value) > 0 && string(value) != "null" && string(value) != none {
 			names = append(names, name)
 		}
 	}

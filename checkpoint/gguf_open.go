@@ -35,6 +35,9 @@ func openGGUF(file io.ReaderAt, size int64) (*Checkpoint, error) {
 			return nil, err
 		}
 	}
+	if err := c.checkFewest(); err != nil {
+		return nil, err
+	}
 	if err := c.Config.Validate(); err != nil { // end tokens and divisors were added
 		return nil, err
 	}

@@ -246,3 +246,15 @@ func TestGGUFUnreadableType(t *testing.T) {
 		t.Errorf("%+v", kind)
 	}
 }
+
+// A header of more experts than the file has tensors is refused before a list of theirs is made.
+func TestGGUFOfManyExperts(t *testing.T) {
+	m := newGGUFModel()
+	m.names, m.shapes = m.names[:8], m.shapes[:8] // all but those of an MLP
+	m.keys = append(m.keys, ggufU32("llama.expert_count", 4096), ggufU32("llama.expert_used_count", 2))
+	_, err := m.open()
+	const says = "model.layers.0.block_sparse_moe.experts.0.w1.weight; the configuration is of a model of 12289 tensors or more"
+	if !errors.Is(err, ErrFormat) || !errors.Is(err, model.ErrMissing) || !strings.Contains(err.Error(), says) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -67,20 +67,22 @@ func TestHeadersTakeTwiceTheirBytes(t *testing.T) {
 		header
 		says string // of the error; "": none
 	}{
-		"tensors":           {inJSON("{" + listed(many, `"%x":{`+plain+"}") + "}"), ""},
-		"dimensions":        {inJSON("{" + listed(many, `"%x":{"dtype":"F32","shape":[`+shape+`],"data_offsets":[0,0]}`) + "}"), ""},
-		"unknown fields":    {inJSON(`{"a":{` + plain + "," + listed(many, `"%x":0`) + "}}"), ""},
-		"values in fields":  {inJSON(`{"a":{"x":[` + strings.Repeat("0,", many) + `0],` + plain + "}}"), ""},
-		"metadata":          {inJSON(`{"__metadata__":{` + listed(many, `"%x":""`) + "}}"), ""},
-		"a number":          {inJSON(`{"a":{"x":` + strings.Repeat("1", 1<<20) + "," + plain + "}}"), ""},
-		"a name":            {inJSON(`{"` + strings.Repeat("n", 1<<20) + `":{` + plain + "}}"), "name of more"},
-		"GGUF keys":         {inGGUF(ggufBuilder{keys: keys}.bytes()), "keys"},
-		"GGUF tensors":      {inGGUF(ggufBuilder{keys: []string{ggufArchKey}, tensors: tensors, data: make([]byte, 32*many)}.bytes()), "tensors"},
-		"GGUF empty texts":  {inGGUF(inArray(ggufString, many, strings.Repeat(le64(0), many))), ""},
-		"GGUF texts":        {inGGUF(inArray(ggufString, many, strings.Repeat(ggufText("abcdef"), many))), ""},
-		"GGUF long texts":   {inGGUF(inArray(ggufString, 100, strings.Repeat(ggufText(strings.Repeat("x", 992)), 100))), ""},
-		"GGUF numbers":      {inGGUF(inArray(ggufUint8, 1<<20, strings.Repeat("x", 1<<20))), ""},
-		"GGUF empty arrays": {inGGUF(inArray(ggufArray, many, strings.Repeat(le32(ggufUint8)+le64(0), many))), ""},
+		"tensors":             {inJSON("{" + listed(many, `"%x":{`+plain+"}") + "}"), ""},
+		"dimensions":          {inJSON("{" + listed(many, `"%x":{"dtype":"F32","shape":[`+shape+`],"data_offsets":[0,0]}`) + "}"), ""},
+		"unknown fields":      {inJSON(`{"a":{` + plain + "," + listed(many, `"%x":0`) + "}}"), ""},
+		"values in fields":    {inJSON(`{"a":{"x":[` + strings.Repeat("0,", many) + `0],` + plain + "}}"), ""},
+		"metadata":            {inJSON(`{"__metadata__":{` + listed(many, `"%x":""`) + "}}"), ""},
+		"a number":            {inJSON(`{"a":{"x":` + strings.Repeat("1", 1<<20) + "," + plain + "}}"), ""},
+		"a name":              {inJSON(`{"` + strings.Repeat("n", 1<<20) + `":{` + plain + "}}"), "name of more"},
+		"GGUF keys":           {inGGUF(ggufBuilder{keys: keys}.bytes()), "keys"},
+		"GGUF tensors":        {inGGUF(ggufBuilder{keys: []string{ggufArchKey}, tensors: tensors, data: make([]byte, 32*many)}.bytes()), "tensors"},
+		"GGUF empty texts":    {inGGUF(inArray(ggufString, many, strings.Repeat(le64(0), many))), ""},
+		"GGUF texts":          {inGGUF(inArray(ggufString, many, strings.Repeat(ggufText("abcdef"), many))), ""},
+		"GGUF long texts":     {inGGUF(inArray(ggufString, 100, strings.Repeat(ggufText(strings.Repeat("x", 992)), 100))), ""},
+		"GGUF numbers":        {inGGUF(inArray(ggufUint8, 1<<20, strings.Repeat("x", 1<<20))), ""},
+		"GGUF text, a number": {inGGUF(withKeys(ggufStr("general.alignment", strings.Repeat("\x01", 1<<20)))), "general.alignment is"},
+		"GGUF no characters":  {inGGUF(withKeys(ggufStr("general.alignment", strings.Repeat("\x80", 1<<20)))), "general.alignment is"},
+		"GGUF empty arrays":   {inGGUF(inArray(ggufArray, many, strings.Repeat(le32(ggufUint8)+le64(0), many))), ""},
 	} {
 		took, err := allocated(test.read)
 		if most := uint64(2*test.size + 1<<20); took > most {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cbactor/cbactor/checkpoint/tiny"
+	"github.com/cbactor/cbactor/model"
 )
 
 // Entry is something that a model's files say of it.
@@ -24,8 +25,8 @@ type Entry struct {
 // maxEntry is how long a value may be before it is cut, in bytes.
 const maxEntry = 200
 
-// Metadata is what the files of a model say of it, by key: the fields of config.json, or
-// the keys of a GGUF file, which a Checkpoint has only as far as they are understood, also of
+// Metadata is what the files of a model say of it, by key: the fields of config.json, those
+// of its text_config behind that name and a dot, or the keys of a GGUF file, which a Checkpoint has only as far as they are understood, also of
 // a model that Open refuses. Errors wrap ErrNotFound or ErrFormat, or are those of the file
 // system.
 func Metadata(path string) ([]Entry, error) {
@@ -57,9 +58,15 @@ func folderAt(path string) (fs.FS, error) {
 }
 
 func folderMetadata(fsys fs.FS) ([]Entry, error) {
-	var all map[string]json.RawMessage
-	if err := readJSON(fsys, "config.json", maxConfigFile, &all); err != nil {
+	all, err := readFields(fsys, "config.json")
+	if err != nil {
 		return nil, err
+	}
+	const inner = "text_config"
+	if text, err := model.Fields(all[inner]); err == nil { // what is no object is shown as it is
+		for key, value := range text {
+			all[inner+"."+key] = value
+		}
 	}
 	list := make([]Entry, 0, len(all))
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -100,7 +107,7 @@ func withGGUF(path string, read func(*ggufFile)) (err error) {
 func ggufWords(v any) string {
 	switch v := v.(type) {
 	case string:
-		return cut(fmt.Sprintf("%q", v))
+		return fmt.Sprintf("%q", cut(v)) // which makes much more of a long text
 	case *ggufList:
 		if v.texts != nil {
 			return fmt.Sprintf("%d texts", v.n)
@@ -110,13 +117,13 @@ func ggufWords(v any) string {
 	return fmt.Sprint(v)
 }
 
-// cut is the beginning of a value, no character cut.
+// cut is the beginning of a value, which need not be UTF-8, no character cut.
 func cut(s string) string {
 	if len(s) <= maxEntry {
 		return s
 	}
 	end := maxEntry
-	for !utf8.RuneStart(s[end]) {
+	for end > maxEntry-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + "…"

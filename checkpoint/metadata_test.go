@@ -30,6 +30,13 @@ func TestMetadata(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Key != "a" || !strings.HasSuffix(list[0].Value, "ü…") || list[1].Value != `{"c":[1,2]}` {
 		t.Errorf("a folder: %v, %v", list, err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"a": 1, "text_config": {"b": [2, 3]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err = Metadata(dir)
+	if err != nil || value(list, "text_config") != `{"b":[2,3]}` || value(list, "text_config.b") != "[2,3]" {
+		t.Errorf("a folder of a model that sees: %v, %v", list, err)
+	}
 	if _, err := Metadata(filepath.Join(dir, "nowhere")); !errors.Is(err, ErrNotFound) {
 		t.Errorf("nothing: %v", err)
 	}

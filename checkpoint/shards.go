@@ -28,6 +28,8 @@ func findShards(fsys fs.FS) (shards, error) {
 	single := shards{files: []string{singleFile}}
 	if _, err := fs.Stat(fsys, singleFile); err == nil {
 		return single, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return shards{}, err
 	}
 	index, err := readIndex(fsys)
 	if err != nil {
@@ -94,6 +96,9 @@ func (c *Checkpoint) openShard(fsys fs.FS, name string, all shards) error {
 	tensors, err := readSafetensors(at, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := checkCount(len(c.tensors)+len(tensors), c.size); err != nil {
+		return fmt.Errorf("%w: %s, and the files before: %w", ErrFormat, name, err)
 	}
 	for _, t := range tensors {
 		if err := all.placed(t.Name, name); err != nil {

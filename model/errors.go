@@ -7,4 +7,6 @@ var (
 	ErrConfig = errors.New("invalid model configuration")
 	// ErrUnsupported means that a model asks for something that is not implemented.
 	ErrUnsupported = errors.New("unsupported model")
+	// ErrMissing means that a tensor of the model is not in its files, or was not sent.
+	ErrMissing = errors.New("weights: tensor is missing")
 )

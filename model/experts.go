@@ -49,7 +49,7 @@ var expertSize = setting{
 var someDense = setting{
 	names: []string{"mlp_only_layers", "decoder_sparse_step"},
 	read: func(f *fields, c *Config) {
-		only, step := value(f, "mlp_only_layers", []int(nil)), value(f, "decoder_sparse_step", 1)
+		only, step := values[int](f, "mlp_only_layers"), value(f, "decoder_sparse_step", 1)
 		if step < 1 {
 			f.fail("%w: decoder_sparse_step is %d, want 1 or more", ErrConfig, step)
 			return

@@ -15,8 +15,17 @@ type fields struct {
 	err    error
 }
 
-// maxFields is how many fields an object has at most.
-const maxFields = 4096
+const (
+	maxFields = 4096    // of an object, and values of a list
+	maxValue  = 1 << 17 // bytes of a value that is decoded: a list of thousands of layers, and less than any wrong one of millions
+)
+
+// Fields decodes an object, of as many fields as a configuration has at most. Errors wrap
+// ErrConfig.
+func Fields(js []byte) (map[string]json.RawMessage, error) {
+	f := newFields(js)
+	return f.raw, f.err
+}
 
 func newFields(js []byte) *fields {
 	f := &fields{}
@@ -28,7 +37,7 @@ func newFields(js []byte) *fields {
 	return f
 }
 
-// members counts those of an object by the commas between them.
+// members counts those of an object, or the values of a list, by the commas between them.
 func members(js []byte) int {
 	n, depth, inText := 1, 0, false
 	for i := 0; i < len(js); i++ {
@@ -99,12 +108,24 @@ func value[T any](f *fields, name string, def T) T {
 	if f.err != nil || !f.has(name) {
 		return def
 	}
+	if n := len(f.raw[name]); n > maxValue {
+		f.fail("%w: field %s has %d bytes, at most %d are read", ErrConfig, name, n, maxValue)
+		return def
+	}
 	v := def
 	if err := json.Unmarshal(f.raw[name], &v); err != nil {
-		f.fail("%w: field %s: %w", ErrConfig, name, err)
+		f.fail("%w: field %s: %.200s", ErrConfig, name, err) // cut: it may have a number of many digits
 		return def
 	}
 	return v
+}
+
+// values decodes a list, nil when it is absent or null.
+func values[T any](f *fields, name string) []T {
+	if n := members(f.raw[name]); n > maxFields { // before memory is taken for each
+		f.fail("%w: field %s has %d values, at most %d are read", ErrConfig, name, n, maxFields)
+	}
+	return value(f, name, []T(nil))
 }
 
 // size decodes a whole number that must lie in 1…limit, and be there unless there is a
@@ -135,7 +156,7 @@ func (f *fields) ids(name string, def []int32) []int32 {
 	}
 	var list []int32
 	if f.raw[name][0] == '[' {
-		list = value(f, name, list)
+		list = values[int32](f, name)
 	} else {
 		list = []int32{value(f, name, int32(-1))}
 	}
@@ -152,11 +173,23 @@ func (f *fields) ids(name string, def []int32) []int32 {
 	return out
 }
 
-// onOneLine is a field as the file has it, without the white space between its parts.
+// onOneLine is a field as the file has it, without the white space between its parts, of a
+// long one the beginning.
 func (f *fields) onOneLine(name string) string {
-	var b bytes.Buffer
-	if err := json.Compact(&b, f.raw[name]); err != nil {
-		return string(f.raw[name]) // it was parsed before
+	const enough = 512
+	var b []byte
+	inText, escaped := false, false
+	for _, c := range f.raw[name] {
+		if !inText && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+			continue
+		}
+		if c == '"' && !escaped {
+			inText = !inText
+		}
+		escaped = c == '\\' && !escaped
+		if b = append(b, c); len(b) == enough {
+			break
+		}
 	}
-	return b.String()
+	return string(b)
 }

@@ -16,6 +16,12 @@ func TestHostileConfigs(t *testing.T) {
 	with := func(fields string) string {
 		return strings.Replace(string(llamaJSON(t, nil)), "}", ","+fields+"}", 1)
 	}
+	mistral := func(fields string) string {
+		return with(`"architectures":null,"model_type":"mistral",` + fields)
+	}
+	sparse := func(fields string) string {
+		return with(`"architectures":null,"model_type":"qwen3_moe",` + fields)
+	}
 	nested := func(open, closing string, n int) string { return strings.Repeat(open, n) + strings.Repeat(closing, n) }
 	var many strings.Builder
 	for i := range 100_000 {
@@ -56,9 +62,20 @@ func TestHostileConfigs(t *testing.T) {
 		"a float of end token": {with(`"eos_token_id":[1.5]`), "eos_token_id"},
 		"a huge end token":     {with(`"eos_token_id":4294967298`), "eos_token_id"},
 		"the last size counts": {with(`"hidden_size":0`), "hidden_size"},
-		"a long name":          {with(`"architectures":["` + strings.Repeat("A", 1<<20) + `"]`), "not known"},
+		"a long name":          {with(`"architectures":["` + strings.Repeat("A", 1<<20) + `"]`), "architectures has"},
 		"a line in a name":     {with(`"architectures":["a\nb"]`), "not known"},
 		"layer types":          {with(`"layer_types":[1]`), "layer_types"},
+		"many layer types":     {with(`"layer_types":[` + strings.Repeat(`"",`, 300_000) + `""]`), "layer_types has"},
+		"some layer types":     {with(`"layer_types":[` + strings.Repeat(`"",`, 10_000) + `""]`), "layer_types has 10001 values"},
+		"many of a window":     {mistral(`"layer_types":[` + strings.Repeat(`"",`, 300_000) + `""]`), "layer_types has"},
+		"many architectures":   {`{"architectures":[` + strings.Repeat(`"",`, 300_000) + `""]}`, "architectures has"},
+		"many dense layers":    {sparse(`"mlp_only_layers":[` + strings.Repeat("0,", 500_000) + "0]"), "mlp_only_layers has"},
+		"many end tokens":      {with(`"eos_token_id":[` + strings.Repeat("0,", 500_000) + "0]"), "eos_token_id has"},
+		"many foreign values":  {with(`"clip_qkv":[` + strings.Repeat("{},", 300_000) + "0]"), "clip_qkv [{},{},"},
+		"a foreign object":     {with(`"per_layer_config":{` + many.String() + `"x":0}`), "per_layer_config {"},
+		"a long foreign text":  {with(`"hidden_act":"` + strings.Repeat(`\u0041`, 200_000) + `"`), "hidden_act"},
+		"a number of digits":   {with(`"num_attention_heads":` + strings.Repeat("1", 1<<20)), "num_attention_heads has"},
+		"some more digits":     {with(`"num_attention_heads":` + strings.Repeat("1", 1<<16)), "num_attention_heads: json"},
 		"quantisation":         {with(`"quantization_config":[]`), "quantization_config"},
 	} {
 		var before, after runtime.MemStats

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"slices"
 )
 
@@ -21,7 +22,7 @@ const (
 // not implemented, named).
 func ParseConfig(js []byte) (*Config, error) {
 	f := newFields(js)
-	architectures := value(f, "architectures", []string(nil))
+	architectures := values[string](f, "architectures")
 	modelType := value(f, "model_type", "")
 	if f.err != nil {
 		return nil, f.err
@@ -130,7 +131,7 @@ func refuseForeign(f *fields, row *family) {
 	}
 	slices.Sort(names) // the same message every time
 	for _, name := range names {
-		if v := value[any](f, name, nil); v != nil && !isNeutral(v, neutral[name]) {
+		if f.has(name) && !isNeutral(f.raw[name], neutral[name]) {
 			f.fail("%w: %s %.120s is not implemented for %s", ErrUnsupported, name, f.onOneLine(name), row.name)
 		}
 	}
@@ -140,7 +141,7 @@ func refuseForeign(f *fields, row *family) {
 	if row.reads("sliding_window") {
 		return
 	}
-	layers := value(f, "layer_types", []string(nil))
+	layers := values[string](f, "layer_types")
 	for _, kind := range layers {
 		if kind != typeNames[Full] {
 			f.fail("%w: layer type %.80q is not implemented for %s", ErrUnsupported, kind, row.name)
@@ -152,11 +153,12 @@ func refuseForeign(f *fields, row *family) {
 	}
 }
 
-// isNeutral compares scalars; lists and objects are never neutral.
-func isNeutral(v, want any) bool {
-	switch v.(type) {
-	case float64, string, bool:
-		return v == want
+// isNeutral compares scalars; lists, objects and what is long are never neutral, and not decoded.
+func isNeutral(js json.RawMessage, want any) bool {
+	const long = 64
+	if js[0] == '[' || js[0] == '{' || len(js) > long {
+		return false
 	}
-	return false
+	var v any
+	return json.Unmarshal(js, &v) == nil && v == want
 }

@@ -74,6 +74,8 @@ func TestParseRope(t *testing.T) {
 		"old":            {`"rope_theta":500000,"rope_scaling":{"rope_type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":32}`, llama3},
 		"type":           {`"rope_scaling":{"type":"linear","factor":4}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 4}},
 		"null":           {`"rope_theta":7.5,"rope_scaling":null`, Rope{Kind: RopeDefault, Theta: 7.5}},
+		"null, outside":  {`"original_max_position_embeddings":"x","rope_scaling":null`, Rope{Kind: RopeDefault, Theta: 10000}},
+		"type, outside":  {`"original_max_position_embeddings":0,"rope_scaling":{"type":"linear","factor":4}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 4}},
 		"outer theta":    {`"rope_theta":7.5,"rope_parameters":{"rope_type":"default"}`, Rope{Kind: RopeDefault, Theta: 7.5}},
 		"scaling first":  {`"rope_parameters":{"rope_type":"default"},"rope_scaling":{"type":"linear","factor":2}`, Rope{Kind: RopeLinear, Theta: 10000, Factor: 2}},
 		"yarn, defaults": {`"rope_scaling":{"type":"yarn","factor":4}`, yarn},

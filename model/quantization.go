@@ -31,7 +31,7 @@ func (f *fields) quantization() string {
 
 // checkFP8 refuses what is called fp8, too.
 func (f *fields) checkFP8() {
-	if block := value(f, "weight_block_size", []int(nil)); len(block) != 2 || block[0] != FP8Square || block[1] != FP8Square {
+	if block := values[int](f, "weight_block_size"); len(block) != 2 || block[0] != FP8Square || block[1] != FP8Square {
 		f.fail("%w: fp8 with weight_block_size %v is not implemented, only squares of %d are", ErrUnsupported, block, FP8Square)
 	}
 	if scheme := value(f, "activation_scheme", "dynamic"); scheme != "dynamic" {

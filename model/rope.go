@@ -32,12 +32,12 @@ type besideRope struct {
 // "type" is an older word for "rope_type". beside.theta is for a file that has none.
 func (f *fields) rope(beside besideRope) Rope {
 	beside.theta = value(f, "rope_theta", beside.theta)
-	if f.has(originalMaxPosition) {
-		beside.original = f.size(originalMaxPosition, maxContext, nil)
-	}
 	name, object := f.ropeObject()
 	if name == "" {
 		return Rope{Kind: RopeDefault, Theta: beside.theta}
+	}
+	if f.has(originalMaxPosition) && slices.Contains(ropeFields[ropeKind(object)], originalMaxPosition) {
+		beside.original = f.size(originalMaxPosition, maxContext, nil)
 	}
 	return f.ropeIn(name, object, beside)
 }
@@ -67,8 +67,12 @@ func (f *fields) ropeIn(name string, r *fields, beside besideRope) Rope {
 	return rope
 }
 
+func ropeKind(r *fields) RopeKind {
+	return RopeKind(value(r, "rope_type", value(r, "type", string(RopeDefault))))
+}
+
 func ropeOf(r *fields, beside besideRope) Rope {
-	kind := RopeKind(value(r, "rope_type", value(r, "type", string(RopeDefault))))
+	kind := ropeKind(r)
 	known, ok := ropeFields[kind]
 	if !ok {
 		r.fail("%w: rope type %.80q is not known", ErrUnsupported, string(kind))

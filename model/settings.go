@@ -135,7 +135,7 @@ var noRope = setting{
 	names: []string{"no_rope_layers", "no_rope_layer_interval"},
 	read: func(f *fields, c *Config) {
 		c.NoRope = make([]bool, c.Layers)
-		if list := value(f, "no_rope_layers", []int(nil)); list != nil {
+		if list := values[int](f, "no_rope_layers"); list != nil {
 			if len(list) != c.Layers {
 				f.fail("%w: no_rope_layers has %d entries for %d layers", ErrConfig, len(list), c.Layers)
 				return

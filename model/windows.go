@@ -5,7 +5,7 @@ var typeNames = [...]string{Full: "full_attention", Sliding: "sliding_attention"
 
 // layerTypes reads layer_types; nil: the field is not there.
 func layerTypes(f *fields, layers int) []Attention {
-	list := value(f, "layer_types", []string(nil))
+	list := values[string](f, "layer_types")
 	if list == nil || f.err != nil {
 		return nil
 	}

@@ -1,11 +1,15 @@
 package weights
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/cbactor/cbactor/model"
+)
 
 var (
 	// ErrMissing means that a tensor of the model is not in the source, or was not
 	// sent whole yet.
-	ErrMissing = errors.New("weights: tensor is missing")
+	ErrMissing = model.ErrMissing
 	// ErrShape means that a tensor has another shape than the configuration says.
 	ErrShape = errors.New("weights: tensor has a wrong shape")
 	// ErrUnknown means that a tensor is none that the model, or the manifest, has.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -60,7 +61,10 @@ func (c *cli) inspectRefused(f *inspectFlags, reason error) error {
 	} else {
 		err = c.printText(all.String())
 	}
-	return errors.Join(reason, err)
+	if err != nil {
+		return fmt.Errorf("%w (and %w)", reason, err)
+	}
+	return reason
 }
 
 // String is all of it in lines of text.
@@ -73,7 +77,7 @@ func (m refusedModel) String() string {
 }
 
 // sayings are the entries that say something of a model's family and sizes: of config.json,
-// and, behind the name of the architecture, of GGUF.
+// also of its text_config, and, behind the name of the architecture, of GGUF.
 func sayings(metadata []checkpoint.Entry) []option {
 	names := []string{
 		"model_type", "architectures", "general.architecture", "vocab_size", "quantization_config",

@@ -21,7 +21,8 @@ func TestInspectRefused(t *testing.T) {
 		"\x14\x00\x00\x00\x00\x00\x00\x00general.architecture\x08\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00mamba"
 	dir := t.TempDir()
 	for name, data := range map[string]string{
-		"awq/config.json": awq, "awq/model.safetensors": string(shard), "bare/config.json": awq, "damaged/config.json": "{", "mamba.gguf": gguf, "cut.gguf": gguf[:40],
+		"awq/config.json": awq, "awq/model.safetensors": string(shard), "bare/config.json": awq,
+		"sees/config.json": `{"model_type": "sees", "text_config": {"num_hidden_layers": 9}}`, "damaged/config.json": "{", "mamba.gguf": gguf, "cut.gguf": gguf[:40],
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -41,6 +42,7 @@ func TestInspectRefused(t *testing.T) {
 		}},
 		{[]string{"awq", "--json"}, model.ErrUnsupported, []string{`"refused":"`, `{"name":"num_hidden_layers","value":"7"}`, `{"name":"F16","tensors":1,"elements":2,"bytes":4}`}},
 		{[]string{"bare"}, model.ErrUnsupported, []string{"num_hidden_layers 7"}},
+		{[]string{"sees"}, model.ErrUnsupported, []string{`model_type "sees"`, "text_config.num_hidden_layers 9"}},
 		{[]string{"mamba.gguf"}, model.ErrUnsupported, []string{`general.architecture "mamba"`}},
 		{[]string{"damaged"}, model.ErrConfig, nil},
 		{[]string{"cut.gguf"}, checkpoint.ErrFormat, nil},
@@ -60,5 +62,20 @@ func TestInspectRefused(t *testing.T) {
 		if test.shown == nil && len(out) > 0 {
 			t.Errorf("%v: shows\n%s", test.args, out)
 		}
+	}
+	c := testCLI(t)
+	var err error
+	if c.stdout, err = os.Open(filepath.Join(dir, "awq/config.json")); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.stdout.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	root := c.root()
+	root.SetArgs([]string{"inspect", filepath.Join(dir, "awq")})
+	if err := root.Execute(); !errors.Is(err, model.ErrUnsupported) || !strings.Contains(err.Error(), "write") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("what cannot be written: %q", err)
 	}
 }

@@ -7,7 +7,8 @@
 //
 // What is measured: memory is all that was allocated while the target ran, garbage included,
 // and so never less than what it held at once. What others allocate meanwhile counts too.
-// Time is that of processors, so that a busy machine makes no input a slow one.
+// Time is that of processors, so that a busy machine makes no input a slow one, and is judged
+// only while fuzzing: a test that runs the kept inputs ends one that takes minutes, no other.
 //
 // Ownership and concurrency: one fuzzer of a process runs at a time, as package testing
 // has it.

@@ -21,9 +21,13 @@ func TestJudge(t *testing.T) {
 		}, "KiB of memory, want at most 4096"},
 		"slow":      {compute, "want at most 200ms"},
 		"slow once": {once(compute), ""},
+		"any time":  {compute, ""},
 		"waits":     {func() { time.Sleep(300 * time.Millisecond) }, ""},
 	} {
 		l := limits{memory: 4 << 20, slow: time.Minute, hung: 60}
+		if name == "any time" {
+			l = limitsOf(4<<20, fuzzing())
+		}
 		if strings.HasPrefix(name, "slow") || name == "waits" {
 			l.slow = 200 * time.Millisecond
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cbactor/cbactor/internal/hub/hubtest"
 	"github.com/cbactor/cbactor/internal/hubcache"
@@ -47,6 +48,7 @@ func TestPartsOfOthersStay(t *testing.T) {
 	s, files, dir := hubtest.New(t), twoModels(1), t.TempDir()
 	s.Put(files)
 	c := quick(t, Options{Endpoint: s.URL})
+	c.stall = time.Minute // the first answer is held until its bytes are there
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	s.Hook(func(w http.ResponseWriter, r *http.Request, cdn bool) bool {

@@ -219,7 +219,9 @@ func TestResume(t *testing.T) {
 		cancel(gone)
 		return err == nil
 	})
-	if _, _, err := pulled(ctx, quick(t, Options{Endpoint: s.URL}), hubtest.Repo, dir); !errors.Is(err, gone) {
+	c := quick(t, Options{Endpoint: s.URL})
+	c.stall = time.Minute // the first answer is held until its bytes are there
+	if _, _, err := pulled(ctx, c, hubtest.Repo, dir); !errors.Is(err, gone) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	cache, ref := t.TempDir(), hubcache.Ref{Org: "a", Name: "b", Revision: "main"}
