@@ -24,7 +24,7 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: the folder has no config.json", ErrNotFound)
+		return nil, fmt.Errorf("%w: the folder has no config.json%s", ErrNotFound, meant(fsys))
 	}
 	c := &Checkpoint{tensors: map[string]stored{}}
 	if c.Config, err = model.ParseConfig(js); err != nil {
@@ -50,6 +50,15 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 	}
 	c.setStored()
 	return c, nil
+}
+
+// meant tells who gives a folder of GGUF files where the path of one belongs.
+func meant(fsys fs.FS) string {
+	names, err := fs.Glob(fsys, "*.gguf")
+	if err != nil || len(names) == 0 { // a folder that cannot be listed has nothing to tell
+		return ""
+	}
+	return fmt.Sprintf(": give the path of a .gguf file that it has, such as %q", names[0])
 }
 
 // readJSON decodes a small file of the folder; v stays as it is when there is none.

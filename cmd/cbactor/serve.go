@@ -83,7 +83,7 @@ func (c *cli) serveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd, f) },
 	}
 	fs := cmd.Flags()
-	fs.Var(&f.models, "model", "model, as other commands take it, and before it a name by which clients ask for it (repeatable; default tiny)")
+	fs.Var(&f.models, "model", "model: tiny, smollm2, smollm2-bf16, ORG/NAME of one that was pulled, a checkpoint folder, or a .gguf file; before it may stand a name by which clients ask for it (repeatable; default tiny)")
 	complete(cmd, "model", checkpoint.Names)
 	fs.Var(&f.adapters, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name by which requests ask for it (repeatable)")
 	group(fs, "Models")
