@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -133,12 +135,29 @@ func (f *serveFlags) check() error {
 	case f.listen == "" && (f.limits.Limits != server.DefaultLimits || f.otlp != ""):
 		return badUsage("--otlp and limits of HTTP are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkNames, f.checkRoots, f.readKeys} {
+	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkAddresses, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkNames, f.checkRoots, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	return f.adapters.makeRoom(&f.engine)
+}
+
+// checkAddresses refuses what is no address to listen at.
+func (f *serveFlags) checkAddresses() error {
+	for _, one := range []struct{ flag, address string }{{"--listen", f.listen}, {"--admin-listen", f.admin}, {"--actors", f.actors}} {
+		if one.address == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(one.address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return badUsage("%s is %.60q, must be HOST:PORT: %w", one.flag, one.address, err)
+		}
+	}
+	return nil
 }
 
 // checkSeveral refuses what goes with one model alone. The threads of several engines are
@@ -222,7 +241,9 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 		return err
 	}
 	if f.actors != "" {
-		if err := wire.Check(f.actors, f.tls); err != nil {
+		if err := wire.Check(f.actors, f.tls); errors.Is(err, wire.ErrInsecure) {
+			return badUsage("--actors %s: %w", f.actors, err)
+		} else if err != nil {
 			return fmt.Errorf("--actors %s: %w", f.actors, err)
 		}
 	}
