@@ -24,7 +24,7 @@ func openFolder(fsys fs.FS) (*Checkpoint, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: the folder has no config.json", ErrNotFound)
+		return nil, fmt.Errorf("%w: the folder has no config.json%s", ErrNotFound, meant(fsys))
 	}
 	c := &Checkpoint{tensors: map[string]stored{}}
 	if c.Config, err = model.ParseConfig(js); err != nil {
@@ -99,6 +99,15 @@ func readFields(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, name, err)
 	}
 	return all, nil
+}
+
+// meant tells who gives a folder of GGUF files where the path of one belongs.
+func meant(fsys fs.FS) string {
+	names, err := fs.Glob(fsys, "*.gguf")
+	if err != nil || len(names) == 0 { // a folder that cannot be listed has nothing to tell
+		return ""
+	}
+	return fmt.Sprintf(": give the path of a .gguf file that it has, such as %q", names[0])
 }
 
 // readJSON decodes a small file of the folder; v stays as it is when there is none.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
@@ -191,6 +192,14 @@ func TestOpenRefuses(t *testing.T) {
 		if c != nil || !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.path) {
 			t.Errorf("%s: got %v, want %v", test.path, err, test.kind)
 		}
+	}
+}
+
+// Who names the folder of a GGUF file is told of the file.
+func TestFolderOfGGUF(t *testing.T) {
+	_, err := openFolder(fstest.MapFS{"b.gguf": {}, "a.gguf": {}, "readme": {}})
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), `no config.json: give the path of a .gguf file that it has, such as "a.gguf"`) {
+		t.Error(err)
 	}
 }
 

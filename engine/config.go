@@ -56,7 +56,7 @@ type Config struct {
 
 	// Cache.
 	PageSize                       int // tokens of a cache block
-	NumBlocks                      int // cache blocks at most
+	NumBlocks                      int // cache blocks at most; on a CPU they take a quarter of the memory limit at most
 	MaxMemoryPercent               float64
 	MaxBlocksPerRequest            *int  // width of the decode fast path's tables; 0: no fast path
 	AllowBlockSharing              *bool // prefix cache

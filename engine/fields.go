@@ -32,9 +32,9 @@ var fields = []Field{
 
 	{Name: "page_size", Help: "tokens of a cache block", Default: "32", Min: 1, Max: 4096,
 		at: func(c *Config) value { return whole(&c.PageSize) }},
-	{Name: "num_blocks", Help: "cache blocks at most", Derived: "from memory", Min: 1, Max: 1 << 30,
+	{Name: "num_blocks", Help: "cache blocks at most; on a CPU they take a quarter of the memory limit at most, which is fixed", Derived: "from memory", Min: 1, Max: 1 << 30,
 		at: func(c *Config) value { return whole(&c.NumBlocks) }},
-	{Name: "max_memory_percent", Help: "share of the memory not yet in use that the engine may take", Default: "0.6", Min: 1e-6, Max: 1, Acts: OnCPU,
+	{Name: "max_memory_percent", Help: "share of the memory not yet in use that the engine may take; the cache gets a quarter of the memory limit at most, which is fixed", Default: "0.6", Min: 1e-6, Max: 1, Acts: OnCPU,
 		at: func(c *Config) value { return real(&c.MaxMemoryPercent) }},
 	{Name: "max_blocks_per_request", Help: "width of block tables on the decode fast path; 0 turns it off", Derived: "hints, else 32", Max: 1 << 20, Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.MaxBlocksPerRequest, whole) }},

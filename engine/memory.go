@@ -168,7 +168,7 @@ func (r *Resolved) sizePool() {
 	c, plan := &r.Config, &r.Memory.Executor
 	because := map[cpuexec.Bound]string{
 		cpuexec.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
-		cpuexec.ByQuarter:   "a quarter of the memory limit",
+		cpuexec.ByQuarter:   "a quarter of the memory limit, which is fixed",
 		cpuexec.ByMaxMemory: "max_memory_percent",
 	}[plan.Bound]
 	if because != "" {

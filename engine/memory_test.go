@@ -23,7 +23,7 @@ func TestPlanWithinMemory(t *testing.T) {
 		from           string
 	}{
 		{"plenty", 64 << 30, Config{}, 512, 16384, "512 requests of 1024 tokens use no more"},
-		{"a quarter of the limit", 1 << 30, Config{}, 512, 1 << 28 / tinyBlock, "a quarter of the memory limit"},
+		{"a quarter of the limit", 1 << 30, Config{}, 512, 1 << 28 / tinyBlock, "a quarter of the memory limit, which is fixed"},
 		{"a small share", 1 << 30, Config{MaxMemoryPercent: 0.05}, 512, 0, "max_memory_percent"},
 		{"a share too small for a request beside 512 tokens", 1 << 30, Config{MaxMemoryPercent: 0.013}, 256, 0, "max_memory_percent"},
 		{"hardly a block beside 256 tokens", 1 << 30, Config{MaxMemoryPercent: 0.0106}, 256, 0, "max_memory_percent"},

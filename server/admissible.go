@@ -23,7 +23,7 @@ func (c *call) admissible(r *texts.Request, prompt int) error {
 		return bad("bad_words", "has an empty text: leave it out")
 	}
 	for _, id := range r.StopIDs {
-		if int(id) >= info.Vocab {
+		if id < 0 || int(id) >= info.Vocab {
 			return unknown("stop_token_ids", id)
 		}
 	}

@@ -13,6 +13,7 @@ func TestRefusedByTheNamesOfHTTP(t *testing.T) {
 	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{})
 	for body, want := range map[string]struct{ param, code, says string }{
 		`"stop_token_ids":[99999]`:                                   {"stop_token_ids", "invalid_token_id", "id 99999, the vocabulary has 2048"},
+		`"stop_token_ids":[5,-4]`:                                    {"stop_token_ids", "invalid_token_id", "id -4, the vocabulary has 2048"},
 		`"logit_bias":{"99999":1}`:                                   {"logit_bias", "invalid_token_id", "id 99999"},
 		`"allowed_token_ids":[99999]`:                                {"allowed_token_ids", "invalid_token_id", "id 99999"},
 		`"allowed_token_ids":[-1]`:                                   {"allowed_token_ids", "invalid_token_id", "id -1"},
@@ -31,7 +32,7 @@ func TestRefusedByTheNamesOfHTTP(t *testing.T) {
 			t.Errorf("%s: %q, want %q", body, says, want.says)
 		}
 	}
-	r.ask(completionsPath, `{"prompt":[1,5],"max_tokens":5,"min_tokens":5,"stop_token_ids":[-1,2047],"logit_bias":{"2047":1},"allowed_token_ids":[5,2047]}`)
+	r.ask(completionsPath, `{"prompt":[1,5],"max_tokens":5,"min_tokens":5,"stop_token_ids":[0,2047],"logit_bias":{"2047":1},"allowed_token_ids":[5,2047]}`)
 	r.refused("/generate", `{"input_ids":[5],"sampling_params":{"min_new_tokens":5000,"max_new_tokens":null}}`, 400, "min_new_tokens", "invalid_value")
 }
 

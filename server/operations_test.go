@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -248,6 +249,8 @@ var limited = map[string]object{
 	"chatUnmet.modalities":                {"items": object{"const": "text"}, "maxItems": 1},
 	"chatUnmet.web_search_options":        never,
 	"params.logit_bias":                   {"maxProperties": maxBias, "propertyNames": object{"pattern": "^(0|[1-9][0-9]*)$"}, "additionalProperties": object{"type": []string{"number", "null"}, "minimum": -100, "maximum": 100}},
+	"params.stop_token_ids":               {"items": object{"type": "integer", "minimum": 0, "maximum": math.MaxInt32}},
+	"sglangSampling.stop_token_ids":       {"items": object{"type": []string{"integer", "null"}, "minimum": 0, "maximum": math.MaxInt32}},
 	"chatParams.max_tokens":               {"minimum": 1},
 	"chatParams.messages":                 {"minItems": 1},
 	"responseParams.n":                    {"maximum": 1},

@@ -180,7 +180,7 @@ func (m measurement) String() string {
 
 // fits refuses requests that would be cut short.
 func fits(requests []engine.Request, info engine.Info) error {
-	room := min(info.MaxContext, info.CacheTokens+1) // the last token needs no place
+	room := roomOf(info)
 	for i, r := range requests {
 		if r.MaxNewTokens > room || len(r.PromptIDs)+r.MaxNewTokens > room {
 			return badUsage("request %d of the workload has %d prompt tokens and %d to generate: there is room for %d, by %s",
@@ -188,6 +188,11 @@ func fits(requests []engine.Request, info engine.Info) error {
 		}
 	}
 	return nil
+}
+
+// roomOf is how many tokens a request may have, prompt and generated.
+func roomOf(info engine.Info) int {
+	return min(info.MaxContext, info.CacheTokens+1) // the last token needs no place
 }
 
 // spawnAlone starts an engine for token ids.

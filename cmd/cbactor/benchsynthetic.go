@@ -16,7 +16,8 @@ import (
 // syntheticHelp is about bench with --batch and --context.
 const syntheticHelp = `With --batch N and --context N it is measured how fast so many sequences decode side by side until each has that context, as
 a point of a curve. Prompts are random ids, for any model; they are computed first, which is timed for itself, and stay in
-the cache, so that the sequences begin together. What is told of decoding is the median of three runs.`
+the cache, so that the sequences begin together: blocks are for them alone, so that without --safety-margin no share of the
+cache is left free. What is told of decoding is the median of three runs.`
 
 const (
 	maxBatch         = 1024
@@ -85,6 +86,9 @@ func (m syntheticMeasurement) String() string {
 
 // benchSynthetic measures a workload that is made up.
 func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
+	if err := f.synthetic.useAll(&f.engine.config); err != nil {
+		return err
+	}
 	ctx, stop := c.interrupts(cmd.Context(), cancelling)
 	defer stop()
 	// Prompt and generated together: what is which follows from the size of pages.
@@ -97,14 +101,11 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	}
 	defer closeEngine(e, "stop the engine", &err)
 	info := e.Info()
-	prompt := f.synthetic.prompt(info.PageSize)
-	cases := bench.Synthetic(f.synthetic.batch, prompt, f.synthetic.context-prompt, info.Vocab)
-	if err := fits(benchRequests(cases, "case"), info); err != nil {
-		return err
-	}
 	if err := holds(&f.synthetic, info); err != nil {
 		return err
 	}
+	prompt := f.synthetic.prompt(info.PageSize)
+	cases := bench.Synthetic(f.synthetic.batch, prompt, f.synthetic.context-prompt, info.Vocab)
 	if err := c.warmUp(ctx, e, cases); err != nil {
 		return ended(ctx, err)
 	}
@@ -121,15 +122,35 @@ func (c *cli) benchSynthetic(cmd *cobra.Command, f *benchFlags) (err error) {
 	return c.print(m.String())
 }
 
-// holds refuses a batch that the cache cannot hold whole, which would be measured in parts.
+// useAll leaves no share of the cache free unless the configuration says which: its blocks
+// are as many as the sequences take, and no others come.
+func (f *syntheticFlags) useAll(c *engine.Config) error {
+	if c.SafetyMargin != nil {
+		return nil
+	}
+	return c.Apply([]engine.Given{{Name: "safety_margin", Text: "0", Called: "--batch"}})
+}
+
+// holds refuses a context that a request cannot have, and a batch that the cache cannot hold
+// whole, which would be measured in parts.
 func holds(f *syntheticFlags, info engine.Info) error {
+	if room := roomOf(info); f.context > room {
+		return badUsage("--context is %d: there is room for %d, by %s", f.context, room, limitOf(info))
+	}
 	margin, _ := settingOf(info, "safety_margin").(float64) // none: there is no margin
 	pages, room := f.batch*((f.context+info.PageSize-1)/info.PageSize), info.Blocks-int(margin*float64(info.Blocks))
-	if pages > room {
-		return badUsage("%s of %d tokens take %d blocks of the cache, which has room for %d: set --num-blocks or --max-memory-percent higher, or measure fewer",
-			words.Count(f.batch, "sequence"), f.context, pages, room)
+	if pages <= room {
+		return nil
 	}
-	return nil
+	take, help := "take", "set --num-blocks or --max-memory-percent higher"
+	if f.batch == 1 {
+		take = "takes"
+	}
+	if pages <= info.Blocks {
+		help = fmt.Sprintf("set --safety-margin, which is %g, lower", margin)
+	}
+	return badUsage("%s of %d tokens %s %s of the cache, which has room for %d: %s, or measure fewer",
+		words.Count(f.batch, "sequence"), f.context, take, words.Count(pages, "block"), room, help)
 }
 
 // measureSynthetic computes the prompts, then the requests with their prompts in the cache.

@@ -21,13 +21,27 @@ func TestSyntheticPrompt(t *testing.T) {
 
 // What the cache does not hold at once is not measured.
 func TestSyntheticHasRoom(t *testing.T) {
-	info := engine.Info{PageSize: 32, Blocks: 20, Settings: []engine.Setting{{Name: "safety_margin", Value: 0.1}}}
+	info := engine.Info{PageSize: 32, Blocks: 20, MaxContext: 96, CacheTokens: 640, Settings: []engine.Setting{{Name: "safety_margin", Value: 0.1}}}
 	for _, c := range []struct {
 		batch, context int
 		fits           bool
 	}{{9, 64, true}, {10, 64, false}, {9, 65, false}, {18, 2, true}, {19, 2, false}} {
 		if err := holds(&syntheticFlags{batch: c.batch, context: c.context}, info); (err == nil) != c.fits {
 			t.Errorf("%d of %d tokens: %v", c.batch, c.context, err)
+		}
+	}
+}
+
+// What is refused is told with what helps.
+func TestSyntheticRefusedInWords(t *testing.T) {
+	info := engine.Info{PageSize: 32, Blocks: 20, MaxContext: 640, CacheTokens: 640, Settings: []engine.Setting{{Name: "safety_margin", Value: 0.15}}}
+	for want, f := range map[string]syntheticFlags{
+		"1 sequence of 640 tokens takes 20 blocks of the cache, which has room for 17: set --safety-margin, which is 0.15, lower": {1, 640},
+		"21 sequences of 2 tokens take 21 blocks of the cache, which has room for 17: set --num-blocks":                           {21, 2},
+		"--context is 641: there is room for 640, by the context of 640 tokens":                                                   {1, 641},
+	} {
+		if err := holds(&f, info); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

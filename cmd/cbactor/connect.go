@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +37,9 @@ func (c *cli) connect(ctx context.Context, f *connectFlags) (*remote.Client, err
 		client, err := remote.Connect(ctx, f.address, remote.Options{TLS: secure, Log: c.log()})
 		if err != nil && speaksHTTP(ctx, f.address) {
 			err = fmt.Errorf("%s speaks HTTP: give --connect the address that `cbactor serve --actors` shows", f.address)
+		}
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			err = fmt.Errorf("%w: `cbactor serve --actors %s` starts one there", err, f.address)
 		}
 		return client, err
 	})

@@ -156,7 +156,7 @@ func (f *engineFlags) hint(h engine.Hints) error {
 func addModel(cmd *cobra.Command, model *string) {
 	*model = checkpoint.Embedded
 	cmd.Flags().Var(pathFlag{path: model}, "model",
-		"model: tiny (part of the program), smollm2, smollm2-bf16, a checkpoint folder, or a .gguf file")
+		"model: tiny (part of the program), smollm2, smollm2-bf16, ORG/NAME of a model that was pulled, a checkpoint folder, or a .gguf file")
 	complete(cmd, "model", checkpoint.Names)
 }
 

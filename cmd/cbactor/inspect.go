@@ -35,6 +35,9 @@ func (c *cli) inspectCommand() *cobra.Command {
 				if cmd.Flags().Changed("model") {
 					return badUsage("%s and --model both say which model: leave one out", args[0])
 				}
+				if args[0] == "" { // as for --model
+					return badUsage("the name of the model is empty: give one, or leave it out")
+				}
 				f.engine.model = args[0]
 			}
 			err := c.planned(&f.engine, func(m *checkpoint.Checkpoint, r *engine.Resolved) error { return c.inspect(f, m, r) })
@@ -66,12 +69,14 @@ type modelInfo struct {
 	HeadDim    int      `json:"head_dim"`
 	Vocab      int      `json:"vocab"`
 	Context    int      `json:"context"`
-	BOS        int32    `json:"bos"` // -1: none
+	BOS        int32    `json:"bos"`     // -1: none
+	AddBOS     bool     `json:"add_bos"` // the tokenizer puts it before a text
 	EOS        []int32  `json:"eos"`
 	Options    []option `json:"options"`   // of the forward pass
 	Tokenizer  string   `json:"tokenizer"` // kind; "": none
 	Chat       chatInfo `json:"chat_template"`
-	Sampling   string   `json:"sampling"` // as the model's authors recommend
+	Sampling   string   `json:"sampling"` // as the model's authors recommend, else greedy
+	recommends bool     // whether they recommend anything
 }
 
 // engineInfo is the configuration in force as it is shown, under the names of the
@@ -156,9 +161,15 @@ func showModel(name string, c *checkpoint.Checkpoint) modelInfo {
 	m := c.Config
 	return modelInfo{
 		Name: name, Path: c.Path, Family: m.Family, Parameters: parameters, DType: m.Stored.String(), Layers: m.Layers, Hidden: m.Hidden,
-		Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, Context: m.MaxPosition, BOS: m.BOS, EOS: m.EOS, Options: optionsOf(m),
-		Tokenizer: tokenizerKind(c), Chat: chatOf(c.ChatTemplate), Sampling: recommendation(c.Generation),
+		Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, Context: m.MaxPosition, BOS: m.BOS, AddBOS: addsBOS(c), EOS: m.EOS, Options: optionsOf(m),
+		Tokenizer: tokenizerKind(c), Chat: chatOf(c.ChatTemplate), Sampling: recommendation(c.Generation), recommends: recommends(c.Generation),
 	}
+}
+
+// recommends says whether the model's authors want anything of how tokens are drawn: without
+// do_sample, what is of sampling alone is no wish.
+func recommends(g checkpoint.Generation) bool {
+	return g.DoSample != nil || g.RepetitionPenalty != nil || g.NoRepeatNgram != nil || g.BadWords != nil
 }
 
 // recommendation says how the model's authors want tokens drawn.
@@ -192,18 +203,28 @@ func (m modelInfo) String() string {
 		rows = append(rows, []string{o.Name, o.Value})
 	}
 	return columns("Model", append(rows, [][]string{
-		{"vocabulary", fmt.Sprintf("%d tokens; text begins with %s and ends at %s", m.Vocab, beginToken(m.BOS), endTokens(m.EOS))},
+		{"vocabulary", fmt.Sprintf("%d tokens; text begins with %s and ends at %s", m.Vocab, beginToken(m.BOS, m.AddBOS), endTokens(m.EOS))},
 		{"context", fmt.Sprintf("%d tokens", m.Context)},
 		{"text", textSupport(m)},
-		{"sampling", m.Sampling + ", as its authors recommend"},
+		{"sampling", m.Sampling + whose(m.recommends)},
 	}...))
 }
 
-func beginToken(id int32) string {
-	if id < 0 {
+func beginToken(id int32, added bool) string {
+	switch {
+	case id < 0:
 		return "no token"
+	case !added:
+		return fmt.Sprintf("no token (%d is not put there)", id)
 	}
 	return fmt.Sprintf("token %d", id)
+}
+
+func whose(recommended bool) string {
+	if recommended {
+		return ", as its authors recommend"
+	}
+	return ", as its files recommend nothing"
 }
 
 func endTokens(ids []int32) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/text"
 )
 
 // tokenizerKind says what tokenizer a model has, "" for none.
@@ -28,6 +29,17 @@ func tokenizerKind(c *checkpoint.Checkpoint) string {
 		return c.Vocab.Model + " (" + c.Vocab.Pre + ")"
 	}
 	return ""
+}
+
+// addsBOS says whether a model's tokenizer puts the token of beginnings before a text; one
+// without a tokenizer that works here takes ids as they are.
+func addsBOS(c *checkpoint.Checkpoint) bool {
+	codec, err := text.Load(c)
+	if err != nil {
+		return false
+	}
+	ids := codec.Encode("x")
+	return len(ids) > 0 && ids[0] == c.Config.BOS
 }
 
 // chatInfo is what a chat template does.

@@ -29,7 +29,10 @@ type cli struct {
 func (c *cli) run(args []string) int {
 	root := c.root()
 	root.SetArgs(args)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
+	if err != nil && cmd.ValidateFlagGroups() != nil { // cobra does not say of what kind its error is
+		err = usageError{error: err, command: cmd.CommandPath()}
+	}
 	if message := errorLine(err); message != "" {
 		c.say("%s", message)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +26,10 @@ func openModel(name string) (*checkpoint.Checkpoint, error) {
 	}
 	model, err := checkpoint.Open(path)
 	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil, badUsage("--model: %w: known by name are %s", err, strings.Join(checkpoint.Names(), ", "))
+		if _, missing := os.Lstat(path); missing != nil && filepath.Base(name) == name { // it may be meant as a name
+			return nil, badUsage("--model: %w: known by name are %s", err, strings.Join(checkpoint.Names(), ", "))
+		}
+		return nil, badUsage("--model: %w", err)
 	}
 	if errors.Is(err, checkpoint.ErrFormat) { // as of every file that is of another kind than its flag wants
 		return nil, badUsage("--model: %w", err)

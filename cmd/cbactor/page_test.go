@@ -56,12 +56,12 @@ rotations, softmax and sampling, is computed in float32. Whatever the types, a r
 | ` + "`compute`" + ` | weights, in bits | activations | exact |
 |---|---|---|---|
 | ` + "`f32`" + ` | 32 | float32 | whatever the model is stored as |
-| ` + "`bf16`" + ` | 16 | float32 | of a model stored as bf16: with the same ` + "`kv_dtype`" + ` its bits are those of ` + "`f32`" + `; other weights are rounded |
+| ` + "`bf16`" + ` | 16, of MXFP4 4.5 | float32 | of a model stored as bf16 or MXFP4: with the same ` + "`kv_dtype`" + ` its bits are those of ` + "`f32`" + `; other weights are rounded, and floats that are sent later for a matrix in MXFP4 to MXFP4 |
 | ` + "`int8`" + ` | 8.5 as Q8_0, 5 as Q4_1, 4.5 as Q4_0, 4.6 as Q4_K, 5.6 as Q5_K, 6.6 as Q6_K | 8 bits, a scale for each 32 of a row | weights stored as one of these; floats are quantised as ` + "`quantize`" + ` says |
 
-Where q, k and v of a layer, or gate and up, are stored in several such types (in files called Q4_K_M or Q5_K_M v has more bits in some layers), int8 quantises those together to 8.5 bits.
+q, k and v of a layer may be stored in several such types (in files called Q4_K_M or Q5_K_M v has more bits in some layers). Where gate and up are, or where 32 neighbouring outputs of q, k and v have two types, int8 quantises those together to 8.5 bits.
 
-` + "`auto`" + ` takes what most of the model is stored as: int8 for these types, bf16 for bf16, f32 for f32 and f16; the cache then has the same type. Weights that are computed
+` + "`auto`" + ` takes what most of the model is stored as: int8 for these types, bf16 for bf16, MXFP4 and FP8, f32 for f32 and f16; the cache then has the same type. Weights that are computed
 as less than they are stored as are told of when the engine starts. ` + "`quantize`" + ` is for floats under int8: ` + "`q8`" + ` (8.5 bits), ` + "`q4`" + ` (5), or ` + "`column`" + `,
 which gives all weights, quantised ones too, 8 bits with one scale for each output, and activations one for each 256: the fastest for batches, the coarsest.
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,6 +30,9 @@ func (c *cli) root() *cobra.Command {
 	root.SetOut(c.stdout)
 	root.SetErr(c.console)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // a flag of a command that there is not
+			return noArguments(cmd, words)
+		}
 		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
@@ -81,10 +85,32 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := badUsage("%q is neither a command nor a flag", args[0])
+	if close := closeCommand(cmd, args[0]); close != "" {
+		err = badUsage("%q is neither a command nor a flag, did you mean %s?", args[0], close)
+	}
 	if args[0] == "true" || args[0] == "false" {
 		err = badUsage("%q is neither a command nor a flag: flags that are true or false take it with =, as in --FLAG=%s", args[0], args[0])
 	}
 	return usageError{error: err, command: cmd.CommandPath()}
+}
+
+// closeCommand is the command below cmd that a word resembles, or the one that begins with it;
+// "": there is none.
+func closeCommand(cmd *cobra.Command, word string) string {
+	var names, longer []string
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		names = append(names, c.Name())
+		if word != "" && strings.HasPrefix(c.Name(), word) {
+			longer = append(longer, c.Name())
+		}
+	}
+	if len(longer) == 1 {
+		return longer[0]
+	}
+	return nearest.Close(word, names)
 }
 
 // oneArgument refuses all but one word that is no flag; what says which.

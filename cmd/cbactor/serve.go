@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -83,7 +85,7 @@ func (c *cli) serveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd, f) },
 	}
 	fs := cmd.Flags()
-	fs.Var(&f.models, "model", "model, as other commands take it, and before it a name by which clients ask for it (repeatable; default tiny)")
+	fs.Var(&f.models, "model", "model: tiny, smollm2, smollm2-bf16, ORG/NAME of one that was pulled, a checkpoint folder, or a .gguf file; before it may stand a name by which clients ask for it (repeatable; default tiny)")
 	complete(cmd, "model", checkpoint.Names)
 	fs.Var(&f.adapters, "adapter", "LoRA adapter for the model, a folder as PEFT writes it, and a name by which requests ask for it (repeatable)")
 	group(fs, "Models")
@@ -133,12 +135,29 @@ func (f *serveFlags) check() error {
 	case f.listen == "" && (f.limits.Limits != server.DefaultLimits || f.otlp != ""):
 		return badUsage("--otlp and limits of HTTP are for --listen: give it, or leave them out")
 	}
-	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkNames, f.checkRoots, f.readKeys} {
+	for _, check := range []func() error{f.secure.check, f.limits.check, func() error { return checkOTLP(f.otlp) }, f.checkAddresses, f.checkSeveral, f.engine.check, func() error { return f.adapters.check(false) }, f.checkNames, f.checkRoots, f.readKeys} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	return f.adapters.makeRoom(&f.engine)
+}
+
+// checkAddresses refuses what is no address to listen at.
+func (f *serveFlags) checkAddresses() error {
+	for _, one := range []struct{ flag, address string }{{"--listen", f.listen}, {"--admin-listen", f.admin}, {"--actors", f.actors}} {
+		if one.address == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(one.address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return badUsage("%s is %.60q, must be HOST:PORT: %w", one.flag, one.address, err)
+		}
+	}
+	return nil
 }
 
 // checkSeveral refuses what goes with one model alone. The threads of several engines are
@@ -222,7 +241,9 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 		return err
 	}
 	if f.actors != "" {
-		if err := wire.Check(f.actors, f.tls); err != nil {
+		if err := wire.Check(f.actors, f.tls); errors.Is(err, wire.ErrInsecure) {
+			return badUsage("--actors %s: %w", f.actors, err)
+		} else if err != nil {
 			return fmt.Errorf("--actors %s: %w", f.actors, err)
 		}
 	}

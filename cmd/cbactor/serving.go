@@ -73,7 +73,7 @@ func (s *serving) listenToAdmins(c *cli, f *serveFlags) error {
 		return err
 	}
 	if f.token == "" && !ofThisMachine(l) {
-		return errors.Join(errors.New("it is reached from elsewhere: --admin-token-file has administrators show a token, or give an address of this machine"), l.Close())
+		return errors.Join(badUsage("it is reached from elsewhere: --admin-token-file has administrators show a token, or give an address of this machine"), l.Close())
 	}
 	go func() { s.failed <- s.http.ServeAdmin(l) }()
 	c.say("serving administrators at http://%s", l.Addr())

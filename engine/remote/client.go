@@ -81,11 +81,11 @@ func Connect(ctx context.Context, address string, o Options) (*Client, error) {
 	select {
 	case err = <-answer:
 	case <-ctx.Done():
-		err = ctx.Err()
+		err = fmt.Errorf("connecting to %s: %w", address, ctx.Err())
 	}
 	if err != nil {
 		c.link.close()
-		return nil, fmt.Errorf("connecting to %s: %w: %w", address, ErrUnreachable, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	said := c.link.said.Load()
 	c.flow = make(chan struct{}, said.flow)

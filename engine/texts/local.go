@@ -105,7 +105,9 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 		return out, how, err
 	}
 	how.prompt = out.PromptIDs
-	l.endByIDs(&out, &how, r.StopIDs)
+	if err := l.endByIDs(&out, &how, r.StopIDs); err != nil {
+		return out, how, err
+	}
 	if err := l.match(ctx, &out, r.Grammar); err != nil {
 		return out, how, err
 	}
@@ -128,14 +130,21 @@ func (l *Local) settle(ctx context.Context, r Request) (engine.Request, reading,
 
 // endByIDs has more ids end the request, which are not shown. Its own, else the model's, are
 // among them then, unless they are to be ignored.
-func (l *Local) endByIDs(r *engine.Request, how *reading, ids []int32) {
+func (l *Local) endByIDs(r *engine.Request, how *reading, ids []int32) error {
 	if len(ids) == 0 {
-		return
+		return nil
+	}
+	vocab := l.engine.Info().Vocab
+	for _, id := range ids {
+		if id < 0 || int(id) >= vocab { // the engine would speak of ends that nobody gave
+			return fmt.Errorf("%w: id %d in stop_ids, the vocabulary has %d", engine.ErrVocab, id, vocab)
+		}
 	}
 	r.EOS, r.IgnoreEOS = slices.Concat(l.ends(r), ids), false
 	if how.codec != nil {
 		how.codec = how.codec.Hiding(ids)
 	}
+	return nil
 }
 
 // ends are the ids that end a request.

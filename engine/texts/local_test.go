@@ -3,6 +3,7 @@ package texts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (a *asked) AddRequest(_ context.Context, r engine.Request) (*engine.Stream,
 	return nil, errAsked
 }
 
-func (a *asked) Info() engine.Info { return engine.Info{EOS: a.ends} }
+func (a *asked) Info() engine.Info { return engine.Info{EOS: a.ends, Vocab: 2048} }
 
 // tiny is the embedded model and its codec.
 func tiny(t *testing.T) (*checkpoint.Checkpoint, *text.Codec) {
@@ -102,6 +103,17 @@ func TestStopIDs(t *testing.T) {
 		}
 		if ignored := len(c.ids) == 0; !slices.Equal(e.request.EOS, c.want) || e.request.IgnoreEOS != ignored {
 			t.Errorf("%s: ends %v, ignored %t, want %v", name, e.request.EOS, e.request.IgnoreEOS, c.want)
+		}
+	}
+}
+
+// An id that no token has cannot end a request.
+func TestStopIDsAreTokens(t *testing.T) {
+	for id, want := range map[int32]error{0: errAsked, 2047: errAsked, -1: engine.ErrVocab, -4: engine.ErrVocab, 2048: engine.ErrVocab} {
+		if _, err := New(&asked{}, nil).Generate(t.Context(), Request{StopIDs: []int32{5, id}}); !errors.Is(err, want) {
+			t.Errorf("%d: %v, want %v", id, err, want)
+		} else if want == engine.ErrVocab && !strings.Contains(err.Error(), fmt.Sprintf("id %d in stop_ids, the vocabulary has 2048", id)) {
+			t.Error(err)
 		}
 	}
 }
