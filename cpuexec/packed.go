@@ -2,7 +2,6 @@ package cpuexec
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
@@ -99,19 +98,13 @@ func (p *packer) lay(m *model.Config) *packed {
 	return w
 }
 
-// checkSet makes sure that the set has the model's tensors in their shapes.
+// checkSet makes sure that there is a set, which has the model's tensors.
 func checkSet(m *model.Config, set *weights.Set) error {
 	if set == nil {
 		return fmt.Errorf("%w: Weights is nil", ErrConfig)
 	}
-	for _, want := range m.Tensors() {
-		t, ok := set.Tensor(want.Name)
-		if !ok {
-			return fmt.Errorf("%w: weight set has no %s", ErrConfig, want.Name)
-		}
-		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
-			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), shape)
-		}
+	if err := set.Fits(m); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return nil
 }

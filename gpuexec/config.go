@@ -119,19 +119,13 @@ func checkModel(m *model.Config) error {
 	return nil
 }
 
-// checkSet makes sure that the set has the model's tensors in their shapes.
+// checkSet makes sure that there is a set, which has the model's tensors.
 func checkSet(m *model.Config, set *weights.Set) error {
 	if set == nil {
 		return fmt.Errorf("%w: Weights is nil", ErrConfig)
 	}
-	for _, want := range m.Tensors() {
-		t, ok := set.Tensor(want.Name)
-		if !ok {
-			return fmt.Errorf("%w: weight set has no %s", ErrConfig, want.Name)
-		}
-		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
-			return fmt.Errorf("%w: %s is %s %v of %d bytes, the model has %v", ErrConfig, want.Name, t.DType, t.Shape, len(t.Data), shape)
-		}
+	if err := set.Fits(m); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return nil
 }

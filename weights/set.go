@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -60,6 +61,20 @@ type held struct {
 func (s *Set) Tensor(name string) (Tensor, bool) {
 	t, ok := s.tensors[name]
 	return t.Tensor, ok
+}
+
+// Fits makes sure that the set has a model's tensors, whole and in their shapes.
+func (s *Set) Fits(m *model.Config) error {
+	for _, want := range m.Tensors() {
+		t, ok := s.Tensor(want.Name)
+		if !ok {
+			return fmt.Errorf("weight set has no %s", want.Name)
+		}
+		if shape := want.As(t.DType).Shape; !slices.Equal(t.Shape, shape) || t.DType == model.Invalid || len(t.Data) != t.Bytes() {
+			return fmt.Errorf("%s is %s %v of %d bytes, the model has %v", want.Name, t.DType, t.Shape, len(t.Data), shape)
+		}
+	}
+	return nil
 }
 
 // All walks over the tensors in the order of their names. Their bytes are the
