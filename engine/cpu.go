@@ -8,7 +8,7 @@ import (
 )
 
 // bestOnCPU are the tokens of a step on a CPU.
-var bestOnCPU = best{tokens: 512, least: 256, from: "the best for a CPU"}
+var bestOnCPU = best{tokens: 512, least: 256, slots: 1 << 16, from: "the best for a CPU"}
 
 // cpuConfig is what the CPU executor needs but for the sizes and the weights.
 func (r *Resolved) cpuConfig() cpuexec.Config {

@@ -5,10 +5,11 @@ import (
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// Memory is the plan of what an engine takes, in bytes.
+// Memory is the plan of what an engine takes, in bytes: of the host's memory, but for Device.
 type Memory struct {
 	Limit    int64 // what the process may use: of its control group, else of the computer; 0: not known
 	Resident int64 // in use before the engine came
@@ -16,11 +17,27 @@ type Memory struct {
 
 	WeightSet int64          // the weights as they are stored
 	NextSet   int64          // others as they are stored, that are made ready beside them or kept, and what waits to be cast; 0: only under a pause
-	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
+	Executor  cpuexec.Memory // what the CPU executor takes: packed weights, cache, host pool and work; on a GPU nothing
+
+	Device DeviceMemory // of the GPU that computes; on a CPU zero
 }
 
-// Total is the sum.
-func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.Executor.Total() }
+// DeviceMemory is the plan of what an engine takes of a GPU, in bytes.
+type DeviceMemory struct {
+	Memory int64 // of the device
+	Free   int64 // of it, before the engine came
+	Usable int64 // for the engine: max_memory_percent of Free
+
+	Executor gpuexec.Memory // what the executor takes there; its Host and Pinned are the host's
+}
+
+// Total is the sum of what is the host's.
+func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.ofExecutor() }
+
+// ofExecutor is what the executor takes of the host.
+func (m Memory) ofExecutor() int64 {
+	return m.Executor.Total() + m.Device.Executor.Host + m.Device.Executor.Pinned
+}
 
 // memory is what there is, in bytes.
 type memory struct {
@@ -44,9 +61,17 @@ func (r *Resolved) sizeFromMemory(has memory) error {
 	if c.WeightSets == 2 {
 		m.NextSet = r.nextSet()
 	}
-	r.cpu = r.cpuConfig()
 	r.sizes = sizes{blocks: c.NumBlocks, sets: max(1, c.WeightSets)}
-	if err := r.sizeBatch(bestOnCPU); err != nil {
+	best, steps := &bestOnCPU, cpuexec.MaxOutstanding
+	if r.gpu == nil {
+		r.cpu = r.cpuConfig()
+	} else {
+		best, steps = &bestOnGPU, gpuexec.MaxOutstanding
+		if r.gpuPlan, err = r.gpuConfig(); err != nil {
+			return err
+		}
+	}
+	if err := r.sizeBatch(best); err != nil {
 		return err
 	}
 	r.sizePool()
@@ -57,7 +82,7 @@ func (r *Resolved) sizeFromMemory(has memory) error {
 	if err := r.sizeSets(); err != nil {
 		return err
 	}
-	return r.overlap(cpuexec.MaxOutstanding)
+	return r.overlap(steps)
 }
 
 // sizeSets decides how many weight sets there are where it is not said: another one

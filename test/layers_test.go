@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"cpuexec":             {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
 	"gpuexec":             {"executor", "weights", "model", "sampling", "cuda"},
 	"actors":              {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
-	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
+	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "gpuexec", "cuda", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":     {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":        {"engine", "text"},
 	"engine/remote":       {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
