@@ -34,13 +34,7 @@ func (r *Resolved) planCPU() error {
 	if m.Executor, err = cpuexec.Plan(*cfg); err != nil {
 		return r.tooSmallForCPU(err)
 	}
-	e := &m.Executor
-	because := map[cpuexec.Bound]string{
-		cpuexec.ByUse:       use(cfg.MaxSlots, cfg.MaxContext),
-		cpuexec.ByQuarter:   "a quarter of the memory limit, which is fixed",
-		cpuexec.ByMaxMemory: "max_memory_percent",
-	}[e.Bound]
-	r.pool = pool{Info: e.Cache(), blocks: e.Blocks, blockBytes: e.BlockBytes, because: because, byMemory: e.Bound == cpuexec.ByMaxMemory}
+	r.pool = m.Executor.Pool
 	return nil
 }
 

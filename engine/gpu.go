@@ -93,11 +93,7 @@ func (r *Resolved) planGPU() error {
 	if err := r.hostFits(); err != nil {
 		return err
 	}
-	because := map[gpuexec.Bound]string{
-		gpuexec.ByUse:       use(cfg.MaxSlots, cfg.MaxContext),
-		gpuexec.ByMaxMemory: "max_memory_percent",
-	}[e.Bound]
-	r.pool = pool{Info: e.Cache(), blocks: e.Blocks, blockBytes: e.BlockBytes, because: because, byMemory: e.Bound == gpuexec.ByMaxMemory}
+	r.pool = e.Pool
 	return nil
 }
 

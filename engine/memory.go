@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -92,9 +93,9 @@ func (r *Resolved) sizeSets() error {
 	if c.WeightSets > 0 {
 		return nil
 	}
-	blocks := r.pool.blocks
+	blocks := r.pool.Blocks
 	r.sizes.sets, m.NextSet = 2, r.nextSet()
-	if err := r.plan(); err == nil && r.pool.blocks == blocks && (m.Limit == 0 || m.Total() <= m.Usable) {
+	if err := r.plan(); err == nil && r.pool.Blocks == blocks && (m.Limit == 0 || m.Total() <= m.Usable) {
 		c.WeightSets, r.from["weight_sets"] = 2, "memory holds another set"
 		return nil
 	}
@@ -127,14 +128,19 @@ func (r *Resolved) noticeContext(holds int) {
 // sizePool takes the plan for the pool over.
 func (r *Resolved) sizePool() {
 	c, p := &r.Config, &r.pool
-	if p.because != "" {
-		r.lower("num_blocks", c.NumBlocks, p.blocks, p.because)
+	because := map[executor.Bound]string{
+		executor.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
+		executor.ByQuarter:   "a quarter of the memory limit, which is fixed",
+		executor.ByMaxMemory: "max_memory_percent",
+	}[p.Bound]
+	if because != "" {
+		r.lower("num_blocks", c.NumBlocks, p.Blocks, because)
 	}
-	c.NumBlocks, r.sizes.blocks = p.blocks, p.blocks
-	if n := len(p.Groups); n > 1 {
+	c.NumBlocks, r.sizes.blocks = p.Blocks, p.Blocks
+	if n := len(p.Cache().Groups); n > 1 {
 		r.from["num_blocks"] += forKinds(n)
 	}
-	r.noticeContext(actors.CacheTokens(p.Info, c.MaxBatchTokens))
+	r.noticeContext(actors.CacheTokens(p.Cache(), c.MaxBatchTokens))
 }
 
 // forKinds is told of a number of blocks where there are so many cache groups.

@@ -15,15 +15,6 @@ type sizes struct {
 	sets          int // of weights
 }
 
-// pool is the cache of a plan.
-type pool struct {
-	executor.Info        // PageSize, Groups and Sectors
-	blocks        int    // as many as every group can have at the same time
-	blockBytes    int64  // of all layers
-	because       string // what keeps it from having more; "": what is given
-	byMemory      bool   // max_memory_percent keeps it
-}
-
 // best are the tokens of a step on a kind of device.
 type best struct {
 	tokens int // where memory does for them: more gain nothing and make the others wait
@@ -41,7 +32,7 @@ func (r *Resolved) sizeBatch(best *best) error {
 	try := func(tokens int) (fits bool, err error) {
 		r.sizes.tokens, r.sizes.slots = tokens, min(asked, tokens, best.slots)
 		err = r.plan()
-		return err == nil && (!r.pool.byMemory || actors.CacheTokens(r.pool.Info, tokens) >= c.MaxContext), err
+		return err == nil && (r.pool.Bound != executor.ByMaxMemory || actors.CacheTokens(r.pool.Cache(), tokens) >= c.MaxContext), err
 	}
 	if c.MaxBatchTokens > 0 {
 		if _, err := try(c.MaxBatchTokens); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
 )
 
@@ -21,7 +22,7 @@ type Resolved struct {
 	from  map[string]string // by field, why it has its value
 
 	sizes sizes          // that the executor is planned with
-	pool  pool           // of that plan
+	pool  executor.Pool  // of that plan
 	cpu   cpuexec.Config // of that plan, but for the weights, where gpu is nil
 
 	gpu     *cuda.Device   // that computes; nil: none

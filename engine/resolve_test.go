@@ -59,7 +59,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		idle      bool
 		cases     []given
 	}{
-		"device": {"cpu", withoutGPUs, false, []given{given1("cpu"), {text: "auto", want: "cpu", from: withoutGPUs}, {text: "null", want: "cpu", from: withoutGPUs}}},
+		"device":                      {"cpu", withoutGPUs, false, []given{given1("cpu"), {text: "auto", want: "cpu", from: withoutGPUs}, {text: "null", want: "cpu", from: withoutGPUs}}},
 		"max_context":                 {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
 		"max_queue_size":              {"65536", "the most without being asked for more", false, []given{given1("3")}},
 		"max_batch_reads":             {"0", "default", false, []given{given1("3")}},

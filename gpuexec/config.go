@@ -27,9 +27,6 @@ const MaxOutstanding = 2
 // MostSlots is how many sequences a step may have.
 const MostSlots = 1 << 12
 
-// maxGroups is how many kinds of attention there are.
-const maxGroups = 2
-
 // Config is what New needs. A zero number takes its default.
 type Config struct {
 	Device  *cuda.Device
@@ -62,6 +59,9 @@ type Config struct {
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
 	// call. No token is drawn on the device then.
 	KeepLogits func(slot, pos int, logits []float32)
+
+	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.
+	Timed func(Timing)
 }
 
 // DefaultShare of the free memory of a device is what New takes at most, in percent.
