@@ -2,6 +2,8 @@ package ranks
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -61,9 +63,46 @@ func makeWith(ranks int, cfg cpuexec.Config) suite.Make {
 
 func TestConformance(t *testing.T) {
 	m, set, stored := load(t, llama)
-	for _, ranks := range []int{2, 4} {
-		suite.Run(t, makeWith(ranks, cpuexec.Config{Model: m, Weights: set, Stored: stored, Threads: 2 * ranks}))
+	suite.Run(t, makeWith(4, cpuexec.Config{Model: m, Weights: set, Stored: stored, Threads: 4}))
+	cfg := cpuexec.Config{Model: m, Weights: set, Stored: stored, Threads: 4}
+	suite.Run(t, makeWith(2, cfg))
+	suite.RunAdapters(t, makeWith(2, cfg), func(number int) *model.Adapter { return adapter(m, uint64(number)) })
+	suite.RunSleep(t, makeWith(2, cfg))
+	suite.RunSets(t, makeWith(2, cfg), func(epoch uint32) *weights.Set { return flipped(t, epoch) })
+}
+
+// flipped is the weights with other signs for each epoch.
+func flipped(t testing.TB, epoch uint32) *weights.Set {
+	t.Helper()
+	_, set, _ := load(t, llama)
+	set.Epoch = epoch
+	for tensor := range set.All() {
+		size := tensor.DType.RowBytes(1)
+		for i := size - 1; i < len(tensor.Data); i += (1 + int(epoch)) * size {
+			tensor.Data[i] ^= 0x80
+		}
 	}
+	return set
+}
+
+// adapter is one with numbers of its own for every module.
+func adapter(m *model.Config, seed uint64) *model.Adapter {
+	r := rand.New(rand.NewPCG(seed, 3))
+	normal := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = float32(r.NormFloat64() * 0.15)
+		}
+		return list
+	}
+	a, shapes := new(model.Adapter), m.AdapterShapes()
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		const rank = 3
+		a.Parts = append(a.Parts, model.AdapterPart{
+			Module: name, Rank: rank, Scale: 1.5, A: normal(rank * shapes[name][1]), B: normal(shapes[name][0] * rank),
+		})
+	}
+	return a
 }
 
 // TestFamilies compares greedy tokens and their log-probabilities of every family with the
