@@ -9,6 +9,7 @@ import (
 // A pinned buffer that is written to before a copy has read it is told. What an earlier copy
 // writes to it is in order.
 func TestEarlyReuseIsTold(t *testing.T) {
+	emu.Only(t, "others do not look")
 	for name, c := range map[string]struct {
 		between func(r *lostRig, host []byte) error
 		code    string
@@ -45,6 +46,7 @@ func TestEarlyReuseIsTold(t *testing.T) {
 // Hastily, who forgets to wait for a reader always writes under it. With the event between
 // them, all is in order.
 func TestMissingWaitForAReaderShows(t *testing.T) {
+	emu.Only(t, late)
 	for _, c := range []struct {
 		schedule emu.Schedule
 		waits    bool

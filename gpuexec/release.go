@@ -7,6 +7,7 @@ import "github.com/cbactor/cbactor/cuda"
 func (e *Executor) release() error {
 	e.die()
 	errs := append(e.forget(), e.sender.close()...)
+	errs = append(errs, e.watch.close())
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {
