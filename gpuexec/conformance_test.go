@@ -6,15 +6,21 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// makeWith answers the suite's wishes over one model, on one device.
+// makeWith answers the suite's wishes over one model, on one device: with graphs lazily, without
+// them hastily.
 func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suite.Make {
-	dev := emulated(t)
+	schedule := emu.Hasty
+	if graphs {
+		schedule = emu.Lazy
+	}
+	dev := device(t, emu.Open(t, emu.Options{Schedule: schedule}))
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
