@@ -81,6 +81,14 @@ API cuDeviceGetName(char *name, int n, CUdevice d) {
 	return CUDA_SUCCESS;
 }
 
+API cuDeviceGetUuid_v2(CUuuid *id, CUdevice d) {
+	LOCK;
+	TRY(fake::ready());
+	if (!fake::has(d)) return CUDA_ERROR_INVALID_DEVICE;
+	for (int i = 0; i < 16; i++) id->bytes[i] = (char)(16 * d + i);
+	return CUDA_SUCCESS;
+}
+
 API cuDeviceTotalMem_v2(size_t *bytes, CUdevice d) {
 	LOCK;
 	TRY(fake::ready());
