@@ -34,7 +34,7 @@ func spawn(t *testing.T) *engine.Engine {
 		t.Fatal(err)
 	}
 	ex, err := gpuexec.New(gpuexec.Config{
-		Device: dev, Model: c.Config, Weights: set, MaxMemory: 64 << 20, Graphs: true,
+		Device: dev, Model: c.Config, Weights: set, MaxMemory: 64 << 20, Graphs: gpuexec.Graphs{Varlen: true, Decode: true}, QPadding: 8,
 		PageSize: 4, NumBlocks: 20, HostBlocks: 8, MaxSlots: 6, MaxTokens: 24, MaxContext: 64,
 	})
 	if err != nil {

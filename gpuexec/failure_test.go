@@ -69,7 +69,7 @@ func TestPanicsAreErrors(t *testing.T) {
 // TestPanicEndsCapture lets a launch panic while a graph is captured: the stream works afterwards.
 func TestPanicEndsCapture(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: true})
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: all})
 	err := e.besides(func() error {
 		_, err := e.capture(&step{tokens: 1, items: 1, segments: 1}) // without weights
 		return errors.Join(err, e.compute.Synchronize())
