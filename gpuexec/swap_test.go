@@ -8,7 +8,8 @@ import (
 )
 
 // TestBlocksGoOutAndIn lets a sequence's blocks go to the host, while another one writes over them in the
-// same step, and come back while that one decodes. In staging memory there is room for one block at a time.
+// same step, and come back, to where rows of the step before wrote, while that one decodes. In staging memory
+// there is room for one block at a time. The stream of copies is as late as it may be, and as early.
 func TestBlocksGoOutAndIn(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	const steps = 6
@@ -19,9 +20,9 @@ func TestBlocksGoOutAndIn(t *testing.T) {
 	for i := range other {
 		other[i] = int32(100 - 3*i)
 	}
-	run := func(swapped bool) (out [2][]int32) {
+	run := func(swapped, early bool) (out [2][]int32) {
 		c := graphed(emulated(t), m, set, all)
-		c.HostBlocks = 4
+		c.HostBlocks, c.MaxSlots = 4, 4
 		e := start(t, c)
 		if e.swap.places != 4 || !e.Info().Overlap {
 			t.Fatalf("%d blocks are on their way at a time, and copies overlap: %t", e.swap.places, e.Info().Overlap)
@@ -52,6 +53,9 @@ func TestBlocksGoOutAndIn(t *testing.T) {
 		}
 		admit(&list[1], 1, other, 23, theirs...)
 		row(&list[1], 1, 0, 23)
+		admit(&list[1], 3, other[:9], 9, 4, 5)
+		list[1].Rows = append(list[1].Rows, executor.Row{Slot: 3, Count: 9, Mask: -1})
+		list[1].Retire = append(list[1].Retire, 3)
 		row(&list[2], 1, 23, 1)
 		finish := func() {
 			var r executor.Result
@@ -78,13 +82,31 @@ func TestBlocksGoOutAndIn(t *testing.T) {
 			if err := e.Start(&list[i]); err != nil {
 				t.Fatal(err)
 			}
+			if early {
+				copyNow(t, e)
+			}
 		}
 		finish()
 		finish()
 		return out
 	}
-	want := run(false)
-	if got := run(true); !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) || len(got[0]) != 4 {
-		t.Errorf("swapped %v, not swapped %v", got, want)
+	want := run(false, false)
+	for _, early := range []bool{false, true} {
+		if got := run(true, early); !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) || len(got[0]) != 4 {
+			t.Errorf("swapped %v, not swapped %v; the copies are early: %t", got, want, early)
+		}
+	}
+}
+
+// copyNow lets all copies be done that a launched step has enqueued, and what they wait for.
+func copyNow(t *testing.T, e *Executor) {
+	t.Helper()
+	e.mu.Lock()
+	for len(e.queue) > 0 {
+		e.changed.Wait()
+	}
+	e.mu.Unlock()
+	if err := e.besides(e.swap.stream.Synchronize); err != nil {
+		t.Fatal(err)
 	}
 }
