@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -126,7 +127,7 @@ func (r *Resolved) sizeBatch() error {
 		r.cpu.MaxTokens, r.cpu.MaxSlots = tokens, min(asked, tokens)
 		r.Memory.Executor, err = cpuexec.Plan(r.cpu)
 		plan := r.Memory.Executor
-		return err == nil && (plan.Bound != cpuexec.ByMaxMemory || actors.CacheTokens(plan.Cache(), tokens) >= c.MaxContext), err
+		return err == nil && (plan.Bound != executor.ByMaxMemory || actors.CacheTokens(plan.Cache(), tokens) >= c.MaxContext), err
 	}
 	if c.MaxBatchTokens > 0 {
 		if _, err := try(c.MaxBatchTokens); err != nil {
@@ -166,10 +167,10 @@ func (r *Resolved) tooSmall(err error) error {
 // sizePool takes the executor's plan for the pool over.
 func (r *Resolved) sizePool() {
 	c, plan := &r.Config, &r.Memory.Executor
-	because := map[cpuexec.Bound]string{
-		cpuexec.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
-		cpuexec.ByQuarter:   "a quarter of the memory limit, which is fixed",
-		cpuexec.ByMaxMemory: "max_memory_percent",
+	because := map[executor.Bound]string{
+		executor.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
+		executor.ByQuarter:   "a quarter of the memory limit, which is fixed",
+		executor.ByMaxMemory: "max_memory_percent",
 	}[plan.Bound]
 	if because != "" {
 		r.lower("num_blocks", c.NumBlocks, plan.Blocks, because)

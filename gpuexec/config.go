@@ -24,9 +24,6 @@ var (
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
-// maxGroups is how many kinds of attention there are.
-const maxGroups = 2
-
 // Config is what New needs. A zero number takes its default.
 type Config struct {
 	Device  *cuda.Device

@@ -63,7 +63,7 @@ type Executor struct {
 	loading sync.Mutex // held by who does that
 	asleep  bool       // weights are
 	sender  sender
-	places  []place // mu is held, too, by who changes them
+	places  places // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

@@ -28,6 +28,17 @@ type shapes struct {
 	warned bool // that there is no memory for one
 }
 
+// sizeGraphs decides how many shapes of steps have graphs. There are two at least: one may be running.
+func (m *Memory) sizeGraphs(c *Config) {
+	if !c.Graphs.Varlen && !c.Graphs.Decode {
+		return
+	}
+	const kernel, most = 4096, 64
+	shape := int64(MaxOutstanding * kernel * (12*c.Model.Layers + 8))
+	m.Shapes = int(max(2, min(most, c.MaxMemory/16/shape)))
+	m.Graphs = int64(m.Shapes) * shape
+}
+
 // replay runs a step as a graph. A shape that is seen for the first time is captured for all steps.
 func (e *Executor) replay(s *step) error {
 	at, _, err := e.input.pack(nil, 0)

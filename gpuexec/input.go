@@ -22,15 +22,15 @@ type input struct {
 	draws []int32 // [draw]: how, kernels.DrawBytes each
 	read  []int32 // [sample of the host]: token
 
-	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
-	changed [maxGroups][]int32 // by index: where its pair may be, if it is there
+	changes [executor.MaxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
+	changed [executor.MaxGroups][]int32 // by index: where its pair may be, if it is there
 }
 
 // sent is where the lists of an input are on the device.
 type sent struct {
 	captured
 	read    cuda.Pointer
-	changes [maxGroups]cuda.Pointer
+	changes [executor.MaxGroups]cuda.Pointer
 }
 
 // captured are those that a graph reads. They come first: of inputs of one size they begin at the same

@@ -25,7 +25,7 @@ func (e *Executor) release() error {
 	}
 	errs = append(errs, e.pool.free(), e.buffers.free(), e.host.free(), e.stepping.free())
 	for i := range e.places {
-		errs = append(errs, e.places[i].room.free())
+		errs = append(errs, e.places[i].Memory.free())
 	}
 	if e.kernels != nil {
 		errs = append(errs, e.kernels.Close())
