@@ -10,6 +10,8 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
+const illegalAddress = 700 // a result of the driver
+
 // TestDeviceIsLost loses the device under a step: it fails, so do those behind it, and nothing hangs.
 func TestDeviceIsLost(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
@@ -31,7 +33,6 @@ func TestDeviceIsLost(t *testing.T) {
 			b = first
 		}
 		if step == 2 {
-			const illegalAddress = 700
 			driver.Fail(illegalAddress)
 		}
 		if err := errors.Join(e.Start(&b), e.Finish(&r)); err != nil {

@@ -14,8 +14,9 @@ import (
 )
 
 // crowd lets sequences begin one after another, each with a longer prompt in chunks of up to 11 tokens, and
-// draw beside each other, two steps handed over at a time; it answers what each drew.
-func crowd(t *testing.T, e *Executor) [][]int32 {
+// draw beside each other, two steps handed over at a time; it answers what each drew. Steps are numbered from
+// behind a number on.
+func crowd(t *testing.T, e *Executor, behind uint64) [][]int32 {
 	t.Helper()
 	const sequences, draws, chunk = 3, 6, 11
 	page := e.Info().PageSize
@@ -46,7 +47,7 @@ func crowd(t *testing.T, e *Executor) [][]int32 {
 		}
 		b := &batches[step%MaxOutstanding]
 		b.Reset()
-		b.Step, b.Epoch = uint64(step+1), 1
+		b.Step, b.Epoch = behind+uint64(step+1), 1
 		for s := range min(sequences, step+1) {
 			ids := prompt(s)
 			if drawn[s] == draws {
@@ -66,7 +67,9 @@ func crowd(t *testing.T, e *Executor) [][]int32 {
 			row := executor.Row{Slot: executor.Slot(s), Start: int32(next[s]), Count: int32(n), Mask: -1}
 			if next[s] += n; next[s] >= len(ids) {
 				row.Sample = true
-				drawn[s]++
+				if drawn[s]++; drawn[s] == draws {
+					b.Retire = append(b.Retire, row.Slot)
+				}
 			}
 			b.Rows = append(b.Rows, row)
 		}
@@ -96,7 +99,7 @@ func TestGraphsAreTheKernels(t *testing.T) {
 	ran := map[Graphs]int{}
 	for _, graphs := range []Graphs{{}, {Varlen: true}, {Decode: true}, {Varlen: true, Decode: true}} {
 		before := driver.Counts().Graphs
-		got := crowd(t, start(t, graphed(device(t, driver), m, set, graphs)))
+		got := crowd(t, start(t, graphed(device(t, driver), m, set, graphs)), 0)
 		ran[graphs] = driver.Counts().Graphs - before
 		if want == nil {
 			want = got
@@ -114,11 +117,11 @@ func TestGraphsAreTheKernels(t *testing.T) {
 func TestFewShapes(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	driver := emu.Open(t, emu.Options{})
-	want := crowd(t, start(t, graphed(device(t, driver), m, set, Graphs{})))
+	want := crowd(t, start(t, graphed(device(t, driver), m, set, Graphs{})), 0)
 	c := graphed(device(t, driver), m, set, all)
 	c.MaxMemory = 3 << 20
 	unused, e := free(t, c.Device), start(t, c)
-	if got := crowd(t, e); !slices.EqualFunc(got, want, slices.Equal) {
+	if got := crowd(t, e, 0); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("with two shapes %v, by kernels one by one %v", got, want)
 	}
 	taken := unused - free(t, c.Device)
@@ -139,9 +142,9 @@ func TestGraphsWithoutMemory(t *testing.T) {
 	driver := emu.Open(t, emu.Options{Memory: uint64(plan.Device() - plan.Graphs + 1000)})
 	var told []error
 	c.Device, c.Warn = device(t, driver), func(err error) { told = append(told, err) }
-	got := crowd(t, start(t, c))
+	got := crowd(t, start(t, c), 0)
 	c.Graphs = Graphs{}
-	if want := crowd(t, start(t, graphed(emulated(t), m, set, Graphs{}))); !slices.EqualFunc(got, want, slices.Equal) {
+	if want := crowd(t, start(t, graphed(emulated(t), m, set, Graphs{})), 0); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("without memory for graphs %v, with it %v", got, want)
 	}
 	if len(told) != 1 || !errors.Is(told[0], cuda.ErrOutOfMemory) || driver.Counts().Graphs != 0 {
