@@ -115,7 +115,7 @@ func (c *Config) plan() (Memory, error) {
 // weightBytes is the size of all packed weights.
 func weightBytes(c *Config, d *dims) int64 {
 	formats := c.formats(d)
-	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
+	n := matrixBytes(formats.head, d.hidden, d.headWidth) + lines(d.hiddenWidth)
 	joints := d.joints()
 	for l := range formats.layers {
 		n += vectorBytes(c.Model, d, l)
@@ -162,7 +162,10 @@ func workBytes(c *Config, d *dims) int64 {
 		n += rows(t, d.hiddenWidth)
 	}
 	head := c.headRows()
-	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
+	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.headWidth)
+	if c.Ranks != nil {
+		n += rows(head, d.vocab)
+	}
 	thread := rows(1, tileFloats(c.Model, d)) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {

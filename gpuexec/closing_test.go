@@ -13,6 +13,7 @@ import (
 // TestCloseBesideALoad closes an executor while something runs beside its steps, which is the last to use it:
 // that tells what could not be given back.
 func TestCloseBesideALoad(t *testing.T) {
+	emu.Only(t, "the device is lost on purpose")
 	m, set := loadModel(t, family("llama"))
 	driver := emu.Open(t, emu.Options{})
 	e, err := New(Config{Device: device(t, driver), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2})

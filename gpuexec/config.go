@@ -64,6 +64,9 @@ type Config struct {
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
 	// call. No token is drawn on the device then.
 	KeepLogits func(slot, pos int, logits []float32)
+
+	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.
+	Timed func(Timing)
 }
 
 // Graphs says of which steps graphs are made.

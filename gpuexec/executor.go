@@ -40,6 +40,7 @@ type Executor struct {
 	steps   [MaxOutstanding]step
 	input   *input // of the step that is laid
 	shapes  shapes // the launcher's; while no step is unfinished, theirs who sleep
+	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told

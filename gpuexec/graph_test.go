@@ -108,7 +108,7 @@ func TestGraphsAreTheKernels(t *testing.T) {
 			t.Errorf("%+v draw %v, kernels one by one %v", graphs, got, want)
 		}
 	}
-	if varlen, decode := ran[Graphs{Varlen: true}], ran[Graphs{Decode: true}]; ran[Graphs{}] != 0 || varlen == 0 || decode == 0 || ran[all] != varlen+decode {
+	if varlen, decode := ran[Graphs{Varlen: true}], ran[Graphs{Decode: true}]; !emu.Hardware() && (ran[Graphs{}] != 0 || varlen == 0 || decode == 0 || ran[all] != varlen+decode) {
 		t.Errorf("graphs ran %v", ran)
 	}
 }
@@ -124,9 +124,12 @@ func TestFewShapes(t *testing.T) {
 	if got := crowd(t, e, 0); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("with two shapes %v, by kernels one by one %v", got, want)
 	}
-	taken := unused - free(t, c.Device)
-	if most := e.Memory().Device(); e.Memory().Shapes != 2 || len(e.shapes.of) != 2 || e.shapes.steps < 10 || taken > most || taken <= most-e.Memory().Graphs {
-		t.Errorf("%d shapes of %d steps take all but %d of %+v", len(e.shapes.of), e.shapes.steps, most-taken, e.Memory())
+	if e.Memory().Shapes != 2 || len(e.shapes.of) != 2 || e.shapes.steps < 10 {
+		t.Errorf("%d steps had graphs, there are %d shapes of %d", e.shapes.steps, len(e.shapes.of), e.Memory().Shapes)
+	}
+	taken, most := unused-free(t, c.Device), e.Memory().Device()
+	if (taken > most || taken <= most-e.Memory().Graphs) && !emu.Hardware() {
+		t.Errorf("%d bytes are taken, %+v are planned", taken, e.Memory())
 	}
 }
 

@@ -73,6 +73,9 @@ func (e *Executor) open(first *weights.Set) error {
 			return err
 		}
 	}
+	if e.watch, err = newStopwatch(e.ctx, c.Timed); err != nil {
+		return err
+	}
 	return e.allocate(first)
 }
 
