@@ -1,6 +1,7 @@
 package gpuexec
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -125,16 +126,15 @@ func (e *Executor) keep(key graphKey, made *shape) error {
 	return err
 }
 
-// close drops the graphs of a shape.
-func (s *shape) close() error {
-	var errs []error
+// close drops the graphs of a shape, and tells what failed first.
+func (s *shape) close() (err error) {
 	for i, g := range s.graphs {
 		if g != nil {
-			errs = append(errs, g.Close())
+			err = cmp.Or(err, g.Close())
 			s.graphs[i] = nil
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // forget drops all graphs.
