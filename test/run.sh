@@ -9,6 +9,7 @@
 #   - the comparisons with references with the race detector;
 #   - format, staticcheck, other systems, with NVML, without cgo, every instruction set, clients of others,
 #     loads on a real model, fuzzing.
+# In full a test or two that fail are run once more, alone, and told as unstable: see again.sh.
 set -eu
 size=$1
 compared='Reference|Golden' # tests that compare with what references compute
@@ -42,7 +43,7 @@ cross() {
 
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
+	CGO_ENABLED=0 ./test/again.sh go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
 	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
 }
 
@@ -59,11 +60,11 @@ loads() {
 
 # What the machine's best instruction set would hide.
 instruction_sets() {
-	go test -timeout 20m -skip "$families" ./cpuexec
+	./test/again.sh go test -timeout 20m -skip "$families" ./cpuexec
 	for set in avx2 generic; do
 		echo "--- CBACTOR_CPU=$set"
-		CBACTOR_CPU=$set go test -timeout 20m -skip "$families" ./cpuexec/... # families: each takes all sets in turn
-		CBACTOR_CPU=$set go test -short ./engine -skip "$families"
+		CBACTOR_CPU=$set ./test/again.sh go test -timeout 20m -skip "$families" ./cpuexec/... # families: each takes all sets in turn
+		CBACTOR_CPU=$set ./test/again.sh go test -short ./engine -skip "$families"
 	done
 }
 
@@ -92,9 +93,9 @@ raced() {
 # CPU executor's are short: at their full size, which takes ten minutes, they run without the race
 # detector, by every instruction set.
 raced_whole() {
-	go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -v '/cpuexec$')
-	go test -race -timeout 20m -short -skip "$families" ./cpuexec
-	go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
+	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -v '/cpuexec$')
+	./test/again.sh go test -race -timeout 20m -short -skip "$families" ./cpuexec
+	./test/again.sh go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
 }
 
 goldens() { # the comparisons, in words
@@ -111,6 +112,9 @@ test)
 	part "goldens" goldens
 	;;
 full)
+	UNSTABLE=$(mktemp)
+	export UNSTABLE
+	trap 'rm -f "$UNSTABLE"' EXIT
 	part "format" formatted
 	part "vet and staticcheck" make --no-print-directory lint
 	part "build" make --no-print-directory build
@@ -138,3 +142,4 @@ full)
 	;;
 esac
 echo "=== time of each part$times"
+[ "$size" = test ] || cat "$UNSTABLE"
