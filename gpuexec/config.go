@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
@@ -51,6 +52,11 @@ type Config struct {
 	// Graphs has decoding steps captured, once for each size, and replayed: their kernels are launched by
 	// one call.
 	Graphs bool
+
+	// CublasLt, if set, computes products of more than 64 rows with matrices of layers and with the head,
+	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute
+	// all, and it does not.
+	CublasLt *cublaslt.Library
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the

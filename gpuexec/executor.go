@@ -35,6 +35,7 @@ type Executor struct {
 	host     pinned // the host pool
 	stepping pinned // what steps send and receive
 	work     work
+	vendor   vendor
 
 	steps   [MaxOutstanding]step
 	input   *input                   // of the step that is laid

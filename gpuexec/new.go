@@ -84,6 +84,9 @@ func (e *Executor) describe() {
 	c := &e.config
 	e.info = e.memory.Cache()
 	e.info.Name = fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	if c.CublasLt != nil {
+		e.info.Name += " cublasLt"
+	}
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
 	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
@@ -132,5 +135,8 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if err := e.turn(); err != nil {
 		return err
 	}
-	return e.newSteps(e.stepping.mem)
+	if err := e.newSteps(e.stepping.mem); err != nil {
+		return err
+	}
+	return e.vendor.open(e, at)
 }

@@ -29,7 +29,7 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work }
 //	Weights    = 2 * numbers of matrices, rows padded to 32, + 4 * those of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
-//	             products give
+//	             products give; with CublasLt its workspace, and what it gives of gate and up
 //	Host       = BlockBytes * HostBlocks
 //
 // with every part rounded up to 256 bytes. Errors wrap ErrConfig, ErrModel or executor.ErrMemory.
