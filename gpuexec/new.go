@@ -92,7 +92,11 @@ func (e *Executor) describe() {
 
 // Name is what an executor of c has as its name: its device, and what is computed in.
 func (c *Config) Name() string {
-	return fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	name := fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	if c.CublasLt != nil {
+		name += " cublasLt"
+	}
+	return name
 }
 
 // copyCost is what it costs to copy K and V of a token out and in again, against computing the token in a
@@ -141,5 +145,8 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if err := e.turn(); err != nil {
 		return err
 	}
-	return e.newSteps(e.stepping.mem)
+	if err := e.newSteps(e.stepping.mem); err != nil {
+		return err
+	}
+	return e.vendor.open(e, at)
 }
