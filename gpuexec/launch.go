@@ -2,6 +2,7 @@ package gpuexec
 
 import (
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -23,20 +24,24 @@ func (e *Executor) launch(s *step) error {
 
 // run enqueues a step's kernels: as a graph, or one by one.
 func (e *Executor) run(s *step) error {
+	l := launching{Executor: e, s: s}
 	switch {
 	case s.tokens == 0:
-		return nil
 	case s.graphed:
-		return e.replay(s)
+		l.do(e.replay(s))
+	default:
+		l.layers()
+		l.headDraws()
 	}
-	l := launching{Executor: e, s: s}
-	l.layers()
-	l.headDraws()
+	l.headScores()
 	return l.err
 }
 
 // send copies a step's input to the device and changes the block tables.
 func (e *Executor) send(s *step) error {
+	if err := e.remember(s.batch.Admit); err != nil {
+		return err
+	}
 	base := e.work.inputs[s.number]
 	sent, n, err := e.input.pack(s.memory, base)
 	if err != nil || n == 0 {
@@ -70,8 +75,19 @@ func (e *Executor) fetch(s *step) error {
 	if err := e.out.Wait(s.computed); err != nil {
 		return err
 	}
-	if n := len(s.draws); n > 0 {
-		if err := e.out.CopyOut(bytesOf(s.ids[:n]), e.work.drawn[s.number]); err != nil {
+	draws, scores := len(s.draws), len(s.scores)
+	if draws > 0 {
+		if err := e.out.CopyOut(bytesOf(s.ids[:draws]), e.work.drawn[s.number]); err != nil {
+			return err
+		}
+	}
+	if s.tells {
+		if err := e.out.CopyOut(s.told[:kernels.ToldBytes*draws], e.work.told[s.number]); err != nil {
+			return err
+		}
+	}
+	if scores > 0 {
+		if err := e.out.CopyOut(e.scoreRecords(s)[:kernels.ToldBytes*scores], e.scoresTold(s)); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ const DrawBytes = 80
 func (d *Drawn) Put(record []byte) {
 	p := d.Params
 	ends, tell := int32(0), int32(-1)
-	if d.Key.Position-d.Prompt < p.MinNew {
+	if d.tooShort() {
 		ends = int32(len(p.Ends))
 	}
 	if p.Tell.Logprobs {
@@ -47,6 +47,14 @@ func (d *Drawn) Put(record []byte) {
 	} {
 		le.PutUint32(record[8+4*i:], x)
 	}
+}
+
+// tooShort says that none of the sequence's ends is drawn.
+func (d *Drawn) tooShort() bool { return d.Key.Position-d.Prompt < d.MinNew && len(d.Ends) > 0 }
+
+// Plain tells that the token is that of the largest logit, of which nothing is told: Best draws it as well.
+func (d *Drawn) Plain() bool {
+	return d.Greedy() && !d.Tell.Logprobs && !Remembers(d.Params) && len(d.Bias)+len(d.BadWords) == 0 && !d.tooShort()
 }
 
 // Draws tells that Draw knows all of p, as a sampling.Sampler does: but for Allowed, a Processor, Tell.Kept, more
@@ -95,7 +103,7 @@ func DrawScratch(blocks, n int) int { return 2 * ScoreScratch(blocks, n) }
 
 // Drawing is where Draw finds what it needs.
 type Drawing struct {
-	IDs     cuda.Pointer // i32 [m]: the tokens. -1 where a row is not usable, -2 where it is not after its edits and penalties
+	IDs     cuda.Pointer // i32 [m]: the tokens. Unusable, or less where the row's edits and penalties have made it so
 	Logits  cuda.Pointer // f32 [m][n]
 	Records cuda.Pointer // [m], DrawBytes each
 	Scratch cuda.Pointer // DrawScratch of the blocks
@@ -104,6 +112,9 @@ type Drawing struct {
 	Told    cuda.Pointer // [m], ToldBytes each, for rows that tell
 	Context int
 }
+
+// Unusable is in the place of a token of a row that is not.
+const Unusable = -1
 
 // Draw draws a token for each of m rows, the one that a sampling.Sampler draws, by blocks each of which does a
 // row after another.
