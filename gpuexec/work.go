@@ -11,11 +11,11 @@ type work struct {
 	drawn  [MaxOutstanding]cuda.Pointer // i32 [slot], by draw of a step
 	tables [maxGroups]cuda.Pointer      // i32 [slot][page], per group
 	last   cuda.Pointer                 // i32 [slot], the token drawn last
+	rope   [maxGroups]cuda.Pointer      // f32 [position][rotary], per kind of attention
 
 	history cuda.Pointer                 // i32 [slot][position]: ids, of sequences that are drawn by what they have
 	edits   cuda.Pointer                 // i32 [slot][kernels.EditInts]
 	told    [MaxOutstanding]cuda.Pointer // of tokens of a step, see step.told
-	rope    [maxGroups]cuda.Pointer      // f32 [position][rotary], per kind of attention
 
 	x     cuda.Pointer // f32 [T][hidden], the residual stream
 	y     cuda.Pointer // bf16 [T][hiddenWidth], of it what products take
