@@ -39,6 +39,7 @@ type Executor struct {
 	steps   [MaxOutstanding]step
 	input   *input                   // of the step that is laid
 	graphs  map[graphKey]*cuda.Graph // the launcher's; while no step is unfinished, theirs who sleep
+	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told
@@ -63,7 +64,7 @@ type Executor struct {
 	loading sync.Mutex // held by who does that
 	asleep  bool       // weights are
 	sender  sender
-	places  []place // mu is held, too, by who changes them
+	places  places // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

@@ -25,14 +25,14 @@ type input struct {
 	scored []int32 // [score]: token
 	scores []int32 // [score]: of what, kernels.ScoreBytes each
 
-	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
-	changed [maxGroups][]int32 // by index: where its pair may be, if it is there
+	changes [executor.MaxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
+	changed [executor.MaxGroups][]int32 // by index: where its pair may be, if it is there
 }
 
 // sent is where the lists of an input are on the device.
 type sent struct {
 	ids, pos, slots, items, from, drawn, draws, read, scored, scores cuda.Pointer
-	changes                                                          [maxGroups]cuda.Pointer
+	changes                                                          [executor.MaxGroups]cuda.Pointer
 }
 
 const (
