@@ -1,10 +1,6 @@
 package gpuexec
 
-import (
-	"github.com/cbactor/cbactor/cuda"
-	"github.com/cbactor/cbactor/cuda/kernels"
-	"github.com/cbactor/cbactor/executor"
-)
+import "github.com/cbactor/cbactor/cuda/kernels"
 
 // launch enqueues all of a step that needs no answer of the device.
 func (e *Executor) launch(s *step) error {
@@ -25,18 +21,28 @@ func (e *Executor) launch(s *step) error {
 	return e.fetch(s)
 }
 
-// run enqueues a step's kernels: as a graph, or one by one.
+// run enqueues a step's kernels: as a graph, or one by one, and behind them those of scores, which no graph has.
 func (e *Executor) run(s *step) error {
-	l := launching{Executor: e, s: s}
-	switch {
-	case s.tokens == 0:
-	case s.graphed:
-		l.do(e.replay(s))
-	default:
-		l.layers()
-		l.headDraws()
+	if s.tokens == 0 {
+		return nil
 	}
+	enqueue := e.enqueue
+	if s.graphed {
+		enqueue = e.replay
+	}
+	if err := enqueue(s); err != nil {
+		return err
+	}
+	l := launching{Executor: e, s: s}
 	l.headScores()
+	return l.err
+}
+
+// enqueue enqueues a step's kernels one by one.
+func (e *Executor) enqueue(s *step) error {
+	l := launching{Executor: e, s: s}
+	l.layers()
+	l.headDraws()
 	return l.err
 }
 
@@ -98,27 +104,4 @@ func (e *Executor) fetch(s *step) error {
 		}
 	}
 	return e.out.Record(s.done)
-}
-
-// copyBlocks runs the copies of a Batch, in their order.
-func (e *Executor) copyBlocks(copies []executor.Copy) error {
-	for i := range copies {
-		p := &copies[i]
-		g := &e.layout.groups[p.Group]
-		device := func(block int32) cuda.Pointer { return e.pool.at + cuda.Pointer(int64(block)*int64(g.block)) }
-		host := func(block int32) []byte { return e.host.mem[g.host+int64(block)*int64(g.block):][:g.block] }
-		var err error
-		switch p.Kind {
-		case executor.CopyOut:
-			err = e.compute.CopyOut(host(p.To), device(p.From))
-		case executor.CopyIn:
-			err = e.compute.CopyIn(device(p.To), host(p.From))
-		default:
-			err = e.compute.Copy(device(p.To), device(p.From), g.block)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -23,6 +23,7 @@ type step struct {
 	samples  []sample // drawn or scored on the host
 	draws    []sample // drawn on the device
 	scores   []sample // scored there
+	drawing  int      // draws, with those of nobody
 	greedy   bool     // all draws take the largest logit
 	tells    bool     // of some draw more than its id is told
 	graphed  bool     // it is a graph's; then there may be tokens, items and draws of nobody behind its own
