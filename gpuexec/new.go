@@ -68,6 +68,7 @@ func (e *Executor) open(first *weights.Set) error {
 	e.describe()
 	e.check = executor.NewChecker(e.info, first.Epoch)
 	e.slots, e.input, e.sampler = newSlots(c), newInput(c, len(e.layout.groups)), sampling.NewSampler(c.Model.Vocab)
+	e.edits = make([]int32, 0, kernels.EditInts)
 	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
 		if *s, err = e.ctx.NewStream(); err != nil {
 			return err
