@@ -14,8 +14,8 @@ Values come from flags (--page-size 16), else from the environment (CBACTOR_PAGE
 file of --config (page_size: 16), else they are defaults or follow from the model, the memory and each other.
 
 generate and bench know their requests, which are hints, so that they may run with fewer sequences and blocks
-than this shows: --hints requests=N shows what that gives. On a CPU a hint of the lengths, max_prompt=N,max_new=N,
-changes nothing, as a request may be longer than hinted; on a GPU it makes block tables as wide.`
+than this shows: --hints requests=N shows what that gives. A hint of the lengths, max_prompt=N,max_new=N, changes
+nothing, as a request may be longer than hinted.`
 
 func (c *cli) configCommand() *cobra.Command {
 	f := &engineFlags{}
