@@ -42,7 +42,7 @@ func (l *launching) layers() {
 			l.residual(1, 0, layer.norms[3], next)
 			continue
 		}
-		l.do(l.kernels.GemmGate(l.compute, w.act, w.y, layer.gateUp.at, layer.gateUp.bias, t, layer.gateUp.n, layer.gateUp.k, d.actWidth, int(d.Activation)))
+		l.do(l.kernels.GemmGate(l.compute, w.act, w.y, layer.gateUp.Weights, layer.gateUp.bias, t, layer.gateUp.n, layer.gateUp.k, d.actWidth, int(d.Activation)))
 		l.residual(l.product(w.act, &layer.down), layer.down.bias, layer.norms[3], next)
 	}
 }
@@ -50,7 +50,7 @@ func (l *launching) layers() {
 // product multiplies all tokens' rows with a matrix, and answers in how many parts the result is.
 func (l *launching) product(rows cuda.Pointer, m *matrix) int {
 	count := kernels.Parts(l.s.tokens, m.n, m.k)
-	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.at, l.s.tokens, m.n, m.k, count))
+	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.Weights, l.s.tokens, m.n, m.k, count))
 	return count
 }
 

@@ -46,7 +46,7 @@ func powerAbove(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // replay runs a decoding step as a graph, which is captured when it is first needed.
 func (e *Executor) replay(s *step) error {
-	key := graphKey{s.number, s.tokens, s.segments, s.greedy, s.weights.embedding}
+	key := graphKey{s.number, s.tokens, s.segments, s.greedy, s.weights.embedding.At}
 	g := e.graphs[key]
 	if g == nil {
 		var err error

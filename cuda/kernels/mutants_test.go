@@ -72,7 +72,7 @@ func (r *rig) gemmRight() error {
 	const m, n, k = 5, 40, 320
 	a, w := r.numbers(m*k, 1), r.numbers(n*k, 1)
 	parts := r.room(4 * m * n)
-	if err := r.told(r.set.Gemm(r.stream, parts, r.halves(a), r.halves(w), m, n, k, 1)); err != nil {
+	if err := r.told(r.set.Gemm(r.stream, parts, r.halves(a), Weights{At: r.halves(w)}, m, n, k, 1)); err != nil {
 		return err
 	}
 	return compared(r.getFloats(parts, m*n), product(a, w, m, n, k), 1e-3)
