@@ -120,7 +120,7 @@ func TestAdapterOverPieces(t *testing.T) {
 	cfg.Threads, cfg.MaxAdapters = 2, 1
 	d := newDriver(t, cfg, 64, true)
 	d.e.step.alone = 0
-	if n := len(d.e.places[0].packed.layers[0].matrices[jointQKV]); n != 2 {
+	if n := len(d.e.places[0].Ready.layers[0].matrices[jointQKV]); n != 2 {
 		t.Fatalf("q, k and v are %d matrices, want 2", n)
 	}
 	if err := d.e.LoadAdapter("a", a); err != nil {

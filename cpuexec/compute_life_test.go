@@ -34,7 +34,7 @@ func TestComputePlans(t *testing.T) {
 		if plan != e.Memory() {
 			t.Errorf("%s: %+v are taken, planned are %+v", c.name, e.Memory(), plan)
 		}
-		for _, a := range append(e.areas, e.places[0].area) {
+		for _, a := range append(e.areas, e.places[0].Memory) {
 			if len(a.mem) > 0 && len(a.mem) != a.used {
 				t.Errorf("%s: %d of %d bytes for %s are used", c.name, a.used, len(a.mem), a.what)
 			}

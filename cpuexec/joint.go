@@ -70,8 +70,22 @@ func (j *joint) parts(m *model.Config, layer int, by map[string]*model.AdapterPa
 			continue
 		}
 		part := *whole
+		part.A = inputs(whole, at.From, j.in)
 		part.B = whole.B[at.First*whole.Rank:][:j.modules[i].out*whole.Rank]
 		list[i] = &part
+	}
+	return list
+}
+
+// inputs is A of a part for n inputs from one on.
+func inputs(p *model.AdapterPart, from, n int) []float32 {
+	all := len(p.A) / p.Rank
+	if all == n {
+		return p.A
+	}
+	list := make([]float32, 0, n*p.Rank)
+	for at := from; at < len(p.A); at += all {
+		list = append(list, p.A[at:at+n]...)
 	}
 	return list
 }

@@ -44,7 +44,7 @@ func TestPlanWithinMemory(t *testing.T) {
 			continue
 		}
 		m, got := r.Memory, r.Config
-		if c.tokens != 0 && got.MaxBatchTokens != c.tokens || c.tokens == 0 && got.MaxBatchTokens >= leastForSpeed {
+		if c.tokens != 0 && got.MaxBatchTokens != c.tokens || c.tokens == 0 && got.MaxBatchTokens >= bestOnCPU.least {
 			t.Errorf("%s: %d tokens a step, want %d", c.name, got.MaxBatchTokens, c.tokens)
 		}
 		if s := setting(t, r, "num_blocks"); s.From != c.from || c.blocks != 0 && got.NumBlocks != c.blocks {
@@ -85,14 +85,15 @@ func TestPlanIsWhatTheEngineTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := r.loadCPU()
+	of, err := r.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cpu, err := cpuexec.New(*of)
+	made, err := of.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	cpu := made.(*cpuexec.Executor)
 	taken, info := cpu.Memory(), cpu.Info()
 	if err := cpu.Close(); err != nil {
 		t.Error(err)
@@ -179,7 +180,7 @@ func TestPlanWithHostPool(t *testing.T) {
 	if r, err = resolved(0.00001, 0.8); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) == 0 {
 		t.Errorf("less than a block: %v GiB, notices %q (%v)", r.Config.CPUOffloadSpace, r.Notices, err)
 	}
-	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 2 GiB (the program), 0.999 GiB are left") {
+	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 2 GiB (the program), 0.990 GiB are left") {
 		t.Errorf("more than there is: %v", err)
 	}
 	if r, err = resolved(1, 0); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) != 1 || !strings.Contains(r.Notices[0], "lowered to 0.000 GiB") {

@@ -8,6 +8,9 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
+// requestsAtATime is how many run where no hint says otherwise.
+const requestsAtATime = 1024
+
 // requests is how many are to run at a time: what is given, else what is hinted.
 func (r *Resolved) requests() int {
 	c := &r.Config
@@ -90,7 +93,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if where := r.given[f.Name]; where != "" && (f.Acts == OnCPU || f.Acts == WithAdapters || f.Acts == WithInt8 || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
+		if where := r.given[f.Name]; where != "" && (f.Name == "device" || f.Acts == OwnExecutor || f.Acts == OnCPU || f.Acts == WithAdapters || f.Acts == WithInt8 || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
 			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
 		}
 	}

@@ -13,13 +13,13 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		}
 		slept, errs := e.asleep || e.pool.at == 0, e.forget() // they have addresses of what is given back
 		if kv {
-			errs = append(errs, e.pool.free(), e.host.free())
+			errs = append(errs, e.swap.settle(), e.pool.free(), e.host.free(), e.swap.staging.free())
 		}
 		if weights {
 			e.asleep = true
 			for i := range e.places {
-				e.lie(&e.places[i], nil)
-				errs = append(errs, e.places[i].room.free())
+				e.lie(i, nil)
+				errs = append(errs, e.places[i].Memory.free())
 			}
 		}
 		err := errors.Join(errs...)
@@ -30,11 +30,11 @@ func (e *Executor) Sleep(kv, weights bool) error {
 	})
 }
 
-// lie notes where the parameters of a place are; nil: its weights sleep.
-func (e *Executor) lie(p *place, at *parameters) {
+// lie notes where the parameters of place i are; nil: its weights sleep.
+func (e *Executor) lie(i int, at *parameters) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p.parameters = at
+	e.places[i].Ready = at
 }
 
 // Wake implements executor.Sleeper. Weights are copied again from the sets that are loaded now. Close
@@ -45,19 +45,24 @@ func (e *Executor) Wake() error {
 	return e.besides(e.takeAgain)
 }
 
+// takeCache takes the pools, as far as they are not there.
+func (e *Executor) takeCache() error {
+	return errors.Join(e.pool.take(), e.host.take(), e.swap.staging.take())
+}
+
 // takeAgain takes all memory that was given back; then steps may run.
 func (e *Executor) takeAgain() error {
-	if err := errors.Join(e.pool.take(), e.host.take()); err != nil {
+	if err := e.takeCache(); err != nil {
 		return err
 	}
 	for i := range e.places {
 		p := &e.places[i]
-		if p.set != nil && p.parameters == nil {
-			at, err := e.put(e.life, p.room, p.set)
+		if p.Set != nil && p.Ready == nil {
+			at, err := e.put(e.life, p.Memory, p.Set)
 			if err != nil {
 				return err
 			}
-			e.lie(p, at)
+			e.lie(i, at)
 		}
 	}
 	e.asleep = false

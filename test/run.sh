@@ -7,8 +7,9 @@
 #     are a fifth, storms, backlogs and rounds fewer, and what waits for silence is left out;
 #   - the command as a process with the race detector;
 #   - the comparisons with references with the race detector;
-#   - format, staticcheck, other systems, without cgo, every instruction set, clients of others,
+#   - format, staticcheck, other systems, with NVML, without cgo, every instruction set, clients of others,
 #     loads on a real model, fuzzing.
+# In full a test or two that fail are run once more, alone, and told as unstable: see again.sh.
 set -eu
 size=$1
 compared='Reference|Golden' # tests that compare with what references compute
@@ -42,8 +43,15 @@ cross() {
 
 without_cgo() {
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
+	CGO_ENABLED=0 ./test/again.sh go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
 	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
+}
+
+with_nvml() {
+	go vet -tags nvml ./gpuexec/nvmlinfo ./cmd/cbactor
+	go build -tags nvml -o /dev/null ./cmd/cbactor
+	go test -race -tags nvml ./gpuexec/nvmlinfo
+	go test -tags nvml -run 'Devices|GPU' ./cmd/cbactor
 }
 
 loads() {
@@ -52,11 +60,11 @@ loads() {
 
 # What the machine's best instruction set would hide.
 instruction_sets() {
-	go test -timeout 20m -skip "$families" ./cpuexec
+	./test/again.sh go test -timeout 20m -skip "$families" ./cpuexec
 	for set in avx2 generic; do
 		echo "--- CBACTOR_CPU=$set"
-		CBACTOR_CPU=$set go test -timeout 20m -skip "$families" ./cpuexec/... # families: each takes all sets in turn
-		CBACTOR_CPU=$set go test -short ./engine -skip "$families"
+		CBACTOR_CPU=$set ./test/again.sh go test -timeout 20m -skip "$families" ./cpuexec/... # families: each takes all sets in turn
+		CBACTOR_CPU=$set ./test/again.sh go test -short ./engine -skip "$families"
 	done
 }
 
@@ -85,9 +93,9 @@ raced() {
 # CPU executor's are short: at their full size, which takes ten minutes, they run without the race
 # detector, by every instruction set.
 raced_whole() {
-	go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -v '/cpuexec$')
-	go test -race -timeout 20m -short -skip "$families" ./cpuexec
-	go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
+	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -v '/cpuexec$')
+	./test/again.sh go test -race -timeout 20m -short -skip "$families" ./cpuexec
+	./test/again.sh go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
 }
 
 goldens() { # the comparisons, in words
@@ -104,6 +112,9 @@ test)
 	part "goldens" goldens
 	;;
 full)
+	UNSTABLE=$(mktemp)
+	export UNSTABLE
+	trap 'rm -f "$UNSTABLE"' EXIT
 	part "format" formatted
 	part "vet and staticcheck" make --no-print-directory lint
 	part "build" make --no-print-directory build
@@ -119,6 +130,7 @@ full)
 	part "clients of others" ./test/clients/run.sh
 	part "client in Python" ./test/clients/python.sh
 	part "loads on a real model" loads
+	part "with NVML" with_nvml
 	part "without cgo" without_cgo
 	part "instruction sets" instruction_sets
 	part "random, full size" random
@@ -130,3 +142,4 @@ full)
 	;;
 esac
 echo "=== time of each part$times"
+[ "$size" = test ] || cat "$UNSTABLE"

@@ -11,19 +11,28 @@ import (
 )
 
 // Options are what a driver is like. The zero value is an H200 that runs the module's
-// kernels on the shim, lazily.
+// kernels on the shim.
 type Options struct {
-	Kernels string // folder of the kernels' all.cu; empty: that of the module
-	PTX     string // file that the interpreter runs instead of the sources
-	Eager   bool   // work is done when it is enqueued, not when somebody waits
-	Protect bool   // device memory cannot be touched outside of the driver's work: the process faults
-	Order   int    // in which threads run: 0 forward, 1 backward, else random with this seed
-	Version int    // of CUDA; 0: 13000
-	Devices int    // 0: one; -1: none
-	Memory  uint64 // bytes of the device; 0: 4 GiB
+	Kernels  string   // folder of the kernels' all.cu; empty: that of the module
+	PTX      string   // file that the interpreter runs instead of the sources
+	Schedule Schedule // when work is done; Lazy
+	Protect  bool     // device memory cannot be touched outside of the driver's work: the process faults
+	Order    int      // in which threads run: 0 forward, 1 backward, else random with this seed
+	Version  int      // of CUDA; 0: 13000
+	Devices  int      // 0: one; -1: none
+	Memory   uint64   // bytes of the device; 0: 4 GiB
 
 	Capability int // of the device, 80 for 8.0; 0: 90
 }
+
+// Schedule says when a driver does its work. All of them are what a real one may do.
+type Schedule int
+
+const (
+	Lazy  Schedule = iota // when somebody waits for it
+	Eager                 // when it is enqueued
+	Hasty                 // copies as soon as what their stream waits for is done, kernels when somebody waits for anything: all, what he waits for last
+)
 
 // Counts are what a driver has done, and what it still holds.
 type Counts struct {
@@ -32,20 +41,31 @@ type Counts struct {
 	Handles                         int // live streams, events, graphs and modules
 }
 
-// Driver is a fake driver.
+// Driver is a fake driver, or where Hardware says so the real one.
 type Driver struct {
 	*cuda.Library
-	Path    string // of the library
-	control *control
+	Path    string   // of the library
+	runner  string   // of kernels
+	control *control // nil: it is the real one
 }
 
-// Counts tells what the driver has done so far.
-func (d *Driver) Counts() Counts { return d.control.counts() }
+// Environment is what another process is started with that opens the driver at Path: it has a
+// device of its own there, as the zero Options say but for Kernels.
+func (d *Driver) Environment() []string { return []string{runnerVariable + "=" + d.runner} }
 
-// Fail loses the device: every call from now on answers with this result of the driver.
+// Counts tells what the driver has done so far; nothing of a real one.
+func (d *Driver) Counts() Counts {
+	if d.control == nil {
+		return Counts{}
+	}
+	return d.control.counts()
+}
+
+// Fail loses the device: every call from now on answers with this result of the driver. A
+// test that calls it has called Only.
 func (d *Driver) Fail(code int) { d.control.fail(code) }
 
-// Open opens a driver that no other test has.
+// Open opens a driver that no other test has, unless it is a real one.
 func Open(tb testing.TB, o Options) *Driver {
 	tb.Helper()
 	d := New(tb, o)
@@ -60,6 +80,9 @@ func Open(tb testing.TB, o Options) *Driver {
 // New makes a driver at Path that is not opened yet.
 func New(tb testing.TB, o Options) *Driver {
 	tb.Helper()
+	if Hardware() {
+		return hardware(tb, o)
+	}
 	skip(tb)
 	b := newBuilder(tb)
 	runner := b.runner(o)
@@ -72,7 +95,7 @@ func New(tb testing.TB, o Options) *Driver {
 		tb.Fatal(err)
 	}
 	c.configure(o.settled(), runner)
-	return &Driver{Path: path, control: c}
+	return &Driver{Path: path, runner: runner, control: c}
 }
 
 // settled has what zeros stand for.

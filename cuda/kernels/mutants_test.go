@@ -27,6 +27,7 @@ var mutants = []struct {
 }
 
 func TestMutantsAreTold(t *testing.T) {
+	emu.Only(t, "a GPU may do anything, or hang")
 	image, err := cubin.PTX()
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ const (
 	gateQ4x16
 	gateQ4x64
 	gateQ4x128
+	gateParts
 	attention64
 	attention128
 	attention256
@@ -91,6 +92,7 @@ const (
 	best
 	draw
 	keep
+	score
 	patch
 	count
 )
@@ -102,7 +104,7 @@ var names = [count]string{
 	"gemm_q4_16", "gemm_q4_64", "gemm_q4_128",
 	"gate_16", "gate_64", "gate_128",
 	"gate_q8_16", "gate_q8_64", "gate_q8_128",
-	"gate_q4_16", "gate_q4_64", "gate_q4_128",
+	"gate_q4_16", "gate_q4_64", "gate_q4_128", "gate_parts",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
 	"gate_experts_16", "gate_experts_64",
 	"gate_experts_q8_16", "gate_experts_q8_64",
@@ -110,7 +112,7 @@ var names = [count]string{
 	"gemm_experts_16", "gemm_experts_64",
 	"gemm_experts_q8_16", "gemm_experts_q8_64",
 	"gemm_experts_q4_16", "gemm_experts_q4_64",
-	"route", "sort_experts", "mix", "best", "draw", "keep", "patch",
+	"route", "sort_experts", "mix", "best", "draw", "keep", "score", "patch",
 }
 
 // rowThreads computes a row: ROW_THREADS of the source.
