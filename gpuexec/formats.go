@@ -3,7 +3,6 @@ package gpuexec
 import (
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/model"
-	"github.com/cbactor/cbactor/weights"
 )
 
 // embeddingName is the tensor whose rows tokens are looked up in.
@@ -58,13 +57,4 @@ func packedAs(stored model.DType) kernels.Format {
 		return kernels.Q4
 	}
 	return kernels.BF16
-}
-
-// storedTypes lists the tensors of a set.
-func storedTypes(set *weights.Set) []model.Tensor {
-	var list []model.Tensor
-	for t := range set.All() {
-		list = append(list, t.Tensor)
-	}
-	return list
 }

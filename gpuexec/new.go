@@ -28,7 +28,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	if cfg.Stored == nil {
-		cfg.Stored = storedTypes(cfg.Weights)
+		cfg.Stored = cfg.Weights.Tensors()
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -56,7 +56,7 @@ func fillOf(t *testing.T, fills []fill, m *matrix) *fill {
 func TestPanelsHaveWhatIsStored(t *testing.T) {
 	for _, as := range []model.DType{model.Q8_0, model.Q4_1, model.Q4_0} {
 		c, set := tinyAs(t, as, 1)
-		p, fills, _ := layParameters(&Config{Model: c, Stored: storedTypes(set)}, 1<<20)
+		p, fills, _ := layParameters(&Config{Model: c, Stored: set.Tensors()}, 1<<20)
 		f := fillOf(t, fills, &p.layers[1].gateUp)
 		for _, at := range []struct {
 			module string
@@ -81,7 +81,7 @@ func TestPanelsHaveWhatIsStored(t *testing.T) {
 func TestPanelsOfFloats(t *testing.T) {
 	c, set := loadModel(t, familytest.Named(t, "qwen2-odd").Folder(t))
 	for _, q := range []Quantize{QuantizeQ8, QuantizeQ4} {
-		p, fills, _ := layParameters(&Config{Model: c, Stored: storedTypes(set), Quantize: q}, 1<<20)
+		p, fills, _ := layParameters(&Config{Model: c, Stored: set.Tensors(), Quantize: q}, 1<<20)
 		m := &p.layers[1].down
 		f := fillOf(t, fills, m)
 		for i := range m.n {
