@@ -7,6 +7,7 @@ import (
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -59,12 +60,28 @@ func (r *Resolved) followGPU() error {
 		delete(r.given, "quantize")
 		c.Quantize, r.from["quantize"] = "", "weights stay as they are stored"
 	}
+	if c.Quantize == string(cpuexec.QuantizeColumn) {
+		return fmt.Errorf("%w: quantize is column (%s), a GPU has q8 and q4: take one of them, or device cpu", ErrConfig, r.given["quantize"])
+	}
 	c.Attention, r.from["attention"] = "", "a GPU has one"
 	if c.UseCUDAGraph == nil {
 		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Varlen: true, Decode: true}, "attention needs no masks"
 	}
 	r.noticeLosses()
 	return nil
+}
+
+// gpuLoses is maker.loses for the executor for GPUs: matrices that were stored as whole numbers
+// stay packed, what is quantised is, and all others are bf16.
+func (r *Resolved) gpuLoses(was, sent model.DType) bool {
+	switch was {
+	case model.Q8_0, model.Q4_0, model.Q4_1:
+		return sent != was
+	}
+	if r.quantized() != "" && !was.Integer() {
+		return true
+	}
+	return sent != model.BF16 && sent != model.MXFP4
 }
 
 // gpuConfig is what the executor for GPUs needs but for the sizes and the weights.
@@ -75,7 +92,8 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 		return gpuexec.Config{}, fmt.Errorf("%w: the memory of %s: %w", ErrDevice, c.Device, err)
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
-	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
+	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Quantize: gpuexec.Quantize(r.quantized()),
+		PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
 		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize}, nil
 }
 

@@ -195,8 +195,8 @@ func (r *Resolved) idle(f *Field) bool {
 		return r.Config.TensorParallelSize == 1
 	case WithAdapters:
 		return r.Config.MaxAdapters == 0
-	case WithInt8:
-		return !r.int8()
+	case WithIntegers:
+		return !r.int8() && r.gpu == nil
 	case WithOffload:
 		return !r.hostAsked
 	}
