@@ -48,6 +48,9 @@ func NewExchange(ranks, floats int, timeout time.Duration) *Exchange {
 	return x
 }
 
+// exchangeBytes is the memory of one.
+func exchangeBytes(ranks, floats int) int64 { return int64(ranks) * 2 * 4 * int64(floats) }
+
 // Member is a rank's place.
 func (x *Exchange) Member(rank int) *Member { return &x.members[rank] }
 
