@@ -47,7 +47,8 @@ func (c *CPU) parts() ([]cpuexec.Config, []cpuexec.Memory, error) {
 				return nil, nil, err
 			}
 			part.Ranks, part.NumBlocks = planned{}, blocks
-			if part.Threads = max(1, c.Config.Threads/c.Ranks); rank > 0 {
+			part.Threads = max(1, c.Config.Threads/c.Ranks)
+			if part.FirstCPU = rank * part.Threads; rank > 0 {
 				part.Profile = nil // it is the first one's
 			}
 			part.MaxMemory, part.MemoryLimit, part.InUse = c.Config.MaxMemory/int64(c.Ranks), c.Config.MemoryLimit/int64(c.Ranks), c.Config.InUse/int64(c.Ranks)
