@@ -32,7 +32,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	if cfg.Stored == nil {
-		cfg.Stored = storedTypes(cfg.Weights)
+		cfg.Stored = cfg.Weights.Tensors()
 	}
 	memory, err := cfg.plan()
 	if err != nil {
