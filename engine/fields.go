@@ -87,9 +87,9 @@ var fields = []Field{
 	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OnCPU,
 		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
 
-	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Min: 1, Max: 1024,
+	{Name: "tensor_parallel_size", Help: "ranks that compute the model together, each a part of every layer, with its share of the threads", Default: "1", Min: 1, Max: 1024,
 		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
-	{Name: "ranks", Help: "addresses of the other ranks", Derived: "none",
+	{Name: "ranks", Help: "how many ranks compute the model together, as tensor_parallel_size", Derived: "none",
 		at: func(c *Config) value { return words{&c.Ranks} }},
 	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
 		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},
