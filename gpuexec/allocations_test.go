@@ -8,10 +8,16 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, through Start and Finish.
+// TestStepsAllocateNothing decodes, greedy and not, through Start and Finish, by kernels and by graphs.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2})
+	for _, graphs := range []Graphs{{}, all} {
+		stepsAllocateNothing(t, start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs}))
+	}
+}
+
+func stepsAllocateNothing(t *testing.T, e *Executor) {
+	t.Helper()
 	var b executor.Batch
 	var r executor.Result
 	for s := range executor.Slot(2) {

@@ -28,9 +28,14 @@ type input struct {
 
 // sent is where the lists of an input are on the device.
 type sent struct {
-	ids, pos, slots, items, from, drawn, draws, read cuda.Pointer
-	changes                                          [executor.MaxGroups]cuda.Pointer
+	captured
+	read    cuda.Pointer
+	changes [executor.MaxGroups]cuda.Pointer
 }
+
+// captured are those that a graph reads. They come first: of inputs of one size they begin at the same
+// places.
+type captured struct{ ids, pos, slots, items, from, drawn, draws cuda.Pointer }
 
 const (
 	listAlign = 4 // of a list, in int32
@@ -89,11 +94,17 @@ func (in *input) token(id int32, pos int, s executor.Slot) int {
 	return len(in.ids) - 1
 }
 
-// nowhere adds a token that no sequence has, which attends to nothing, and a draw behind it that nobody
-// gets.
-func (in *input) nowhere() {
-	in.items = append(in.items, 0, 0)
-	in.draw(in.token(0, -1, 0), executor.NoSlot, &sampling.Params{}, sampling.Key{})
+// pad adds tokens that no sequence has, items without tokens, and draws that nobody gets, up to so many.
+func (in *input) pad(tokens, items, draws int) {
+	for len(in.ids) < tokens {
+		in.token(0, -1, 0)
+	}
+	for len(in.items) < 2*items {
+		in.items = append(in.items, 0, 0)
+	}
+	for len(in.from) < draws {
+		in.draw(0, executor.NoSlot, &sampling.Params{}, sampling.Key{})
+	}
 }
 
 // draw lets a slot draw behind a token.
@@ -114,19 +125,23 @@ func (in *input) attend(first, n int) {
 }
 
 // pack writes all lists to memory of the host and says where on the device they will be, when that
-// is copied to base.
+// is copied to base. Without memory it only says so.
 func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err error) {
 	to := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/4)
 	put := func(list []int32) cuda.Pointer {
-		if len(list) > len(to)-used {
-			err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
-			return 0
-		}
 		at := base + cuda.Pointer(4*used)
-		used += (copy(to[used:], list) + listAlign - 1) / listAlign * listAlign
+		if memory != nil {
+			if len(list) > len(to)-used {
+				err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
+				return 0
+			}
+			copy(to[used:], list)
+		}
+		used += (len(list) + listAlign - 1) / listAlign * listAlign
 		return at
 	}
-	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), read: put(in.read)}
+	s.captured = captured{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws)}
+	s.read = put(in.read)
 	for g := range in.changes {
 		s.changes[g] = put(in.changes[g])
 	}

@@ -33,7 +33,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{}), graphs: map[graphKey]*cuda.Graph{}}
+	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{})}
 	e.changed.L = &e.mu
 	life, die := context.WithCancelCause(context.Background())
 	e.life, e.die = life, func() { die(executor.ErrClosed) }
@@ -89,6 +89,7 @@ func (e *Executor) describe() {
 	}
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
+	e.info.Overlap = c.HostBlocks > 0
 	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
 }
 
@@ -121,7 +122,10 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.pool = room{ctx: e.ctx, what: "the KV pool", size: m.KV}
 	e.host = pinned{ctx: e.ctx, what: "the host pool", size: m.Host}
 	e.stepping = pinned{ctx: e.ctx, what: "the inputs of steps", size: int64(c.stepBytes(groups))}
-	if err := errors.Join(e.buffers.take(), e.pool.take(), e.host.take(), e.stepping.take()); err != nil {
+	if err := e.openSwap(); err != nil {
+		return err
+	}
+	if err := errors.Join(e.buffers.take(), e.takeCache(), e.stepping.take()); err != nil {
 		return err
 	}
 	e.work, _ = layWork(c, &e.dims, groups, e.buffers.at)

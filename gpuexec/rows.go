@@ -47,7 +47,6 @@ func (e *Executor) lay(s *step) {
 		s.segments = max(1, pages(longest, kernels.Segment))
 	}
 	e.pad(s)
-	s.tokens, s.items = len(e.input.ids), len(e.input.items)/2
 }
 
 // layRow lays out row i of s.
