@@ -25,6 +25,9 @@ var (
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
+// MostSlots is how many sequences a step may have.
+const MostSlots = 1 << 12
+
 // Config is what New needs. A zero number takes its default.
 type Config struct {
 	Device  *cuda.Device
@@ -98,7 +101,7 @@ func (c Config) withDefaults() (Config, error) {
 		def, top int
 	}{
 		{"PageSize", &c.PageSize, 16, 4096},
-		{"MaxSlots", &c.MaxSlots, 64, 1 << 12},
+		{"MaxSlots", &c.MaxSlots, 64, MostSlots},
 		{"MaxTokens", &c.MaxTokens, 2048, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
 		{"WeightSets", &c.WeightSets, 1, 2},

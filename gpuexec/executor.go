@@ -45,6 +45,7 @@ type Executor struct {
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told
+	edits   []int32        // the launcher's: of a sequence
 
 	state sync.Mutex // of slots: the launcher lays steps while Finish answers earlier ones
 	slots []slot

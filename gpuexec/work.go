@@ -15,6 +15,10 @@ type work struct {
 	last   cuda.Pointer                     // i32 [slot], the token drawn last
 	rope   [executor.MaxGroups]cuda.Pointer // f32 [position][rotary], per kind of attention
 
+	history cuda.Pointer                 // i32 [slot][position]: ids, of sequences that are drawn by what they have
+	edits   cuda.Pointer                 // i32 [slot][kernels.EditInts]
+	told    [MaxOutstanding]cuda.Pointer // of tokens of a step, see step.told
+
 	x     cuda.Pointer // f32 [T][hidden], the residual stream
 	y     cuda.Pointer // bf16 [T][hiddenWidth], of it what products take
 	parts cuda.Pointer // f32, what products give: [part][T][n]
@@ -45,6 +49,10 @@ func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
 		w.tables[g] = a.i32(c.MaxSlots * pages(c.MaxContext, c.PageSize))
 	}
 	w.last = a.i32(c.MaxSlots)
+	w.history, w.edits = a.i32(c.MaxSlots*c.MaxContext), a.i32(c.MaxSlots*kernels.EditInts)
+	for i := range w.told {
+		w.told[i] = a.bytes(int64(c.toldBytes()))
+	}
 	for i := range d.ropes() {
 		w.rope[i] = a.f32(c.MaxContext * d.rotary)
 	}

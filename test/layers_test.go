@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	"ranks":               {"cpuexec", "executor", "weights", "model"},
 	"gpuexec/nvmlinfo":    {"github.com/NVIDIA/go-nvml"},
 	"actors":              {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
-	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "ranks", "checkpoint", "internal", "github.com/rs/zerolog"},
+	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "gpuexec", "cuda", "ranks", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":     {"engine", "internal", "github.com/goccy/go-yaml"},
 	"engine/texts":        {"engine", "text"},
 	"engine/remote":       {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},

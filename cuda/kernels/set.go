@@ -70,6 +70,7 @@ const (
 	best
 	draw
 	keep
+	score
 	patch
 	count
 )
@@ -79,7 +80,7 @@ var names = [count]string{
 	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128", "gate_parts",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
 	"gate_experts_16", "gate_experts_64", "gemm_experts_16", "gemm_experts_64",
-	"route", "sort_experts", "mix", "best", "draw", "keep", "patch",
+	"route", "sort_experts", "mix", "best", "draw", "keep", "score", "patch",
 }
 
 // rowThreads computes a row: ROW_THREADS of the source.

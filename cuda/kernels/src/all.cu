@@ -8,4 +8,5 @@
 #include "qkv.cu"
 #include "route.cu"
 #include "rows.cu"
+#include "score.cu"
 #include "tokens.cu"
