@@ -103,7 +103,7 @@ func TestOldNames(t *testing.T) {
 func TestTextOfEveryField(t *testing.T) {
 	var c Config
 	texts := map[string]string{
-		"max_context": "1", "max_queue_size": "2", "return_logprobs": "true", "seed": "3", "per_request_processors": "false",
+		"device": "cuda:1", "max_context": "1", "max_queue_size": "2", "return_logprobs": "true", "seed": "3", "per_request_processors": "false",
 		"drop_unsupported_processors": "false", "hints": "max_prompt=1,max_new=2,requests=3", "scheduler_type": "priority",
 		"safety_margin": "0.25", "max_batch_tokens": "4", "max_requests_per_batch": "5", "max_batch_reads": "6", "use_async_batching": "true",
 		"page_size": "6", "num_blocks": "7", "max_memory_percent": "0.5", "max_blocks_per_request": "0", "allow_block_sharing": "false",
@@ -126,7 +126,7 @@ func TestTextOfEveryField(t *testing.T) {
 		}
 	}
 	no, yes, margin, none := false, true, 0.25, 0
-	want := Config{MaxContext: 1, MaxQueueSize: 2, ReturnLogprobs: &yes, Seed: 3, PerRequestProcessors: &no, DropUnsupportedProcessors: &no,
+	want := Config{Device: "cuda:1", MaxContext: 1, MaxQueueSize: 2, ReturnLogprobs: &yes, Seed: 3, PerRequestProcessors: &no, DropUnsupportedProcessors: &no,
 		Hints: Hints{1, 2, 3}, SchedulerType: "priority", SafetyMargin: &margin, MaxBatchTokens: 4, MaxRequestsPerBatch: 5, MaxBatchReads: 6, WeightSets: 1, UpdateDType: "bf16", UseAsyncBatching: &yes,
 		PageSize: 6, NumBlocks: 7, MaxMemoryPercent: 0.5, MaxBlocksPerRequest: &none, AllowBlockSharing: &no, CPUOffloadSpace: 1.5,
 		CPUOffloadSpaceSafetyThreshold: new(float64), MaxAdapters: 11, MaxAdapterRank: 12, Compute: "int8", Quantize: "q4", KVDType: "bf16", Attention: "plain", AutoSwitchToFlash: &no, Threads: 8, Pin: true,
