@@ -113,7 +113,9 @@ func kv(r *rand.Rand) KVPolicy { return KVPolicy(r.IntN(4)) }
 // amended is a manifest of one tensor, and other bytes for it.
 func amended(t weights.Tensor, r *rand.Rand) (weights.Manifest, []byte) {
 	data := bytes.Clone(t.Data)
-	data[r.IntN(len(data)/4)*4] ^= byte(1 + r.IntN(255)) // of the lowest bits
+	for range len(data) / 32 {
+		data[r.IntN(len(data)/4)*4+3] ^= 0x80 // the sign of a number in float32
+	}
 	return weights.Manifest{Partial: true, Tensors: []weights.Entry{{Name: t.Name, DType: t.DType.String(), Shape: t.Shape}}}, data
 }
 
