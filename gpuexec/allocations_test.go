@@ -6,17 +6,29 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, through Start and Finish.
+// TestStepsAllocateNothing decodes through Start and Finish, by kernels and by graphs: greedy, and with penalties
+// while being told of it.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2})
+	for _, graphs := range []Graphs{{}, all} {
+		stepsAllocateNothing(t, start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs}))
+	}
+}
+
+func stepsAllocateNothing(t *testing.T, e *Executor) {
+	t.Helper()
 	var b executor.Batch
 	var r executor.Result
 	for s := range executor.Slot(2) {
 		a := executor.Admit{Slot: s, IDs: []int32{int32(s) + 3}, PromptLen: 1, Parent: executor.NoSlot}
-		a.Sampling.Temperature = float32(s)
+		if s > 0 {
+			a.Sampling = sampling.Params{
+				Temperature: 1, RepetitionPenalty: 1.2, Bias: []sampling.Bias{{ID: 7, Value: 1}}, Tell: sampling.Tell{Logprobs: true, Top: 5},
+			}
+		}
 		b.Admit = append(b.Admit, a)
 		b.Tables = append(b.Tables, executor.Table{Slot: s, Blocks: []int32{4 * int32(s), 4*int32(s) + 1}})
 	}
@@ -30,8 +42,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 			if err := e.Start(&b); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Finish(&r); err != nil || r.Err != nil {
-				t.Fatal(err, r.Err)
+			if err := e.Finish(&r); err != nil || r.Err != nil || len(r.Rows[1].Drawn) != 1 {
+				t.Fatal(err, r.Err, r.Rows)
 			}
 			step := b.Step
 			b.Reset()

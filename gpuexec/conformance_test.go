@@ -15,9 +15,9 @@ import (
 
 // makeWith answers the suite's wishes over one model, on one device: with graphs lazily, without
 // them hastily.
-func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suite.Make {
+func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs Graphs) suite.Make {
 	schedule := emu.Hasty
-	if graphs {
+	if graphs != (Graphs{}) {
 		schedule = emu.Lazy
 	}
 	dev := device(t, emu.Open(t, emu.Options{Schedule: schedule}))
@@ -25,7 +25,7 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suit
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
-			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs,
+			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs, QPadding: 8,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -33,6 +33,9 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suit
 		return e
 	}
 }
+
+// all is that all steps have graphs.
+var all = Graphs{Varlen: true, Decode: true}
 
 // family is the folder of a golden model that is committed with its weights.
 func family(name string) string { return filepath.Join("..", "test", "testdata", "families", name) }
@@ -42,17 +45,17 @@ func TestConformance(t *testing.T) {
 		t.Skip("graphs conform")
 	}
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(t, m, set, false))
+	suite.Run(t, makeWith(t, m, set, Graphs{}))
 }
 
 func TestGraphsConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(t, m, set, true))
+	suite.Run(t, makeWith(t, m, set, all))
 }
 
 func TestSleepConforms(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSleep(t, makeWith(t, m, set, true))
+	suite.RunSleep(t, makeWith(t, m, set, all))
 }
 
 // changed is a checkpoint one of whose tensors is not what it is.
@@ -89,7 +92,7 @@ func loadChanged(t *testing.T, path string, epoch uint32, name string, change fu
 
 func TestSetsConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSets(t, makeWith(t, m, set, true), func(epoch uint32) *weights.Set {
+	suite.RunSets(t, makeWith(t, m, set, all), func(epoch uint32) *weights.Set {
 		_, other := loadChanged(t, family("llama"), epoch, "model.norm.weight", func(data []byte) {
 			for i := 3; i < len(data); i += 4 * (1 + int(epoch)) {
 				data[i] ^= 0x80 // the sign of a number in float32
@@ -102,12 +105,19 @@ func TestSetsConform(t *testing.T) {
 // TestBadRow gives one request a token whose embedding is NaN. The head is not tied to it, so nobody
 // else meets it.
 func TestBadRow(t *testing.T) {
-	const poison = 77
+	m, set := loadPoisoned(t)
+	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
+}
+
+// poison is a token whose embedding is NaN in what loadPoisoned reads.
+const poison = 77
+
+func loadPoisoned(t *testing.T) (*model.Config, *weights.Set) {
+	t.Helper()
 	path := family("llama-rope-llama3")
 	plain, _ := loadModel(t, path)
-	m, set := loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
+	return loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
 		row := 4 * plain.Hidden
 		copy(data[poison*row:], slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, plain.Hidden))
 	})
-	suite.BadRow(t, makeWith(t, m, set, true), []int32{5, poison, 6})
 }

@@ -27,22 +27,25 @@ type Executor struct {
 	ctx     *cuda.Context
 	kernels *kernels.Set
 	in      *cuda.Stream // inputs of steps
-	compute *cuda.Stream
+	compute *cuda.Stream // kernels
 	out     *cuda.Stream // what steps drew
 
 	pool     room
 	buffers  room
 	host     pinned // the host pool
+	swap     swap
 	stepping pinned // what steps send and receive
 	work     work
+	vendor   vendor
 
 	steps   [MaxOutstanding]step
-	input   *input                   // of the step that is laid
-	graphs  map[graphKey]*cuda.Graph // the launcher's; while no step is unfinished, theirs who sleep
+	input   *input // of the step that is laid
+	shapes  shapes // the launcher's; while no step is unfinished, theirs who sleep
 	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told
+	edits   []int32        // the launcher's: of a sequence
 
 	state sync.Mutex // of slots: the launcher lays steps while Finish answers earlier ones
 	slots []slot

@@ -22,25 +22,34 @@ type input struct {
 	draws []int32 // [draw]: how, kernels.DrawBytes each
 	read  []int32 // [sample of the host]: token
 
+	scored []int32 // [score]: token
+	scores []int32 // [score]: of what, kernels.ScoreBytes each
+
 	changes [executor.MaxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
 	changed [executor.MaxGroups][]int32 // by index: where its pair may be, if it is there
 }
 
 // sent is where the lists of an input are on the device.
 type sent struct {
-	ids, pos, slots, items, from, drawn, draws, read cuda.Pointer
-	changes                                          [executor.MaxGroups]cuda.Pointer
+	captured
+	read, scored, scores cuda.Pointer
+	changes              [executor.MaxGroups]cuda.Pointer
 }
+
+// captured are those that a graph reads. They come first: of inputs of one size they begin at the same
+// places.
+type captured struct{ ids, pos, slots, items, from, drawn, draws cuda.Pointer }
 
 const (
 	listAlign = 4 // of a list, in int32
 	drawInts  = kernels.DrawBytes / 4
+	scoreInts = kernels.ScoreBytes / 4
 )
 
 // inputLen is how many int32 an input has at most: of all block tables, each entry once.
 func (c *Config) inputLen(groups int) int {
 	tables := c.MaxSlots * pages(c.MaxContext, c.PageSize)
-	return 6*c.MaxTokens + (3+drawInts)*c.MaxSlots + 2*groups*tables + (8+groups)*listAlign
+	return (7+scoreInts)*c.MaxTokens + (3+drawInts)*c.MaxSlots + 2*groups*tables + (10+groups)*listAlign
 }
 
 func newInput(c *Config, groups int) *input {
@@ -48,7 +57,7 @@ func newInput(c *Config, groups int) *input {
 	for _, list := range []struct {
 		of *[]int32
 		n  int
-	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}} {
+	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}, {&in.scored, c.MaxTokens}, {&in.scores, scoreInts * c.MaxTokens}} {
 		*list.of = make([]int32, 0, list.n)
 	}
 	for g := range groups {
@@ -60,6 +69,7 @@ func newInput(c *Config, groups int) *input {
 func (in *input) reset() {
 	in.ids, in.pos, in.slots, in.items = in.ids[:0], in.pos[:0], in.slots[:0], in.items[:0]
 	in.from, in.drawn, in.draws, in.read = in.from[:0], in.drawn[:0], in.draws[:0], in.read[:0]
+	in.scored, in.scores = in.scored[:0], in.scores[:0]
 	for g := range in.changes {
 		in.changes[g] = in.changes[g][:0]
 	}
@@ -89,19 +99,30 @@ func (in *input) token(id int32, pos int, s executor.Slot) int {
 	return len(in.ids) - 1
 }
 
-// nowhere adds a token that no sequence has, which attends to nothing, and a draw behind it that nobody
-// gets.
-func (in *input) nowhere() {
-	in.items = append(in.items, 0, 0)
-	in.draw(in.token(0, -1, 0), executor.NoSlot, &sampling.Params{}, sampling.Key{})
+// pad adds tokens that no sequence has, items without tokens, and draws that nobody gets, up to so many.
+func (in *input) pad(tokens, items, draws int) {
+	for len(in.ids) < tokens {
+		in.token(0, -1, 0)
+	}
+	for len(in.items) < 2*items {
+		in.items = append(in.items, 0, 0)
+	}
+	for len(in.from) < draws {
+		in.draw(0, &kernels.Drawn{Params: &sampling.Params{}, Slot: int32(executor.NoSlot)})
+	}
 }
 
 // draw lets a slot draw behind a token.
-func (in *input) draw(token int, s executor.Slot, p *sampling.Params, key sampling.Key) {
-	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, int32(s))
+func (in *input) draw(token int, d *kernels.Drawn) {
+	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, d.Slot)
 	n := len(in.draws)
 	in.draws = in.draws[:n+drawInts] // each slot draws once
-	kernels.PutDraw(bytesOf(in.draws[n:]), p, key)
+	d.Put(bytesOf(in.draws[n:]))
+}
+
+// score lets an id behind a token be scored, and the top most likely ones.
+func (in *input) score(token int, id, top int32) {
+	in.scored, in.scores = append(in.scored, int32(token)), append(in.scores, id, top)
 }
 
 // attend lets the tokens from first on, n of them, attend, in items of as many as go together.
@@ -114,19 +135,23 @@ func (in *input) attend(first, n int) {
 }
 
 // pack writes all lists to memory of the host and says where on the device they will be, when that
-// is copied to base.
+// is copied to base. Without memory it only says so.
 func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err error) {
 	to := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/4)
 	put := func(list []int32) cuda.Pointer {
-		if len(list) > len(to)-used {
-			err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
-			return 0
-		}
 		at := base + cuda.Pointer(4*used)
-		used += (copy(to[used:], list) + listAlign - 1) / listAlign * listAlign
+		if memory != nil {
+			if len(list) > len(to)-used {
+				err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
+				return 0
+			}
+			copy(to[used:], list)
+		}
+		used += (len(list) + listAlign - 1) / listAlign * listAlign
 		return at
 	}
-	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), read: put(in.read)}
+	s.captured = captured{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws)}
+	s.read, s.scored, s.scores = put(in.read), put(in.scored), put(in.scores)
 	for g := range in.changes {
 		s.changes[g] = put(in.changes[g])
 	}

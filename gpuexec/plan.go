@@ -14,12 +14,15 @@ type Memory struct {
 	NextSet int64 // the same for another one
 	KV      int64 // the pool
 	Work    int64 // buffers of a step, block tables, angles of all positions
+	Staging int64 // blocks on their way to the host pool
+	Graphs  int64 // left to the driver, for graphs
 	Host    int64 // the host pool, in pinned memory
 	Pinned  int64 // what steps send and receive, and what weights are copied through
+	Shapes  int   // of steps whose graphs are kept
 }
 
 // Device is the sum of what lies on the device.
-func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work }
+func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work + m.Staging + m.Graphs }
 
 // Plan computes what New will take for cfg, whose Weights are not looked at and whose MaxMemory
 // must be given. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
@@ -29,7 +32,12 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work }
 //	Weights    = 2 * numbers of matrices, rows padded to 32, + 4 * those of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
-//	             products give
+//	             products give; with CublasLt its workspace, and what it gives of gate and up
+//	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
+//	             MaxMemory, holds
+//	Graphs     = 4096 * 2 * (12 * layers + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has
+//	             room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
+//	             kernel is an allowance
 //	Host       = BlockBytes * HostBlocks
 //
 // with every part rounded up to 256 bytes. Errors wrap ErrConfig, ErrModel or executor.ErrMemory.
@@ -51,6 +59,9 @@ func (c *Config) plan() (Memory, error) {
 	_, _, m.Weights = layParameters(c.Model, 0)
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
+	places, place := stagingPlaces(c, &l)
+	m.Staging = 2 * int64(places) * int64(place)
+	m.sizeGraphs(c)
 	if err := m.sizePool(c, &l); err != nil {
 		return m, err
 	}
