@@ -71,7 +71,7 @@ type Config struct {
 	// are launched one by one then. It must not block.
 	Warn func(error)
 
-	// CublasLt, if set, computes products of more than 64 rows with matrices of layers and with the head,
+	// CublasLt, if set, computes products of more than 64 rows with matrices in bf16 of layers and the head,
 	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute
 	// all, and it does not.
 	CublasLt *cublaslt.Library

@@ -120,8 +120,8 @@ time. Where it cannot be written, the engine starts with a warning. ` + "`cbacto
 
 - ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name, and of what was tuned; else ` + "`cbactor`" + ` in the user's cache folder.
 - ` + "`CBACTOR_CPU`" + `: ` + "`avx512`" + `, ` + "`avx2`" + ` or ` + "`generic`" + `: the instruction set to compute with; else the best that the CPU has.
-- ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds.
 - ` + "`CBACTOR_CUBLASLT`" + `: NVIDIA's libcublasLt.so.13 or .12, or its folder, such as nvidia/cu13/lib of the Python package nvidia-cublas; else where the dynamic linker finds it.
+- ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds.
 `
 
 // The page lists every field as the code has it.
