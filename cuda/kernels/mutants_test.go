@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/cuda/cubin"
 	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // mutants are kernels with a mistake each, which the interpreter or the numbers must tell:
@@ -24,6 +25,10 @@ var mutants = []struct {
 	{"copies not waited for", "gemm_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9"},
 	{"factors of tensor cores the other way round", "gemm_16", `\{(%r\d+), ?(%r\d+), ?(%r\d+), ?(%r\d+)\}`, "{$2,$1,$3,$4}"},
 	{"a squared sum without roots", "rms_norm", `sqrt\.rn\.f32`, "abs.f32"},
+	{"no barriers", "draw", `bar\.sync\s+0;`, ""},
+	{"ids counted twice", "draw", `(atom\.global\.add\.u32[^;]*), 1;`, "$1, 2;"},
+	{"likely logits made more likely", "draw", `div\.rn\.f32`, "mul.f32"},
+	{"ratios that are products", "draw", `div\.rn\.f64`, "mul.f64"},
 }
 
 func TestMutantsAreTold(t *testing.T) {
@@ -39,10 +44,7 @@ func TestMutantsAreTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newRig(t, emu.Options{PTX: file})
-			right := r.gemmRight
-			if m.kernel == "rms_norm" {
-				right = r.normRight
-			}
+			right := map[string]func() error{"gemm_16": r.gemmRight, "rms_norm": r.normRight, "draw": r.drawRight}[m.kernel]
 			if err := right(); err == nil {
 				t.Error("nobody tells it")
 			}
@@ -88,6 +90,20 @@ func (r *rig) normRight() error {
 		return err
 	}
 	return compared(r.getHalves(y, n), normed(wide(x), w, testEps), 0.02)
+}
+
+// drawRight draws a few rows.
+func (r *rig) drawRight() error {
+	d := r.newDraws(300, 40)
+	for range 4 {
+		d.add(r.row(d.n, 3, 0, 0.1), sampling.Params{RepetitionPenalty: 3, Tell: everything}, r.someIDs(30, d.n), 4)
+		d.add(r.row(d.n, 3, 0, 0.1), sampling.Params{Temperature: 0.5, TopP: 0.9, FrequencyPenalty: -2, Tell: everything}, r.someIDs(30, d.n), 4)
+	}
+	at, err := d.launch(3)
+	if err := r.told(err); err != nil {
+		return err
+	}
+	return d.compare(&at)
 }
 
 // told is what a launch and its work are said to have done.
