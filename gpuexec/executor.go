@@ -36,6 +36,7 @@ type Executor struct {
 	swap     swap
 	stepping pinned // what steps send and receive
 	work     work
+	vendor   vendor
 
 	steps   [MaxOutstanding]step
 	input   *input // of the step that is laid

@@ -3,6 +3,7 @@
 #include "draw.cu"
 #include "experts.cu"
 #include "gate.cu"
+#include "gated.cu"
 #include "gemm.cu"
 #include "qkv.cu"
 #include "route.cu"
