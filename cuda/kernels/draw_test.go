@@ -113,25 +113,21 @@ func (r *rig) anyParams(n int) sampling.Params {
 
 // Best draws what nothing changes and nothing is told of.
 func TestPlain(t *testing.T) {
-	ends := sampling.Params{MinNew: 3, Ends: []int32{2}}
 	for _, c := range []struct {
 		params sampling.Params
-		past   int32
 		plain  bool
 	}{
-		{sampling.Params{}, 0, true},
-		{sampling.Params{Temperature: 1, TopK: 1, RepetitionPenalty: 1}, 0, true},
-		{sampling.Params{Temperature: 1}, 0, false},
-		{sampling.Params{Tell: sampling.Tell{Logprobs: true}}, 0, false},
-		{sampling.Params{RepetitionPenalty: 1.1}, 0, false},
-		{sampling.Params{Bias: []sampling.Bias{{ID: 1, Value: 1}}}, 0, false},
-		{sampling.Params{BadWords: [][]int32{{1}}}, 0, false},
-		{ends, 2, false},
-		{ends, 3, true},
+		{sampling.Params{}, true},
+		{sampling.Params{Temperature: 1, TopK: 1, RepetitionPenalty: 1}, true},
+		{sampling.Params{Temperature: 1}, false},
+		{sampling.Params{Tell: sampling.Tell{Logprobs: true}}, false},
+		{sampling.Params{RepetitionPenalty: 1.1}, false},
+		{sampling.Params{Bias: []sampling.Bias{{ID: 1, Value: 1}}}, false},
+		{sampling.Params{BadWords: [][]int32{{1}}}, false},
+		{sampling.Params{MinNew: 3, Ends: []int32{2}}, false},
 	} {
-		d := Drawn{Params: &c.params, Key: sampling.Key{Position: 5 + c.past}, Prompt: 5}
-		if got := d.Plain(); got != c.plain {
-			t.Errorf("%+v behind %d tokens is plain: %t, want %t", c.params, c.past, got, c.plain)
+		if got := Plain(&c.params); got != c.plain {
+			t.Errorf("%+v is plain: %t, want %t", c.params, got, c.plain)
 		}
 	}
 }

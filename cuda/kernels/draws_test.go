@@ -107,7 +107,7 @@ func (d *draws) compare(at *Drawing) error {
 func (d *draws) noted(i int, history []int32) error {
 	want := slices.Clone(d.history[i*d.context:][:d.context])
 	position := binary.LittleEndian.Uint32(d.records[DrawBytes*i+12:])
-	if Remembers(&d.params[i]) && d.want[i].ID >= 0 {
+	if d.params[i].Remembers() && d.want[i].ID >= 0 {
 		want[position] = d.want[i].ID
 	}
 	if !slices.Equal(history, want) {
