@@ -62,7 +62,7 @@ func TestDraw(t *testing.T) {
 func TestDrawAnything(t *testing.T) {
 	times := 60
 	if os.Getenv("CBACTOR_FULL") != "" {
-		times = 1000
+		times = 300
 	}
 	onBoth(t, func(r *rig) {
 		for _, n := range []int{1, 7, 64, 333} {
