@@ -78,7 +78,7 @@ type Config struct {
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
-	// call. No token is drawn on the device then.
+	// call. No token is drawn or scored on the device then.
 	KeepLogits func(slot, pos int, logits []float32)
 
 	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.
