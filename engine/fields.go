@@ -80,6 +80,9 @@ var fields = []Field{
 	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
 
+	{Name: "batch_invariant", Help: "what a request gets never depends on the requests beside it, to the bit; false lets NVIDIA's cublasLt compute large products, where it is installed", Default: "true", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.BatchInvariant, boolean) }},
+
 	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
 		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},
 	{Name: "decode_compile_config", Help: "tuning for shorter steps; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/weights"
@@ -30,10 +31,16 @@ func (r *Resolved) withoutGPU() {
 	c, none, given := &r.Config, 0, new(Config)
 	*given = *c
 	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
-	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph"} {
-		r.from[name] = "there is no GPU"
+	why := map[string]string{"max_blocks_per_request": "there is no GPU", "use_cuda_graph": "there is no GPU", "batch_invariant": "a CPU always is"}
+	if always := true; c.Executor == nil {
+		c.BatchInvariant = &always
+	} else {
+		c.BatchInvariant, why["batch_invariant"] = nil, "the executor's"
+	}
+	for name, because := range why {
+		r.from[name] = because
 		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
-			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
+			r.from[name] = fmt.Sprintf("%s says %s; %s", r.given[name], asked, because)
 		}
 	}
 }
@@ -64,6 +71,21 @@ func (r *Resolved) followGPU() error {
 		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Varlen: true, Decode: true}, "attention needs no masks"
 	}
 	r.noticeLosses()
+	return r.followVendor()
+}
+
+// followVendor opens NVIDIA's library of products, where the batch may matter.
+func (r *Resolved) followVendor() (err error) {
+	c, given := &r.Config, r.given["batch_invariant"]
+	if *c.BatchInvariant {
+		return nil
+	}
+	if c.Record != nil {
+		return fmt.Errorf("%w: batch_invariant is false (%s): a record is of tokens that can be computed again alone: leave one of them out", ErrConfig, given)
+	}
+	if r.vendor, err = cublaslt.Open(""); err != nil {
+		return fmt.Errorf("%w: batch_invariant is false (%s): %w, or leave it true", ErrDevice, given, err)
+	}
 	return nil
 }
 
@@ -76,7 +98,7 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
 	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
-		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize}, nil
+		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize, CublasLt: r.vendor}, nil
 }
 
 // planGPU is plan for the executor for GPUs.

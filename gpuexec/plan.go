@@ -13,7 +13,7 @@ type Memory struct {
 	Weights int64 // a set
 	NextSet int64 // the same for another one
 	KV      int64 // the pool
-	Work    int64 // buffers of a step, block tables, angles of all positions
+	Work    int64 // buffers of a step, block tables, ids of all sequences, angles of all positions
 	Staging int64 // blocks on their way to the host pool
 	Graphs  int64 // left to the driver, for graphs
 	Host    int64 // the host pool, in pinned memory
@@ -33,7 +33,8 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work + 
 //	             which have a multiple of 32 rows, + 4 a number of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
-//	             products give; with CublasLt its workspace, and what it gives of gate and up
+//	             products give; of the ids of all sequences; with CublasLt its workspace, and what it
+//	             gives of gate and up
 //	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
 //	             MaxMemory, holds
 //	Graphs     = 4096 * 2 * (12 * layers + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has
