@@ -42,8 +42,9 @@ test-tokenizers: ## tokenizers against the reference: name, cases, passed (part 
 test-templates: ## every chat template against the reference: name, cases, passed
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja
 
-test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 10 minutes a package
-	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 10m ./cuda/... ./gpuexec
+test-gpu-emu: ## what is for GPUs, without one, at most 12 minutes: kernels on two back ends, the executor on a fake driver, cubins compiled again
+	CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 12m ./cuda/... ./gpuexec/...
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 12m -run 'OnGPU' ./engine -gpu-storms 4
 
 gpu-check: ## what scripts/gpu-check runs on a machine with a GPU, built into bin/gpu-check
 	./scripts/gpu-check-build

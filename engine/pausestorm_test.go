@@ -228,6 +228,7 @@ func (p *pauseStorm) sleep(ctx context.Context, r *rand.Rand) {
 			p.t.Error("nothing wakes it")
 			return
 		}
+		time.Sleep(time.Millisecond) // it is stopped: time must go on until it is started
 	}
 }
 

@@ -253,6 +253,28 @@ pauses() {
 	echo '```'
 }
 
+# What is for GPUs, on the emulated one.
+gpu() {
+	export CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1
+	echo '# The executor for GPUs on the emulated device'
+	echo
+	echo "$(go version), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+	echo
+	echo '## Kernels by the shim and by the interpreter of PTX, with its detector of races and planted bugs; the executor; cubins compiled again'
+	echo
+	echo '```'
+	go test -count=1 -timeout 60m -v ./cuda/... ./gpuexec/... | grep -E '^---|^ok|FAIL'
+	echo '```'
+	echo
+	echo '## 20 storms of pauses, updates, sleeps, stops and copies to the host, two sets and one, hastily and lazily, under the race detector'
+	echo
+	echo 'Each token is what its sequence draws alone, of a cache that the same weights computed.'
+	echo
+	echo '```'
+	go test -race -count=1 -timeout 60m -v -run 'OnGPU' ./engine -gpu-storms 20 -gpu-storm-requests 100 | grep -E 'accepted|^---|^ok|FAIL'
+	echo '```'
+}
+
 # Clients over the network: processes that fail, and what the network costs.
 remote() {
 	export CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1
@@ -420,6 +442,9 @@ pauses)
 weights)
 	report weights weight_updates
 	;;
+gpu)
+	report gpu gpu
+	;;
 remote)
 	report remote remote
 	;;
@@ -444,13 +469,14 @@ all)
 	"$0" calls
 	"$0" pauses
 	"$0" weights
+	"$0" gpu
 	"$0" remote
 	"$0" http
 	"$0" profile
 	"$0" files
 	;;
 *)
-	echo "usage: test/soak.sh first-light | load | tokenizers | scheduler | sampling | calls | pauses | weights | remote | http | profile | files | all" >&2
+	echo "usage: test/soak.sh first-light | load | tokenizers | scheduler | sampling | calls | pauses | weights | gpu | remote | http | profile | files | all" >&2
 	exit 2
 	;;
 esac
