@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor/tuning"
 )
 
 // Compile says how a path is tuned: on a CPU, how work is cut for the kernels. What is
@@ -42,15 +42,15 @@ func (r *Resolved) tune() {
 }
 
 // effort is what that means to the CPU executor.
-func (c *Compile) effort() cpuexec.Effort {
-	scope := cpuexec.Every
+func (c *Compile) effort() tuning.Effort {
+	scope := tuning.Every
 	switch c.Mode {
 	case "none":
-		return cpuexec.Effort{}
+		return tuning.Effort{}
 	case "default", "reduce-overhead":
-		scope = cpuexec.Largest
+		scope = tuning.Largest
 	}
-	return cpuexec.Effort{Scope: scope, Classes: !c.Dynamic}
+	return tuning.Effort{Scope: scope, Classes: !c.Dynamic}
 }
 
 // MarshalText implements encoding.TextMarshaler.

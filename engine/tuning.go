@@ -7,11 +7,12 @@ import (
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine/internal/figures"
+	"github.com/cbactor/cbactor/executor/tuning"
 )
 
 // tunes says that something is to be measured.
 func (r *Resolved) tunes() bool {
-	return r.cpu.Tune.Decode.Scope != cpuexec.Nothing || r.cpu.Tune.Varlen.Scope != cpuexec.Nothing
+	return r.cpu.Tune.Measures()
 }
 
 // figures are those measured on this CPU; an error where there is no place for them.
@@ -25,7 +26,7 @@ func (r *Resolved) figures() (*figures.Store, error) {
 
 // keepTuned lets executors know what was measured before, and keeps what they measure. That
 // it could not be kept is told once.
-func (r *Resolved) keepTuned(t *cpuexec.Tune) {
+func (r *Resolved) keepTuned(t *tuning.Tune) {
 	if !r.tunes() {
 		return
 	}
@@ -36,7 +37,7 @@ func (r *Resolved) keepTuned(t *cpuexec.Tune) {
 	} else {
 		t.Known = store.Known
 	}
-	t.Chosen = func(choices []cpuexec.Choice) {
+	t.Chosen = func(choices []tuning.Choice) {
 		learned := map[string]int{}
 		for _, c := range choices {
 			if c.Measured {

@@ -8,24 +8,24 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor/tuning"
 	"github.com/cbactor/cbactor/internal/obs/obstest"
 )
 
 // The CPU executor tunes as is resolved.
 func TestTuningIsWired(t *testing.T) {
-	none, largest := cpuexec.Effort{}, cpuexec.Effort{Scope: cpuexec.Largest}
-	every, all := cpuexec.Effort{Scope: cpuexec.Every}, cpuexec.Effort{Scope: cpuexec.Every, Classes: true}
+	none, largest := tuning.Effort{}, tuning.Effort{Scope: tuning.Largest}
+	every, all := tuning.Effort{Scope: tuning.Every}, tuning.Effort{Scope: tuning.Every, Classes: true}
 	for _, c := range []struct {
 		cfg            Config
-		decode, varlen cpuexec.Effort
+		decode, varlen tuning.Effort
 	}{
 		{Config{}, none, none},
 		{Config{DefaultCompileLevel: 1}, largest, largest},
 		{Config{DefaultCompileLevel: 2}, every, every},
 		{Config{DefaultCompileLevel: 3}, all, all},
 		{Config{DefaultCompileLevel: 3, VarlenCompileConfig: &Compile{Mode: "none"}}, all, none},
-		{Config{DecodeCompileConfig: &Compile{Mode: "reduce-overhead"}}, cpuexec.Effort{Scope: cpuexec.Largest, Classes: true}, none},
+		{Config{DecodeCompileConfig: &Compile{Mode: "reduce-overhead"}}, tuning.Effort{Scope: tuning.Largest, Classes: true}, none},
 		{Config{VarlenCompileConfig: &Compile{Mode: "max-autotune", Dynamic: true}}, none, every},
 	} {
 		c.cfg.Checkpoint = tiny(t)
