@@ -42,7 +42,7 @@ func (l *launching) layers() {
 			l.residual(1, 0, layer.norms[3], next)
 			continue
 		}
-		l.do(l.kernels.GemmGate(l.compute, w.act, w.y, layer.gateUp.at, layer.gateUp.bias, t, layer.gateUp.n, layer.gateUp.k, d.actWidth, int(d.Activation)))
+		l.gate(layer)
 		l.residual(l.product(w.act, &layer.down), layer.down.bias, layer.norms[3], next)
 	}
 }
@@ -52,6 +52,12 @@ func (l *launching) product(rows cuda.Pointer, m *matrix) int {
 	count := kernels.Parts(l.s.tokens, m.n, m.k)
 	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.at, l.s.tokens, m.n, m.k, count))
 	return count
+}
+
+// gate computes the first half of a layer's MLP.
+func (l *launching) gate(layer *layer) {
+	d, w, m := &l.dims, &l.work, &layer.gateUp
+	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.at, m.bias, l.s.tokens, m.n, m.k, d.actWidth, int(d.Activation)))
 }
 
 // residual adds what half a layer answers, normalised where there is a norm of it, and makes of the

@@ -76,7 +76,10 @@ func (e *Executor) open(first *weights.Set) error {
 	if e.watch, err = newStopwatch(e.ctx, c.Timed); err != nil {
 		return err
 	}
-	return e.allocate(first)
+	if err := e.allocate(first); err != nil {
+		return err
+	}
+	return e.tune()
 }
 
 // describe makes Info.

@@ -48,7 +48,7 @@ func PartsFloats(m, n, k int) int {
 // sum in ascending order is the product, the same to the bit whatever count, which is Parts
 // or 1.
 func (s *Set) Gemm(stream *cuda.Stream, parts, a, w cuda.Pointer, m, n, k, count int) error {
-	i, along := tileOf(m, len(tiles)), rangeOf(n, k)
+	i, along := s.tile(Shape{Dense, n, k}, m), rangeOf(n, k)
 	if k > along { // several ranges, which the last tile's kernel adds up by itself
 		if last := len(tiles) - 1; count == 1 {
 			i = last
@@ -65,7 +65,7 @@ func (s *Set) Gemm(stream *cuda.Stream, parts, a, w cuda.Pointer, m, n, k, count
 // up in turn, as those of bias [n], if there is one, and writes the gated product, bf16
 // [m][ld], of n/2 columns. kind is a model.Activation.
 func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, m, n, k, ld, kind int) error {
-	i := tileOf(m, len(tiles))
+	i := s.tile(Shape{Gated, n, k}, m)
 	t := tiles[i]
 	return s.functions[gate16+i].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
 		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), cuda.Int(m), cuda.Int(n), cuda.Int(k),
