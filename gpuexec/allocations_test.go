@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/sampling"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, through Start and Finish, by kernels and by graphs.
+// TestStepsAllocateNothing decodes through Start and Finish, by kernels and by graphs: greedy, and with penalties
+// while being told of it.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, graphs := range []Graphs{{}, all} {
@@ -22,7 +24,11 @@ func stepsAllocateNothing(t *testing.T, e *Executor) {
 	var r executor.Result
 	for s := range executor.Slot(2) {
 		a := executor.Admit{Slot: s, IDs: []int32{int32(s) + 3}, PromptLen: 1, Parent: executor.NoSlot}
-		a.Sampling.Temperature = float32(s)
+		if s > 0 {
+			a.Sampling = sampling.Params{
+				Temperature: 1, RepetitionPenalty: 1.2, Bias: []sampling.Bias{{ID: 7, Value: 1}}, Tell: sampling.Tell{Logprobs: true, Top: 5},
+			}
+		}
 		b.Admit = append(b.Admit, a)
 		b.Tables = append(b.Tables, executor.Table{Slot: s, Blocks: []int32{4 * int32(s), 4*int32(s) + 1}})
 	}
@@ -36,8 +42,8 @@ func stepsAllocateNothing(t *testing.T, e *Executor) {
 			if err := e.Start(&b); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Finish(&r); err != nil || r.Err != nil {
-				t.Fatal(err, r.Err)
+			if err := e.Finish(&r); err != nil || r.Err != nil || len(r.Rows[1].Drawn) != 1 {
+				t.Fatal(err, r.Err, r.Rows)
 			}
 			step := b.Step
 			b.Reset()

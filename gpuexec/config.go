@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/tuning"
@@ -24,6 +25,9 @@ var (
 
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
+
+// MostSlots is how many sequences a step may have.
+const MostSlots = 1 << 12
 
 // Config is what New needs. A zero number takes its default.
 type Config struct {
@@ -66,6 +70,11 @@ type Config struct {
 	// computed. Classes are of up to 16, 64, 256 and more rows.
 	Tune tuning.Tune
 
+	// CublasLt, if set, computes products of more than 64 rows with matrices of layers and with the head,
+	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute
+	// all, and it does not.
+	CublasLt *cublaslt.Library
+
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
 	// call. No token is drawn on the device then.
@@ -98,7 +107,7 @@ func (c Config) withDefaults() (Config, error) {
 		def, top int
 	}{
 		{"PageSize", &c.PageSize, 16, 4096},
-		{"MaxSlots", &c.MaxSlots, 64, 1 << 12},
+		{"MaxSlots", &c.MaxSlots, 64, MostSlots},
 		{"MaxTokens", &c.MaxTokens, 2048, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
 		{"WeightSets", &c.WeightSets, 1, 2},

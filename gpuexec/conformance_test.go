@@ -6,15 +6,21 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// makeWith answers the suite's wishes over one model, on one device.
+// makeWith answers the suite's wishes over one model, on one device: with graphs lazily, without
+// them hastily.
 func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs Graphs) suite.Make {
-	dev := emulated(t)
+	schedule := emu.Hasty
+	if graphs != (Graphs{}) {
+		schedule = emu.Lazy
+	}
+	dev := device(t, emu.Open(t, emu.Options{Schedule: schedule}))
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
@@ -99,12 +105,19 @@ func TestSetsConform(t *testing.T) {
 // TestBadRow gives one request a token whose embedding is NaN. The head is not tied to it, so nobody
 // else meets it.
 func TestBadRow(t *testing.T) {
-	const poison = 77
+	m, set := loadPoisoned(t)
+	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
+}
+
+// poison is a token whose embedding is NaN in what loadPoisoned reads.
+const poison = 77
+
+func loadPoisoned(t *testing.T) (*model.Config, *weights.Set) {
+	t.Helper()
 	path := family("llama-rope-llama3")
 	plain, _ := loadModel(t, path)
-	m, set := loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
+	return loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
 		row := 4 * plain.Hidden
 		copy(data[poison*row:], slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, plain.Hidden))
 	})
-	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
 }

@@ -42,22 +42,29 @@ func (l *launching) layers() {
 			l.residual(1, 0, layer.norms[3], next)
 			continue
 		}
-		l.gate(layer)
+		l.gate(&layer.gateUp)
 		l.residual(l.product(w.act, &layer.down), layer.down.bias, layer.norms[3], next)
 	}
 }
 
 // product multiplies all tokens' rows with a matrix, and answers in how many parts the result is.
 func (l *launching) product(rows cuda.Pointer, m *matrix) int {
+	if l.byVendor(l.work.parts, rows, m, l.s.tokens, l.config.MaxTokens) {
+		return 1
+	}
 	count := kernels.Parts(l.s.tokens, m.n, m.k)
 	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.at, l.s.tokens, m.n, m.k, count))
 	return count
 }
 
-// gate computes the first half of a layer's MLP.
-func (l *launching) gate(layer *layer) {
-	d, w, m := &l.dims, &l.work, &layer.gateUp
-	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.at, m.bias, l.s.tokens, m.n, m.k, d.actWidth, int(d.Activation)))
+// gate multiplies all tokens' rows with the matrix of gate and up, and gates them.
+func (l *launching) gate(m *matrix) {
+	d, w, t := &l.dims, &l.work, l.s.tokens
+	if l.byVendor(w.parts, w.y, m, t, l.config.MaxTokens) {
+		l.do(l.kernels.GateParts(l.compute, w.act, w.parts, m.bias, t, m.n, d.actWidth, int(d.Activation)))
+		return
+	}
+	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.at, m.bias, t, m.n, m.k, d.actWidth, int(d.Activation)))
 }
 
 // residual adds what half a layer answers, normalised where there is a norm of it, and makes of the

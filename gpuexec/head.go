@@ -15,10 +15,28 @@ func (l *launching) headDraws() {
 		if l.s.greedy {
 			l.do(l.kernels.Best(l.compute, drawn, w.logits, rows, l.dims.Vocab))
 		} else {
-			l.do(l.kernels.Draw(l.compute, drawn, w.logits, sent.draws+cuda.Pointer(kernels.DrawBytes*at), w.draw, rows, l.dims.Vocab, drawBlocks))
+			l.do(l.kernels.Draw(l.compute, &kernels.Drawing{
+				IDs: drawn, Logits: w.logits, Records: sent.draws + cuda.Pointer(kernels.DrawBytes*at), Scratch: w.draw,
+				History: w.history, Edits: w.edits, Told: w.told[l.s.number] + cuda.Pointer(kernels.ToldBytes*at), Context: l.config.MaxContext,
+			}, rows, l.dims.Vocab, drawBlocks))
 		}
 		l.do(l.kernels.Keep(l.compute, w.last, drawn, sent.drawn+skip, rows))
 	}
+}
+
+// headScores scores ids of prompts. No graph has that in it.
+func (l *launching) headScores() {
+	w, sent, told := &l.work, &l.s.sent, l.scoresTold(l.s)
+	for at := 0; at < len(l.s.scores); at += l.dims.headRows {
+		rows := min(l.dims.headRows, len(l.s.scores)-at)
+		l.head(sent.scored+cuda.Pointer(4*at), rows)
+		l.do(l.kernels.Score(l.compute, told+cuda.Pointer(kernels.ToldBytes*at), w.logits, sent.scores+cuda.Pointer(kernels.ScoreBytes*at), w.draw, rows, l.dims.Vocab, drawBlocks))
+	}
+}
+
+// scoresTold is where on the device what a step tells of scores begins.
+func (e *Executor) scoresTold(s *step) cuda.Pointer {
+	return e.work.told[s.number] + cuda.Pointer(kernels.ToldBytes*e.config.MaxSlots)
 }
 
 // headLogits computes the logits of samples that the host uses, hostRows at most.
@@ -39,5 +57,8 @@ func (l *launching) head(tokens cuda.Pointer, rows int) {
 // headProduct multiplies so many rows with the head's matrix.
 func (l *launching) headProduct(rows int) {
 	m := &l.s.weights.head
+	if l.byVendor(l.work.logits, l.work.headIn, m, rows, l.dims.headRows) {
+		return
+	}
 	l.do(l.kernels.Gemm(l.compute, l.work.logits, l.work.headIn, m.at, rows, m.n, m.k, 1))
 }

@@ -68,6 +68,7 @@ func (e *Executor) open(first *weights.Set) error {
 	e.describe()
 	e.check = executor.NewChecker(e.info, first.Epoch)
 	e.slots, e.input, e.sampler = newSlots(c), newInput(c, len(e.layout.groups)), sampling.NewSampler(c.Model.Vocab)
+	e.edits = make([]int32, 0, kernels.EditInts)
 	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
 		if *s, err = e.ctx.NewStream(); err != nil {
 			return err
@@ -86,11 +87,20 @@ func (e *Executor) open(first *weights.Set) error {
 func (e *Executor) describe() {
 	c := &e.config
 	e.info = e.memory.Cache()
-	e.info.Name = fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	e.info.Name = c.Name()
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
 	e.info.Overlap = c.HostBlocks > 0
 	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
+}
+
+// Name is what an executor of c has as its name: its device, and what is computed in.
+func (c *Config) Name() string {
+	name := fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	if c.CublasLt != nil {
+		name += " cublasLt"
+	}
+	return name
 }
 
 // copyCost is what it costs to copy K and V of a token out and in again, against computing the token in a
@@ -139,5 +149,8 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if err := e.turn(); err != nil {
 		return err
 	}
-	return e.newSteps(e.stepping.mem)
+	if err := e.newSteps(e.stepping.mem); err != nil {
+		return err
+	}
+	return e.vendor.open(e, at)
 }

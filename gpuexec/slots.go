@@ -1,6 +1,7 @@
 package gpuexec
 
 import (
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
 )
@@ -14,6 +15,7 @@ type slot struct {
 	child    int32
 	parent   executor.Slot
 	err      error // of the row that failed: later ones have no token to go on from
+	onDevice bool  // the device draws its tokens
 
 	token int // number of its last one in the step that was laid last
 }
@@ -27,9 +29,17 @@ func newSlots(c *Config) []slot {
 	return slots
 }
 
-// admit makes the slot a's sequence.
-func (s *slot) admit(a *executor.Admit) {
-	*s = slot{ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent}
+// admit makes the slot a's sequence, whose tokens may be drawn on the device.
+func (s *slot) admit(a *executor.Admit, onDevice bool) {
+	*s = slot{
+		ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+		onDevice: onDevice && kernels.Draws(&a.Sampling),
+	}
+}
+
+// key is that of the draw of the id at a position.
+func (s *slot) key(pos int) sampling.Key {
+	return sampling.Key{Seed: s.seed, Child: s.child, Position: int32(pos)}
 }
 
 // history is what the sequence has.

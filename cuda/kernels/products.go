@@ -71,3 +71,8 @@ func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, m, n, k,
 		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), cuda.Int(m), cuda.Int(n), cuda.Int(k),
 		cuda.Int(ld), cuda.Int(kind))
 }
+
+// GateParts is the rest of GemmGate for a product that is there: parts, float32 [m][n].
+func (s *Set) GateParts(stream *cuda.Stream, y, parts, bias cuda.Pointer, m, n, ld, kind int) error {
+	return s.rows(stream, gateParts, m, cuda.Address(y), cuda.Address(parts), cuda.Address(bias), cuda.Int(n), cuda.Int(ld), cuda.Int(kind))
+}

@@ -83,7 +83,7 @@ static CUresult release(uintptr_t p, bool device) {
 	if (found == allocations.end() || found->second.device != device) return CUDA_ERROR_INVALID_VALUE;
 	Allocation a = found->second;
 	if (device) drain_all(); // as cuMemFree does
-	if (!device && pending((void *)p, a.bytes)) {
+	if (!device && pending((void *)p, a.bytes, false)) {
 		complain("pinned memory was freed with a copy of it outstanding");
 		driver.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
 		return driver.sticky;
