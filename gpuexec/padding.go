@@ -18,13 +18,13 @@ func (e *Executor) pad(s *step) {
 	if s.graphed = wanted && s.tokens > 0; !s.graphed {
 		return
 	}
-	tokens := few(s.tokens)
+	tokens, draws := few(s.tokens), few(s.drawing)
 	if s.tokens > splitTokens && s.tokens > s.items {
-		tokens = above(s.tokens, c.QPadding)
+		tokens, draws = above(s.tokens, c.QPadding), powerAbove(s.drawing)
 	}
 	s.tokens = min(tokens, c.MaxTokens)
 	s.items = min(powerAbove(s.items), s.tokens)
-	s.drawing = min(few(s.drawing), c.MaxSlots)
+	s.drawing = min(draws, c.MaxSlots)
 	if s.segments > 1 {
 		s.segments = min(above(s.segments, pages(c.KVPadding, kernels.Segment)), e.dims.segments)
 	}
