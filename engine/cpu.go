@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cbactor/cbactor/cpuexec"
-	"github.com/cbactor/cbactor/executor/tuning"
 )
 
 // bestOnCPU are the tokens of a step on a CPU.
@@ -20,7 +19,7 @@ func (r *Resolved) cpuConfig() cpuexec.Config {
 	return cpuexec.Config{Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Threads: c.Threads, Pin: c.Pin, PageSize: c.PageSize,
 		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: r.Memory.Limit,
 		Compute: cpuexec.Compute(c.Compute), Quantize: cpuexec.Quantize(r.quantized()), KVType: cpuexec.KVType(c.KVDType), Attention: cpuexec.Attention(c.Attention),
-		Tune: tuning.Tune{Decode: c.DecodeCompileConfig.effort(), Varlen: c.VarlenCompileConfig.effort()}}
+		Tune: c.tune()}
 }
 
 // planCPU is plan for the CPU executor.

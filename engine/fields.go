@@ -80,11 +80,11 @@ var fields = []Field{
 	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: Nowhere,
 		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
 
-	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
+	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OwnExecutor,
 		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},
-	{Name: "decode_compile_config", Help: "tuning for shorter steps; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
+	{Name: "decode_compile_config", Help: "tuning for shorter steps; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OwnExecutor,
 		at: func(c *Config) value { return opt(&c.DecodeCompileConfig, compile) }},
-	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OnCPU,
+	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OwnExecutor,
 		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
 
 	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Min: 1, Max: 1024,

@@ -78,7 +78,7 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 		return gpuexec.Config{}, fmt.Errorf("%w: the memory of %s: %w", ErrDevice, c.Device, err)
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
-	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable, Graphs: gpuexec.Graphs(*c.UseCUDAGraph)}, nil
+	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable, Graphs: gpuexec.Graphs(*c.UseCUDAGraph), Tune: c.tune()}, nil
 }
 
 // planGPU is plan for the executor for GPUs.
@@ -121,6 +121,7 @@ func (r *Resolved) hostFits() error {
 // onGPU makes executors on a GPU.
 func (r *Resolved) onGPU() func(*weights.Set) (executor.Executor, error) {
 	cfg := r.gpuPlan
+	r.keepTuned(&cfg.Tune)
 	return func(set *weights.Set) (executor.Executor, error) {
 		cfg := cfg
 		cfg.Weights = set

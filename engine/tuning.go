@@ -8,26 +8,34 @@ import (
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine/internal/figures"
 	"github.com/cbactor/cbactor/executor/tuning"
+	"github.com/cbactor/cbactor/gpuexec"
 )
 
-// tunes says that something is to be measured.
-func (r *Resolved) tunes() bool {
-	return r.cpu.Tune.Measures()
+// tuned is what executors measure.
+func (r *Resolved) tuned() *tuning.Tune {
+	if r.gpu != nil {
+		return &r.gpuPlan.Tune
+	}
+	return &r.cpu.Tune
 }
 
-// figures are those measured on this CPU; an error where there is no place for them.
+// figures are those measured on such a device; an error where there is no place for them.
 func (r *Resolved) figures() (*figures.Store, error) {
 	dir, err := checkpoint.CacheDir()
 	if err != nil {
 		return nil, err
 	}
-	return figures.Open(filepath.Join(dir, "tuning"), cpuexec.TunerVersion), nil
+	device, version := figures.CPU(), cpuexec.TunerVersion
+	if r.gpu != nil {
+		device, version = fmt.Sprintf("%s %d.%d", r.gpu.Name, r.gpu.Major, r.gpu.Minor), gpuexec.TunerVersion
+	}
+	return figures.Open(filepath.Join(dir, "tuning"), device, version), nil
 }
 
 // keepTuned lets executors know what was measured before, and keeps what they measure. That
 // it could not be kept is told once.
 func (r *Resolved) keepTuned(t *tuning.Tune) {
-	if !r.tunes() {
+	if !r.tuned().Measures() {
 		return
 	}
 	log := r.Config.Log
@@ -57,7 +65,7 @@ func (r *Resolved) keepTuned(t *tuning.Tune) {
 
 // Tuning says in words what a start measures, and what is known from earlier ones.
 func (r *Resolved) Tuning() string {
-	if r.Config.Executor != nil || !r.tunes() {
+	if r.Config.Executor != nil || !r.tuned().Measures() {
 		return "none"
 	}
 	store, err := r.figures()

@@ -100,6 +100,27 @@ func TestTuningIsKept(t *testing.T) {
 	}
 }
 
+// TestTuningOfAGPUIsKept keeps the figures of a GPU in a file that is not the CPU's.
+func TestTuningOfAGPUIsKept(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("CBACTOR_CACHE", dir)
+	for _, want := range []string{`"measured":2,"known":0`, `"measured":0,"known":2`} {
+		var log obstest.Journal
+		e, _ := spawnOnGPU(t, func(c *Config) {
+			c.Log, c.DecodeCompileConfig = zerolog.New(&log), &Compile{Mode: "default", Dynamic: true}
+		})
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if strings.Count(log.String(), want) != 1 || strings.Contains(log.String(), "measure again") {
+			t.Errorf("want %s, it logs %s", want, log.String())
+		}
+	}
+	if files := tuningFiles(t, dir); len(files) != 1 || strings.HasPrefix(filepath.Base(files[0]), "linux") {
+		t.Errorf("files are %q", files)
+	}
+}
+
 // TestTuningCannotBeKept is told once, and stops nothing.
 func TestTuningCannotBeKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
