@@ -60,5 +60,5 @@ func (l *launching) headProduct(rows int) {
 	if l.byVendor(l.work.logits, l.work.headIn, m, rows, l.dims.headRows) {
 		return
 	}
-	l.do(l.kernels.Gemm(l.compute, l.work.logits, l.work.headIn, m.at, rows, m.n, m.k, 1))
+	l.do(l.kernels.Gemm(l.compute, l.work.logits, l.work.headIn, m.Weights, rows, m.n, m.k, 1))
 }

@@ -6,20 +6,22 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 // judge scores sequences with an executor: each is one prompt that a step of its own computes.
 type judge struct {
 	t      *testing.T
-	e      *Executor
+	e      executor.Executor
 	step   uint64
+	epoch  uint32
 	logits []float32 // behind the last prompt
 }
 
 // newJudge makes an executor that shows its logits.
 func newJudge(t *testing.T, cfg Config) *judge {
-	j := &judge{t: t}
+	j := &judge{t: t, epoch: 1}
 	cfg.KeepLogits = func(_, _ int, logits []float32) { j.logits = slices.Clone(logits) }
 	j.e = start(t, cfg)
 	return j
@@ -31,7 +33,7 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	j.t.Helper()
 	j.step++
 	b := executor.Batch{
-		Step: j.step, Epoch: 1,
+		Step: j.step, Epoch: j.epoch,
 		Admit: []executor.Admit{{
 			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
@@ -60,6 +62,23 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 		j.t.Fatal(r.Err, r.Rows[0].Err)
 	}
 	return r.Rows[0].Prompt
+}
+
+// far is how far the logits behind the prompts of a golden are off. Where a token's experts score alike,
+// rounding may take another one: of a model with experts the prompt in the middle is judged.
+func (j *judge) far(g *familytest.Golden, experts bool) float64 {
+	j.t.Helper()
+	off := make([]float64, len(g.Prompts))
+	for i, p := range g.Prompts {
+		j.run(p)
+		off[i] = furthest(j.logits, g.Logits[i])
+	}
+	j.t.Logf("golden: %s on the fake driver: logits differ by %.2g", j.t.Name(), off)
+	slices.Sort(off)
+	if experts {
+		return off[len(off)/2]
+	}
+	return off[len(off)-1]
 }
 
 // furthest is the largest difference of two rows of logits.

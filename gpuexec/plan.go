@@ -29,7 +29,8 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work + 
 // tokens can use, and of what MaxMemory leaves beside weights and work:
 //
 //	BlockBytes = 4 * layers * key heads * padded head size * PageSize: K and V in bf16
-//	Weights    = 2 * numbers of matrices, rows padded to 32, + 4 * those of norms, biases, sinks and routers
+//	Weights    = 2 bytes a number of matrices, rows padded to 32, or of 32 numbers 34 in Q8 and 20 in Q4,
+//	             which have a multiple of 32 rows, + 4 a number of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
 //	             products give; with CublasLt its workspace, and what it gives of gate and up
@@ -56,7 +57,7 @@ func Plan(cfg Config) (Memory, error) {
 func (c *Config) plan() (Memory, error) {
 	d, l := dimsOf(c), layoutOf(c)
 	m := Memory{Pinned: int64(c.pinnedBytes(len(l.groups)))}
-	_, _, m.Weights = layParameters(c.Model, 0)
+	_, _, m.Weights = layParameters(c, 0)
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
 	places, place := stagingPlaces(c, &l)

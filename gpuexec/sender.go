@@ -11,7 +11,7 @@ import (
 const (
 	// sendBuffers are used in turn: one is filled while the other is copied.
 	sendBuffers = 2
-	// sendBytes is the size of each. A row of a matrix, or a vector, must fit.
+	// sendBytes is the size of each. A piece of a fill must fit.
 	sendBytes = 4 << 20
 )
 
@@ -42,20 +42,20 @@ func (w *sender) open(ctx *cuda.Context) (err error) {
 // send copies a set to where its parameters were laid out, and waits until all is there. It runs on a
 // thread that the context is bound to, and ends early when ctx ends.
 func (w *sender) send(ctx context.Context, fills []fill, set *weights.Set) error {
-	rows := &filler{set: set}
+	from := &filler{set: set}
 	for i := range fills {
-		if err := w.fill(ctx, &fills[i], rows); err != nil {
+		if err := w.fill(ctx, &fills[i], from); err != nil {
 			return err
 		}
 	}
 	return w.stream.Synchronize()
 }
 
-// fill sends one part, as many rows at a time as a buffer holds.
-func (w *sender) fill(ctx context.Context, f *fill, rows *filler) error {
-	size, n := f.rowBytes(), f.rows()
+// fill sends one part, as many pieces at a time as a buffer holds.
+func (w *sender) fill(ctx context.Context, f *fill, from *filler) error {
+	size, n := f.pieceBytes(), f.pieces()
 	if size > sendBytes {
-		return fmt.Errorf("%w: a row of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
+		return fmt.Errorf("%w: a part of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
 	}
 	for first := 0; first < n; {
 		if err := context.Cause(ctx); err != nil {
@@ -67,7 +67,7 @@ func (w *sender) fill(ctx context.Context, f *fill, rows *filler) error {
 		}
 		buffer := w.memory.mem[w.current*sendBytes:][:min(n-first, sendBytes/size)*size]
 		for at := 0; at < len(buffer); at += size {
-			rows.row(f, buffer[at:][:size], first+at/size)
+			from.piece(f, buffer[at:][:size], first+at/size)
 		}
 		if err := w.stream.CopyIn(f.at+cuda.Pointer(first*size), buffer); err != nil {
 			return err

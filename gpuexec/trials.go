@@ -28,7 +28,7 @@ type trials struct {
 // product is the matrices of one shape. Of experts, a token takes some of all.
 type product struct {
 	kernels.Shape
-	bytes     int                // of all
+	bytes     int64              // of all
 	most      int                // tokens that a step has of it
 	some, all int                // experts; 1 and 1: there are none
 	layers    []func(*launching) // compute what has one, each
@@ -73,12 +73,12 @@ func (t *trials) scatter() error {
 // products are those of every shape, those of the most weights first.
 func (t *trials) products() (list []product) {
 	add := func(of kernels.Product, m *matrix, p product, run func(*launching)) {
-		p.Shape = kernels.Shape{Product: of, N: m.n, K: m.k}
+		p.Shape = kernels.Shape{Product: of, Format: m.Format, N: m.n, K: m.k}
 		i := slices.IndexFunc(list, func(q product) bool { return q.Shape == p.Shape })
 		if i < 0 {
 			i, list = len(list), append(list, p)
 		}
-		list[i].bytes += 2 * m.n * m.k * p.all
+		list[i].bytes += int64(p.all) * m.Format.Bytes(m.n, m.k)
 		list[i].layers = append(list[i].layers, run)
 	}
 	one := product{most: t.config.MaxTokens, some: 1, all: 1}
@@ -124,7 +124,7 @@ func (t *trials) ask(to *tuning.Asker, p *product, f tuning.Effort, from, end in
 		return nil // no step has so many
 	}
 	q := tuning.Question{
-		Key:        fmt.Sprintf("%s %dx%d, %d tokens, %d rounds, tile", p.Product, p.K, p.N, tokens, f.Rounds()),
+		Key:        fmt.Sprintf("%s %s %dx%d, %d tokens, %d rounds, tile", p.Product, p.Format, p.K, p.N, tokens, f.Rounds()),
 		Candidates: kernels.Tiles(p.Shape, rows),
 		Set: func(tile int) {
 			for c := from; c < end; c++ {

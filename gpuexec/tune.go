@@ -26,7 +26,7 @@ func (e *Executor) tune() (err error) {
 		}
 	}
 	d := e.config.Device
-	asker := &tuning.Asker{Prefix: fmt.Sprintf("%s %d.%d, bf16, ", d.Name, d.Major, d.Minor), Known: c.Known, Clock: w.elapsed}
+	asker := &tuning.Asker{Prefix: fmt.Sprintf("%s %d.%d, ", d.Name, d.Major, d.Minor), Known: c.Known, Clock: w.elapsed}
 	err = (&trials{Executor: e, weights: e.places[0].Ready}).all(asker)
 	if err = errors.Join(err, w.close()); err == nil && c.Chosen != nil && len(asker.Choices) > 0 {
 		c.Chosen(asker.Choices)

@@ -21,7 +21,7 @@ func TestTuneOnce(t *testing.T) {
 	c.Tune = tuning.Tune{Decode: f, Varlen: f, Chosen: func(list []tuning.Choice) { first = list }}
 	start(t, c)
 	for _, choice := range first {
-		if _, twice := known[choice.Key]; twice || !choice.Measured || !strings.HasPrefix(choice.Key, "CPU as a GPU 9.0, bf16, ") {
+		if _, twice := known[choice.Key]; twice || !choice.Measured || !strings.HasPrefix(choice.Key, "CPU as a GPU 9.0, ") {
 			t.Errorf("told %v", choice)
 		}
 		known[choice.Key] = choice.Value
@@ -78,7 +78,7 @@ func use(t *testing.T, e *Executor, tile int) []tuning.Choice {
 		t.Fatal(err)
 	}
 	for _, p := range trials.products() {
-		what := fmt.Sprintf("%s %dx%d, ", p.Product, p.K, p.N)
+		what := fmt.Sprintf("%s %s %dx%d, ", p.Product, p.Format, p.K, p.N)
 		if !slices.ContainsFunc(to.Choices, func(c tuning.Choice) bool { return strings.HasPrefix(c.Key, what) }) {
 			t.Errorf("%s is not asked for: %v", what, to.Choices)
 		}

@@ -26,6 +26,7 @@ func (p Product) tiles() int {
 // Shape is what products have in common that are cut alike: their kind, and their matrix [N][K].
 type Shape struct {
 	Product
+	Format
 	N, K int
 }
 

@@ -6,10 +6,11 @@
 KERNEL void gate_parts(bf16 *y, const float *parts, const float *bias, int n, int ld, int kind) {
   const float *row = parts + (i64)blockIdx.x * n;
   bf16 *out = y + (i64)blockIdx.x * ld;
+  Shape shape = shape_of(kind);
   for (int i = threadIdx.x; i < n / 2; i += ROW_THREADS) {
     float gate = row[2 * i], up = row[2 * i + 1];
     if (bias) gate += bias[2 * i], up += bias[2 * i + 1];
-    out[i] = to_bf16(gated(gate, up, kind));
+    out[i] = to_bf16(gated(gate, up, shape));
   }
 }
 KERNEL_EXPORT(gate_parts)
