@@ -23,8 +23,7 @@ func formatsOf(c *Config) formats {
 	return f
 }
 
-// of is the format of one matrix of all sources: the first one, of those with the most bits, that one
-// of them has.
+// of is the format of one matrix of all sources: of those that they have, the one with the most bits.
 func (f *formats) of(from ...source) kernels.Format {
 	most := kernels.Q4
 	for i := range from {

@@ -15,13 +15,13 @@ type judge struct {
 	t      *testing.T
 	e      executor.Executor
 	step   uint64
-	epoch  uint32
+	epoch  uint32 // to compute with; 0: the first
 	logits []float32 // behind the last prompt
 }
 
 // newJudge makes an executor that shows its logits.
 func newJudge(t *testing.T, cfg Config) *judge {
-	j := &judge{t: t, epoch: 1}
+	j := &judge{t: t}
 	cfg.KeepLogits = func(_, _ int, logits []float32) { j.logits = slices.Clone(logits) }
 	j.e = start(t, cfg)
 	return j
@@ -33,7 +33,7 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	j.t.Helper()
 	j.step++
 	b := executor.Batch{
-		Step: j.step, Epoch: j.epoch,
+		Step: j.step, Epoch: max(1, j.epoch),
 		Admit: []executor.Admit{{
 			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
