@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/executor/tuning"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -95,8 +96,13 @@ type Config struct {
 	// (model.Config.Shard); nil: it is whole.
 	Ranks Ranks
 
-	// Tune says what New measures to choose how work is cut; the zero value: nothing.
-	Tune Tune
+	// Tune says what New measures to choose how work is cut; the zero value: nothing. No choice changes a bit of
+	// what is computed: which rows and panels a call of a kernel has, which positions attend together and how
+	// many threads share a step are no part of any sum. Classes are of up to 32, 64, 192 and more rows of
+	// products; where there is one for decoding and one for longer steps, it is what is best for 64 and 512
+	// rows. With all shapes, Classes measures too how many tokens of a prompt attend together, where Varlen
+	// has it, and up to where one thread computes alone, where Decode has it.
+	Tune tuning.Tune
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after
 	// position pos of a slot's sequence. It is called by Finish's goroutine; the

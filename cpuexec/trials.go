@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor/tuning"
 )
 
 // trialProducts is about how many a run has: it takes a millisecond or two, and few layers
 // where there are many rows. One layer is the least.
 const trialProducts = 256 << 20
 
-// trials are the runs that a tuner measures: the parts of a step themselves, over rows of
+// trials are the runs that are measured: the parts of a step themselves, over rows of
 // zeros and the weights that are loaded.
 type trials struct {
 	step  *step
 	table tileTable
-	tune  *Tune
+	tune  *tuning.Tune
 }
 
 // joint number joints stands for the head.
@@ -47,25 +48,25 @@ func (t *trials) with(w *packed, ask func() error) error {
 }
 
 // all asks for all that is to be tuned.
-func (t *trials) all(to *tuner) error {
+func (t *trials) all(to *tuning.Asker) error {
 	for i, p := range t.products() {
 		for _, path := range []struct {
-			Effort
-			ask func(*tuner, *product, Effort) error
+			tuning.Effort
+			ask func(*tuning.Asker, *product, tuning.Effort) error
 		}{{t.tune.Decode, t.decode}, {t.tune.Varlen, t.varlen}} {
-			if path.Scope == Every || path.Scope == Largest && i < 2 {
+			if path.Scope == tuning.Every || path.Scope == tuning.Largest && i < 2 {
 				if err := path.ask(to, &p, path.Effort); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if f := t.tune.Varlen; f.Scope == Every && f.Classes {
+	if f := t.tune.Varlen; f.Scope == tuning.Every && f.Classes {
 		if err := t.spans(to, f); err != nil {
 			return err
 		}
 	}
-	if f := t.tune.Decode; f.Scope == Every && f.Classes {
+	if f := t.tune.Decode; f.Scope == tuning.Every && f.Classes {
 		return t.alone(to, f)
 	}
 	return nil
@@ -107,23 +108,23 @@ func (t *trials) products() []product {
 
 // decode asks how many panels a single row passes in a call, and how many rows pass a
 // panel in steps of up to 64 tokens.
-func (t *trials) decode(to *tuner, p *product, f Effort) error {
+func (t *trials) decode(to *tuning.Asker, p *product, f tuning.Effort) error {
 	at := t.table.of(p.shape)
-	q := question{
-		key: fmt.Sprintf("%s, %d rounds, panels a call", p, f.rounds()), def: at.call,
-		set: func(v int) { at.call = v },
-		run: t.runs(p, 1), rounds: f.rounds(), longest: f.longest(),
+	q := tuning.Question{
+		Key: fmt.Sprintf("%s, %d rounds, panels a call", p, f.Rounds()), Default: at.call,
+		Set: func(v int) { at.call = v },
+		Run: t.runs(p, 1), Rounds: f.Rounds(), Longest: f.Longest(),
 	}
 	shares := []int{2 * at.call, at.call / 2, at.call / 4}
-	if f.Scope == Largest {
+	if f.Scope == tuning.Largest {
 		shares = shares[:2]
 	}
 	for _, v := range shares {
-		if v = min(v, tilePanels); v > 0 && v != at.call && !slices.Contains(q.candidates, v) {
-			q.candidates = append(q.candidates, v)
+		if v = min(v, tilePanels); v > 0 && v != at.call && !slices.Contains(q.Candidates, v) {
+			q.Candidates = append(q.Candidates, v)
 		}
 	}
-	if err := to.ask(&q); err != nil {
+	if err := to.Ask(&q); err != nil {
 		return err
 	}
 	if !f.Classes {
@@ -138,7 +139,7 @@ func (t *trials) decode(to *tuner, p *product, f Effort) error {
 }
 
 // varlen asks for the block of rows of longer steps. 512 rows are many.
-func (t *trials) varlen(to *tuner, p *product, f Effort) error {
+func (t *trials) varlen(to *tuning.Asker, p *product, f tuning.Effort) error {
 	if p.joint == headTrial {
 		return nil // which has at most maxHeadRows
 	}
@@ -155,7 +156,7 @@ func (t *trials) varlen(to *tuner, p *product, f Effort) error {
 
 // blocks asks for the block of classes from one up to another, with so many rows, or as
 // many as a step has room for.
-func (t *trials) blocks(to *tuner, p *product, f Effort, from, end class, rows int) error {
+func (t *trials) blocks(to *tuning.Asker, p *product, f tuning.Effort, from, end class, rows int) error {
 	at, s := t.table.of(p.shape), t.step
 	least := 1
 	if from > 0 {
@@ -167,21 +168,21 @@ func (t *trials) blocks(to *tuner, p *product, f Effort, from, end class, rows i
 	if rows < least {
 		return nil
 	}
-	q := question{
-		key: fmt.Sprintf("%s, %d rounds, rows %d-%d, rows a block", p, f.rounds(), least, classEnds[end-1]), def: rowBlock,
-		set: func(v int) {
+	q := tuning.Question{
+		Key: fmt.Sprintf("%s, %d rounds, rows %d-%d, rows a block", p, f.Rounds(), least, classEnds[end-1]), Default: rowBlock,
+		Set: func(v int) {
 			for c := from; c < end; c++ {
 				at.block[c] = v
 			}
 		},
-		run: t.runs(p, rows), rounds: f.rounds(), longest: f.longest(),
+		Run: t.runs(p, rows), Rounds: f.Rounds(), Longest: f.Longest(),
 	}
 	for _, v := range []int{32, 16, 48} {
-		if v < rows && (f.Scope == Every || v <= 32) {
-			q.candidates = append(q.candidates, v)
+		if v < rows && (f.Scope == tuning.Every || v <= 32) {
+			q.Candidates = append(q.Candidates, v)
 		}
 	}
-	return to.ask(&q)
+	return to.Ask(&q)
 }
 
 // runs multiplies so many rows with p's matrices, of as many experts and layers as

@@ -8,19 +8,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/executor/tuning"
 	"github.com/cbactor/cbactor/internal/familytest"
 )
 
 // efforts are those of the levels 1 to 3.
-var efforts = []Effort{{Scope: Largest}, {Scope: Every}, {Scope: Every, Classes: true}}
+var efforts = []tuning.Effort{{Scope: tuning.Largest}, {Scope: tuning.Every}, {Scope: tuning.Every, Classes: true}}
 
 // tuned makes an executor that tunes, and answers what it chose.
-func tuned(t *testing.T, cfg Config, f Effort, known map[string]int) (chosen []Choice, e *Executor) {
+func tuned(t *testing.T, cfg Config, f tuning.Effort, known map[string]int) (chosen []tuning.Choice, e *Executor) {
 	t.Helper()
-	cfg.Tune = Tune{
+	cfg.Tune = tuning.Tune{
 		Decode: f, Varlen: f,
 		Known:  func(key string) (int, bool) { v, ok := known[key]; return v, ok },
-		Chosen: func(c []Choice) { chosen = append(chosen, c...) },
+		Chosen: func(c []tuning.Choice) { chosen = append(chosen, c...) },
 	}
 	e = start(t, cfg)
 	return chosen, e
@@ -57,12 +58,12 @@ func TestTuneOnce(t *testing.T) {
 			t.Errorf("level %d chose %d figures for the second time, first %d", i+1, len(again), len(first))
 		}
 	}
-	if none, _ := tuned(t, cfg, Effort{}, nil); len(none) > 0 {
+	if none, _ := tuned(t, cfg, tuning.Effort{}, nil); len(none) > 0 {
 		t.Errorf("without effort it chose %v", none)
 	}
 }
 
-// TestTuneLeavesNoTrace has a tuner with a clock of its own take one candidate after the
+// TestTuneLeavesNoTrace has an asker with a clock of its own take one candidate after the
 // other: the executor then computes what it does without. Of a model with experts their
 // matrices are measured like the others.
 func TestTuneLeavesNoTrace(t *testing.T) {
@@ -81,9 +82,9 @@ func leavesNoTrace(t *testing.T, cfg Config) {
 	newDriver(t, cfg, 64, true).run(s)
 	for i, f := range efforts {
 		d := newDriver(t, cfg, 64, true)
-		trials := &trials{step: d.e.step, table: d.e.tiles, tune: &Tune{Decode: f, Varlen: f}}
+		trials := &trials{step: d.e.step, table: d.e.tiles, tune: &tuning.Tune{Decode: f, Varlen: f}}
 		now := time.Millisecond
-		to := &tuner{clock: func(run func() error) (time.Duration, error) {
+		to := &tuning.Asker{Clock: func(run func() error) (time.Duration, error) {
 			if now = now * 9 / 10; now < 100 { // what runs later is faster, and at times slower
 				now = time.Millisecond
 			}
@@ -93,25 +94,25 @@ func leavesNoTrace(t *testing.T, cfg Config) {
 		if err := trials.with(w, func() error { return trials.all(to) }); err != nil {
 			t.Fatal(err)
 		}
-		moved := slices.ContainsFunc(to.choices, func(c Choice) bool { return c.Value != c.Default })
+		moved := slices.ContainsFunc(to.Choices, func(c tuning.Choice) bool { return c.Value != c.Default })
 		if !moved {
 			t.Errorf("%s, level %d chose nothing but defaults", cfg.Model.Family, i+1)
 		}
-		if f.Scope == Every {
-			allMeasured(t, w, to.choices)
+		if f.Scope == tuning.Every {
+			allMeasured(t, w, to.Choices)
 		}
 		other := s.again()
 		d.run(other)
-		sameLogits(t, fmt.Sprintf("%s, level %d, with %v", cfg.Model.Family, i+1, to.choices), other.logits, s.logits)
+		sameLogits(t, fmt.Sprintf("%s, level %d, with %v", cfg.Model.Family, i+1, to.Choices), other.logits, s.logits)
 	}
 }
 
 // allMeasured looks for each matrix's shape among the choices; the router is none of those
 // that are cut.
-func allMeasured(t *testing.T, w *packed, choices []Choice) {
+func allMeasured(t *testing.T, w *packed, choices []tuning.Choice) {
 	t.Helper()
 	seen := func(what string, m *matrix) {
-		if m.k > 0 && !slices.ContainsFunc(choices, func(c Choice) bool { return strings.HasPrefix(c.Key, m.shape().String()+",") }) {
+		if m.k > 0 && !slices.ContainsFunc(choices, func(c tuning.Choice) bool { return strings.HasPrefix(c.Key, m.shape().String()+",") }) {
 			t.Errorf("%s, %s, is not measured: %v", what, m.shape(), choices)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor/tuning"
 )
 
-// Compile says how a path is tuned: on a CPU, how work is cut for the kernels. What is
-// computed does not depend on it.
+// Compile says how a path is tuned: on a CPU, how work is cut for the kernels, on a GPU, which
+// of them computes a product. What is computed does not depend on it.
 type Compile struct {
 	Mode    string // "default" or "reduce-overhead" measures the largest matrices, "max-autotune" or "max-autotune-no-cudagraphs" all; "none"
 	Dynamic bool   // one choice for any number of rows of the path, instead of one for each class
@@ -26,7 +26,7 @@ var compileLevels = [...]Compile{{Mode: "none"}, {"default", true}, {"max-autotu
 // tune decides how each path is tuned: as is given, else by the level.
 func (r *Resolved) tune() {
 	c := &r.Config
-	if c.Executor != nil || r.gpu != nil {
+	if c.Executor != nil {
 		return
 	}
 	level := compileLevels[c.DefaultCompileLevel]
@@ -41,16 +41,21 @@ func (r *Resolved) tune() {
 	}
 }
 
-// effort is what that means to the CPU executor.
-func (c *Compile) effort() cpuexec.Effort {
-	scope := cpuexec.Every
+// tune is what executors measure.
+func (c *Config) tune() tuning.Tune {
+	return tuning.Tune{Decode: c.DecodeCompileConfig.effort(), Varlen: c.VarlenCompileConfig.effort()}
+}
+
+// effort is what that means to an executor.
+func (c *Compile) effort() tuning.Effort {
+	scope := tuning.Every
 	switch c.Mode {
 	case "none":
-		return cpuexec.Effort{}
+		return tuning.Effort{}
 	case "default", "reduce-overhead":
-		scope = cpuexec.Largest
+		scope = tuning.Largest
 	}
-	return cpuexec.Effort{Scope: scope, Classes: !c.Dynamic}
+	return tuning.Effort{Scope: scope, Classes: !c.Dynamic}
 }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -22,7 +22,7 @@ func (r *Resolved) cpuConfig() cpuexec.Config {
 	return cpuexec.Config{Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Threads: c.Threads, Pin: c.Pin, PageSize: c.PageSize,
 		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: r.Memory.Limit,
 		Compute: cpuexec.Compute(c.Compute), Quantize: cpuexec.Quantize(r.quantized()), KVType: cpuexec.KVType(c.KVDType), Attention: cpuexec.Attention(c.Attention),
-		Tune: cpuexec.Tune{Decode: c.DecodeCompileConfig.effort(), Varlen: c.VarlenCompileConfig.effort()}}
+		Tune: c.tune()}
 }
 
 // planCPU is plan for the CPU executor.

@@ -18,6 +18,7 @@ import (
 type Engine struct {
 	*Front
 	info    Info
+	sizes   []int          // of steps that decode: executor.Info
 	options actors.Options // of every session
 	maker   *maker         // of every session's executor; nil: it is the caller's, and there is one
 	model   *model.Config  // nil: not known, with an executor of the caller's
@@ -69,7 +70,7 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	info := ex.Info()
-	e.info = r.info(info)
+	e.info, e.sizes = r.info(info), info.Sizes
 	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of, Meter: new(actors.Meter)}
 	e.recording = e.newRecording(r)
 	e.begin(ex, nil)

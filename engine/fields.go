@@ -83,11 +83,11 @@ var fields = []Field{
 	{Name: "batch_invariant", Help: "what a request gets never depends on the requests beside it, to the bit; false lets NVIDIA's cublasLt compute large products, where it is installed", Default: "true", Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.BatchInvariant, boolean) }},
 
-	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
+	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OwnExecutor,
 		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},
-	{Name: "decode_compile_config", Help: "tuning for shorter steps; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
+	{Name: "decode_compile_config", Help: "tuning for shorter steps; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OwnExecutor,
 		at: func(c *Config) value { return opt(&c.DecodeCompileConfig, compile) }},
-	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OnCPU,
+	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OwnExecutor,
 		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
 
 	{Name: "tensor_parallel_size", Help: "ranks that compute the model together, each a part of every layer, with its share of the threads", Default: "1", Min: 1, Max: 1024,

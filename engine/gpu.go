@@ -116,7 +116,7 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
 	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Quantize: gpuexec.Quantize(r.quantized()),
 		PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
-		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize, CublasLt: r.vendor}, nil
+		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize, CublasLt: r.vendor, Tune: c.tune()}, nil
 }
 
 // planGPU is plan for the executor for GPUs.
@@ -159,6 +159,7 @@ func (r *Resolved) hostFits() error {
 // onGPU makes executors on a GPU.
 func (r *Resolved) onGPU() func(*weights.Set) (executor.Executor, error) {
 	cfg, log := r.gpuPlan, r.Config.Log
+	r.keepTuned(&cfg.Tune)
 	cfg.Warn = func(err error) { log.Warn().Err(err).Msg("graphs") }
 	return func(set *weights.Set) (executor.Executor, error) {
 		cfg := cfg

@@ -7,26 +7,35 @@ import (
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/engine/internal/figures"
+	"github.com/cbactor/cbactor/executor/tuning"
+	"github.com/cbactor/cbactor/gpuexec"
 )
 
-// tunes says that something is to be measured.
-func (r *Resolved) tunes() bool {
-	return r.cpu.Tune.Decode.Scope != cpuexec.Nothing || r.cpu.Tune.Varlen.Scope != cpuexec.Nothing
+// tuned is what executors measure.
+func (r *Resolved) tuned() *tuning.Tune {
+	if r.gpu != nil {
+		return &r.gpuPlan.Tune
+	}
+	return &r.cpu.Tune
 }
 
-// figures are those measured on this CPU; an error where there is no place for them.
+// figures are those measured on such a device; an error where there is no place for them.
 func (r *Resolved) figures() (*figures.Store, error) {
 	dir, err := checkpoint.CacheDir()
 	if err != nil {
 		return nil, err
 	}
-	return figures.Open(filepath.Join(dir, "tuning"), cpuexec.TunerVersion), nil
+	device, version := figures.CPU(), cpuexec.TunerVersion
+	if r.gpu != nil {
+		device, version = fmt.Sprintf("%s %d.%d", r.gpu.Name, r.gpu.Major, r.gpu.Minor), gpuexec.TunerVersion
+	}
+	return figures.Open(filepath.Join(dir, "tuning"), device, version), nil
 }
 
 // keepTuned lets executors know what was measured before, and keeps what they measure. That
 // it could not be kept is told once.
-func (r *Resolved) keepTuned(t *cpuexec.Tune) {
-	if !r.tunes() {
+func (r *Resolved) keepTuned(t *tuning.Tune) {
+	if !r.tuned().Measures() {
 		return
 	}
 	log := r.Config.Log
@@ -36,7 +45,7 @@ func (r *Resolved) keepTuned(t *cpuexec.Tune) {
 	} else {
 		t.Known = store.Known
 	}
-	t.Chosen = func(choices []cpuexec.Choice) {
+	t.Chosen = func(choices []tuning.Choice) {
 		learned := map[string]int{}
 		for _, c := range choices {
 			if c.Measured {
@@ -56,7 +65,7 @@ func (r *Resolved) keepTuned(t *cpuexec.Tune) {
 
 // Tuning says in words what a start measures, and what is known from earlier ones.
 func (r *Resolved) Tuning() string {
-	if r.Config.Executor != nil || !r.tunes() {
+	if r.Config.Executor != nil || !r.tuned().Measures() {
 		return "none"
 	}
 	store, err := r.figures()

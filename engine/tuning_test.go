@@ -8,24 +8,24 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor/tuning"
 	"github.com/cbactor/cbactor/internal/obs/obstest"
 )
 
 // The CPU executor tunes as is resolved.
 func TestTuningIsWired(t *testing.T) {
-	none, largest := cpuexec.Effort{}, cpuexec.Effort{Scope: cpuexec.Largest}
-	every, all := cpuexec.Effort{Scope: cpuexec.Every}, cpuexec.Effort{Scope: cpuexec.Every, Classes: true}
+	none, largest := tuning.Effort{}, tuning.Effort{Scope: tuning.Largest}
+	every, all := tuning.Effort{Scope: tuning.Every}, tuning.Effort{Scope: tuning.Every, Classes: true}
 	for _, c := range []struct {
 		cfg            Config
-		decode, varlen cpuexec.Effort
+		decode, varlen tuning.Effort
 	}{
 		{Config{}, none, none},
 		{Config{DefaultCompileLevel: 1}, largest, largest},
 		{Config{DefaultCompileLevel: 2}, every, every},
 		{Config{DefaultCompileLevel: 3}, all, all},
 		{Config{DefaultCompileLevel: 3, VarlenCompileConfig: &Compile{Mode: "none"}}, all, none},
-		{Config{DecodeCompileConfig: &Compile{Mode: "reduce-overhead"}}, cpuexec.Effort{Scope: cpuexec.Largest, Classes: true}, none},
+		{Config{DecodeCompileConfig: &Compile{Mode: "reduce-overhead"}}, tuning.Effort{Scope: tuning.Largest, Classes: true}, none},
 		{Config{VarlenCompileConfig: &Compile{Mode: "max-autotune", Dynamic: true}}, none, every},
 	} {
 		c.cfg.Checkpoint = tiny(t)
@@ -97,6 +97,27 @@ func TestTuningIsKept(t *testing.T) {
 	}
 	if log := tuneTiny(t, dir, c); strings.Contains(log, measured) {
 		t.Errorf("behind a broken file it logs %s", log)
+	}
+}
+
+// TestTuningOfAGPUIsKept keeps the figures of a GPU in a file that is not the CPU's.
+func TestTuningOfAGPUIsKept(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("CBACTOR_CACHE", dir)
+	for _, want := range []string{`"measured":2,"known":0`, `"measured":0,"known":2`} {
+		var log obstest.Journal
+		e, _ := spawnOnGPU(t, func(c *Config) {
+			c.Log, c.DecodeCompileConfig = zerolog.New(&log), &Compile{Mode: "default", Dynamic: true}
+		})
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if strings.Count(log.String(), want) != 1 || strings.Contains(log.String(), "measure again") {
+			t.Errorf("want %s, it logs %s", want, log.String())
+		}
+	}
+	if files := tuningFiles(t, dir); len(files) != 1 || strings.HasPrefix(filepath.Base(files[0]), "linux") {
+		t.Errorf("files are %q", files)
 	}
 }
 

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cbactor/cbactor/sampling"
 )
 
 // Warmup runs what requests will run, so that the first of them need not wait for
-// it: a prompt as large as a step, then decoding by 1, 2, 4, … requests at a time, up
-// to as many as run. On a CPU that touches the weights and what a step works in, and
-// wakes the threads; a GPU captures its graphs. Nothing of a warm-up stays in the
+// it: a prompt as large as a step, then decoding by 1, 2, 4, … requests at a time, or by
+// as many as the executor has sizes for, up to as many as run. On a CPU that touches the
+// weights and what a step works in, and wakes the threads; a GPU captures its graphs. Nothing of a warm-up stays in the
 // cache; but where too few blocks are free it takes idle ones, as any request does, so
 // that what they held is computed again: it belongs before the traffic. It may run
 // beside other requests, whose names and tokens it does not change: it waits in line for
@@ -43,7 +44,7 @@ func (e *Engine) warmups() [][]Request {
 	longest := min(info.BatchTokens, limits.MaxContext-1, limits.CacheTokens)
 	parts := [][]Request{{warmup(longest, 1)}}
 	most := min(info.BatchRows, info.QueueSize, info.Blocks)
-	for n := 1; ; n = min(2*n, most) {
+	for n := 1; ; n = min(e.sizeBehind(n), most) {
 		var part []Request
 		for left := n; left > 0; left -= maxSequences { // forked, so that they decode together
 			r := warmup(1, min(2, limits.MaxContext-1, limits.CacheTokens))
@@ -55,6 +56,15 @@ func (e *Engine) warmups() [][]Request {
 			return parts
 		}
 	}
+}
+
+// sizeBehind is the next number of rows that is worth a part.
+func (e *Engine) sizeBehind(n int) int {
+	i, _ := slices.BinarySearch(e.sizes, n+1)
+	if i == len(e.sizes) {
+		return 2 * n
+	}
+	return e.sizes[i]
 }
 
 // warmup is a request of n tokens that draws new ones.

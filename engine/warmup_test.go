@@ -51,6 +51,23 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
+// A warm-up decodes by the numbers of rows that the executor has sizes for, and by twice as many behind them.
+func TestWarmupOfSizes(t *testing.T) {
+	e := spawnEcho(t, executor.EchoConfig{Blocks: 64, PageSize: 8, Slots: 30, Tokens: 40}, Config{})
+	e.sizes = []int{1, 2, 4, 8, 12}
+	var rows []int
+	for _, part := range e.warmups()[1:] {
+		n := 0
+		for _, r := range part {
+			n += r.N
+		}
+		rows = append(rows, n)
+	}
+	if !slices.Equal(rows, []int{1, 2, 4, 8, 12, 24, 30}) {
+		t.Errorf("it decodes by %v rows", rows)
+	}
+}
+
 // A warm-up leaves what was in the cache as far as other blocks are free: it takes those
 // first.
 func TestWarmupTakesFreeBlocksFirst(t *testing.T) {

@@ -40,6 +40,10 @@ type Info struct {
 	MaxAdapters    int // adapters loaded at a time; 0: the executor is no Adapters
 	MaxAdapterRank int // rank of a module of an adapter
 
+	// Sizes are the numbers of rows that steps which decode are padded to, ascending, up to MaxSlots, where the
+	// first step of a size makes ready what later ones use. None: every number is alike.
+	Sizes []int
+
 	// CopyCost is what it costs to copy a token's cache to the host pool and back,
 	// against computing the token. 0: nothing.
 	CopyCost float64

@@ -9,6 +9,7 @@ import (
 	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/executor/tuning"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -70,6 +71,11 @@ type Config struct {
 	// Warn, if set, is told once that the driver has no memory for a graph: kernels of steps of that size
 	// are launched one by one then. It must not block.
 	Warn func(error)
+
+	// Tune says what New measures, by the device's clock, to choose which of the kernels for products serves
+	// which shape of matrices and number of rows; the zero value: nothing. No choice changes a bit of what is
+	// computed. Classes are of up to 16, 64, 256 and more rows.
+	Tune tuning.Tune
 
 	// CublasLt, if set, computes products of more than 64 rows with matrices in bf16 of layers and the head,
 	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute

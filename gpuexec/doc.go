@@ -39,12 +39,12 @@
 // of the steps before, and the next step for it, which is Info.Overlap.
 //
 // Graphs: a step of a kind that Config.Graphs names is padded, captured when its size is first seen, for the
-// buffers of both steps at once, and replayed. Decoding tokens, draws, and steps of up to 8 tokens are padded
-// to powers of two up to 8, then to multiples of 8; tokens of longer steps to multiples of
-// Config.QPadding; items of attention to powers of two; contexts that blocks of threads share to multiples of
-// Config.KVPadding. What the host draws, and scores, is computed behind the graph. What is captured are
-// addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
-// forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
+// buffers of both steps at once, and replayed. Decoding tokens, their draws, and steps of up to 8 tokens are
+// padded to powers of two up to 8, then to multiples of 8; tokens of longer steps to multiples of
+// Config.QPadding, their draws, and all items of attention, to powers of two; contexts that blocks of threads
+// share to multiples of Config.KVPadding. Scores, and what the host draws by, are computed behind the graph.
+// What is captured are addresses: of the buffers of one of the two steps, of a place for weights, of the pool.
+// So sleep forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
 // run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver
 // has no memory for one, that size's kernels are launched one by one.
 //

@@ -11,7 +11,6 @@ import (
 type graphKey struct {
 	tokens, items, draws, segments int
 
-	greedy  bool
 	weights cuda.Pointer // where they lie
 	lists   captured     // where they begin, from the beginning of an input
 }
@@ -46,7 +45,7 @@ func (e *Executor) replay(s *step) error {
 	if err != nil {
 		return err
 	}
-	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.greedy, s.weights.embedding.At, at.captured}
+	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.weights.embedding.At, at.captured}
 	known := e.shapes.of[key]
 	if known == nil {
 		if known, err = e.captureAll(s); err != nil {

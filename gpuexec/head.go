@@ -48,10 +48,17 @@ func (l *launching) headLogits(from, to int) {
 func (l *launching) head(tokens cuda.Pointer, rows int) {
 	d, w, p := &l.dims, &l.work, l.s.weights
 	l.do(l.kernels.Norm(l.compute, w.headIn, w.x, tokens, p.norm, rows, d.Hidden, d.hiddenWidth, float32(d.NormEps)))
-	if !l.byVendor(w.logits, w.headIn, &p.head, rows, d.headRows) {
-		l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.Weights, rows, p.head.n, p.head.k, 1))
-	}
+	l.headProduct(rows)
 	if d.LogitScale != 0 || d.LogitSoftcap != 0 {
 		l.do(l.kernels.Shape(l.compute, w.logits, rows, d.Vocab, float32(d.LogitScale), float32(d.LogitSoftcap)))
 	}
+}
+
+// headProduct multiplies so many rows with the head's matrix.
+func (l *launching) headProduct(rows int) {
+	m := &l.s.weights.head
+	if l.byVendor(l.work.logits, l.work.headIn, m, rows, l.dims.headRows) {
+		return
+	}
+	l.do(l.kernels.Gemm(l.compute, l.work.logits, l.work.headIn, m.Weights, rows, m.n, m.k, 1))
 }

@@ -68,10 +68,24 @@ func TestLastChangeOfAnEntryWins(t *testing.T) {
 	}
 }
 
+// TestSizesAreThoseOfGraphs pads steps of each number of rows: Info tells what comes out.
+func TestSizesAreThoseOfGraphs(t *testing.T) {
+	c := &Config{MaxSlots: 300, MaxTokens: 2048}
+	var want []int
+	for n := range c.MaxSlots {
+		if size := min(few(n+1), c.MaxSlots); !slices.Contains(want, size) {
+			want = append(want, size)
+		}
+	}
+	if got := sizes(c); !slices.Equal(got, want) || len(got) != 29 {
+		t.Errorf("told are %v, want %v", got, want)
+	}
+}
+
 // TestFewSizesOfGraphs looks at what steps of so many sequences are padded to.
 func TestFewSizesOfGraphs(t *testing.T) {
-	for n, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 4, 5: 8, 8: 8, 9: 16, 16: 16, 17: 24, 256: 256} {
-		if got := few(n); got != want {
+	for n, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 4, 5: 8, 8: 8, 9: 16, 16: 16, 17: 24, 128: 128, 129: 144, 256: 256, 257: 288, 1000: 1024} {
+		if got := few(n); got != want || few(got) != got {
 			t.Errorf("%d tokens are padded to %d, want %d", n, got, want)
 		}
 	}

@@ -80,7 +80,10 @@ func (e *Executor) open(first *weights.Set) error {
 	if e.watch, err = newStopwatch(e.ctx, c.Timed); err != nil {
 		return err
 	}
-	return e.allocate(first)
+	if err := e.allocate(first); err != nil {
+		return err
+	}
+	return e.tune()
 }
 
 // describe makes Info.
@@ -90,6 +93,9 @@ func (e *Executor) describe() {
 	e.info.Name = c.Name()
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
+	if c.Graphs.Decode {
+		e.info.Sizes = sizes(c)
+	}
 	e.info.Overlap = c.HostBlocks > 0
 	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
 }

@@ -18,26 +18,36 @@ func (e *Executor) pad(s *step) {
 	if s.graphed = wanted && s.tokens > 0; !s.graphed {
 		return
 	}
-	tokens := few(s.tokens)
+	tokens, draws := few(s.tokens), few(s.drawing)
 	if s.tokens > splitTokens && s.tokens > s.items {
-		tokens = above(s.tokens, c.QPadding)
+		tokens, draws = above(s.tokens, c.QPadding), powerAbove(s.drawing)
 	}
+	s.greedy = false // the kernel that draws otherwise does that, too
 	s.tokens = min(tokens, c.MaxTokens)
 	s.items = min(powerAbove(s.items), s.tokens)
-	s.drawing = min(few(s.drawing), c.MaxSlots)
+	s.drawing = min(draws, c.MaxSlots)
 	if s.segments > 1 {
 		s.segments = min(above(s.segments, pages(c.KVPadding, kernels.Segment)), e.dims.segments)
 	}
 	e.input.pad(s.tokens, s.items, s.drawing)
 }
 
-// few is what decoding tokens and draws are padded to: a power of two up to 8, then a multiple of 8, so that
-// there are few graphs.
+// few is what decoding tokens and draws are padded to: a power of two up to 8, then a multiple of 8, and of more
+// than 128 one of a 16th of the next power of two, so that there are few graphs.
 func few(n int) int {
 	if n <= 8 {
 		return powerAbove(n)
 	}
-	return above(n, 8)
+	return above(n, max(8, powerAbove(n)/16))
+}
+
+// sizes are what decoding steps are padded to.
+func sizes(c *Config) (list []int) {
+	most := min(c.MaxSlots, c.MaxTokens)
+	for n := 1; n < most; n = few(n + 1) {
+		list = append(list, n)
+	}
+	return append(list, most)
 }
 
 // above is the least multiple of step that is not below n.

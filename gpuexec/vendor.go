@@ -27,7 +27,7 @@ const vendorLeast = 65
 // rows behind the last one is not used.
 func vendorRows(rows, most int) int {
 	step := max(64, powerAbove(rows)/32)
-	return min(pages(rows, step)*step, most)
+	return min(above(rows, step), most)
 }
 
 // open chooses the algorithms of all products with a model's matrices.

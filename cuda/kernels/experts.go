@@ -16,10 +16,10 @@ const MaxExperts = 1024
 const expertTiles = 2
 
 // expertGrid is the tile for so many rows of all experts, and the blocks they can fill.
-func expertGrid(rows, experts, n int) (int, cuda.Grid) {
-	i := tileOf(over(rows, experts), expertTiles)
+func (s *Set) expertGrid(of Shape, rows, experts int) (int, cuda.Grid) {
+	i := s.tile(of, over(rows, experts))
 	most := min(rows, rows/tiles[i].m+experts)
-	return i, grid(over(n, tiles[i].n), most, 1)
+	return i, grid(over(of.N, tiles[i].n), most, 1)
 }
 
 // Route chooses the experts of t tokens: chosen and weight [t][perToken], the highest score
@@ -43,7 +43,7 @@ func (s *Set) SortExperts(stream *cuda.Stream, order, row, starts, chosen cuda.P
 // GemmGateExperts is GemmGate for so many rows, sorted by expert: row r takes row
 // order[r]/perToken of a. w is [experts][n][k], bias [experts][n].
 func (s *Set) GemmGateExperts(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias, order, starts cuda.Pointer, rows, perToken, experts, n, k, ld, kind int) error {
-	i, blocks := expertGrid(rows, experts, n)
+	i, blocks := s.expertGrid(Shape{GatedExperts, w.Format, n, k}, rows, experts)
 	return s.functions[ofFormat(gateExperts16, w.Format, i, expertTiles)].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
 		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Address(order), cuda.Address(starts),
 		cuda.Int(perToken), cuda.Int(experts), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
@@ -52,7 +52,7 @@ func (s *Set) GemmGateExperts(stream *cuda.Stream, y, a cuda.Pointer, w Weights,
 // GemmExperts writes out [rows][n]: rows a, bf16 [rows][k], sorted by expert, each times its
 // expert's matrix of w [experts][n][k], and its bias of [experts][n], if there are any.
 func (s *Set) GemmExperts(stream *cuda.Stream, out, a cuda.Pointer, w Weights, bias, starts cuda.Pointer, rows, experts, n, k int) error {
-	i, blocks := expertGrid(rows, experts, n)
+	i, blocks := s.expertGrid(Shape{DenseExperts, w.Format, n, k}, rows, experts)
 	return s.functions[ofFormat(gemmExperts16, w.Format, i, expertTiles)].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
 		cuda.Address(out), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Address(starts),
 		cuda.Int(experts), cuda.Int(n), cuda.Int(k))

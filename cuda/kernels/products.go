@@ -50,7 +50,7 @@ func PartsFloats(m, n, k int) int {
 // Gemm multiplies a, bf16 [m][k], and the matrix w [n][k]: parts [count][m][n], whose sum in
 // ascending order is the product, the same to the bit whatever count, which is Parts or 1.
 func (s *Set) Gemm(stream *cuda.Stream, parts, a cuda.Pointer, w Weights, m, n, k, count int) error {
-	i, along := tileOf(m, len(tiles)), rangeOf(n, k)
+	i, along := s.tile(Shape{Dense, w.Format, n, k}, m), rangeOf(n, k)
 	if k > along { // several ranges, which the last tile's kernel adds up by itself
 		if last := len(tiles) - 1; count == 1 {
 			i = last
@@ -67,7 +67,7 @@ func (s *Set) Gemm(stream *cuda.Stream, parts, a cuda.Pointer, w Weights, m, n, 
 // up in turn, as those of bias [n], if there is one, and writes the gated product, bf16
 // [m][ld], of n/2 columns. kind is a model.Activation.
 func (s *Set) GemmGate(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias cuda.Pointer, m, n, k, ld, kind int) error {
-	i := tileOf(m, len(tiles))
+	i := s.tile(Shape{Gated, w.Format, n, k}, m)
 	t := tiles[i]
 	return s.functions[ofFormat(gate16, w.Format, i, len(tiles))].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
 		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Int(m), cuda.Int(n), cuda.Int(k),

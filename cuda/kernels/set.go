@@ -11,6 +11,7 @@ import (
 type Set struct {
 	module    *cuda.Module
 	functions [count]*cuda.Function
+	tiles     map[Shape][len(RowEnds)]int // that were chosen
 }
 
 // Load loads the kernels for the context's device. cubin.ErrDevice: there are none for it.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cpu names the kind of CPU, with what it is programmed as.
-func cpu() string { return strings.TrimSpace(runtime.GOOS + " " + runtime.GOARCH + " " + model()) }
+// CPU names the kind of this machine's CPU, with what it is programmed as.
+func CPU() string { return strings.TrimSpace(runtime.GOOS + " " + runtime.GOARCH + " " + model()) }
 
 // cpuinfoNames are the lines of Linux's /proc/cpuinfo that tell kinds of CPUs apart.
 var cpuinfoNames = []string{"model name", "CPU implementer", "CPU part", "CPU variant", "uarch", "cpu"}

@@ -1,8 +1,8 @@
-// Package figures keeps what the tuner of an executor has measured on this machine's CPU.
+// Package figures keeps what the tuner of an executor has measured on this machine's CPU or GPU.
 //
 // Purpose: a start measures only what no start before has. There is a file for each kind of
-// CPU and version of the tuner, so that machines can share a folder. One that is broken, too
-// large or of another CPU or version counts as empty, and is replaced when something was
+// device and version of its tuner, so that machines can share a folder. One that is broken, too
+// large or of another device or version counts as empty, and is replaced when something was
 // measured. It is written beside its place and moved there, so that readers see the one or
 // the other whole; of two processes that write at once, the figures of one are measured again.
 //

@@ -16,11 +16,11 @@ import (
 // most bounds a file, in bytes.
 const most = 1 << 20
 
-// Store is what is known on a kind of CPU. Figures that could not be written are known to
+// Store is what is known on a kind of device. Figures that could not be written are known to
 // it alone.
 type Store struct {
-	path, cpu string
-	version   int
+	path, device string
+	version      int
 
 	mu    sync.Mutex
 	known map[string]int
@@ -29,28 +29,26 @@ type Store struct {
 // file is what a file has.
 type file struct {
 	Version int            `json:"version"`
-	CPU     string         `json:"cpu"`
+	Device  string         `json:"device"`
 	Figures map[string]int `json:"figures"`
 }
 
-// Open reads what a folder, which need not exist, has of this CPU and a version of the
-// tuner.
-func Open(dir string, version int) *Store { return open(dir, cpu(), version) }
-
-func open(dir, cpu string, version int) *Store {
-	s := &Store{path: filepath.Join(dir, fileName(cpu, version)), cpu: cpu, version: version}
+// Open reads what a folder, which need not exist, has of a kind of device, such as CPU, and a version of
+// its tuner.
+func Open(dir, device string, version int) *Store {
+	s := &Store{path: filepath.Join(dir, fileName(device, version)), device: device, version: version}
 	s.known = s.read()
 	return s
 }
 
-// fileName is readable, and another one for every other CPU.
-func fileName(cpu string, version int) string {
-	words := strings.FieldsFunc(cpu, func(r rune) bool {
+// fileName is readable, and another one for every other device.
+func fileName(device string, version int) string {
+	words := strings.FieldsFunc(device, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 	})
 	readable := strings.ToLower(strings.Join(words, "-"))
 	h := fnv.New32a()
-	h.Write([]byte(cpu)) // which never fails
+	h.Write([]byte(device)) // which never fails
 	return fmt.Sprintf("%.60s-%08x-v%d.json", readable, h.Sum32(), version)
 }
 
@@ -97,7 +95,7 @@ func (s *Store) read() map[string]int {
 	defer in.Close() // after reading, nothing can be lost by it
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	var f file
-	if err != nil || len(text) > most || json.Unmarshal(text, &f) != nil || f.Version != s.version || f.CPU != s.cpu || f.Figures == nil {
+	if err != nil || len(text) > most || json.Unmarshal(text, &f) != nil || f.Version != s.version || f.Device != s.device || f.Figures == nil {
 		return none
 	}
 	return f.Figures
@@ -105,7 +103,7 @@ func (s *Store) read() map[string]int {
 
 // write replaces the file.
 func (s *Store) write() (err error) {
-	text, err := json.MarshalIndent(file{s.version, s.cpu, s.known}, "", "\t")
+	text, err := json.MarshalIndent(file{s.version, s.device, s.known}, "", "\t")
 	if err != nil {
 		return err
 	}

@@ -11,14 +11,14 @@ import (
 // TestStore keeps figures over processes, beside those of others.
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "yet")
-	first, other := open(dir, "A CPU @ 2.0GHz", 1), open(dir, "A CPU @ 2.0GHz", 1)
+	first, other := Open(dir, "A CPU @ 2.0GHz", 1), Open(dir, "A CPU @ 2.0GHz", 1)
 	if err := first.Add(map[string]int{"one": 1, "two": 2}); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Add(map[string]int{"two": 22}); err != nil {
 		t.Fatal(err)
 	}
-	again := open(dir, "A CPU @ 2.0GHz", 1)
+	again := Open(dir, "A CPU @ 2.0GHz", 1)
 	for key, want := range map[string]int{"one": 1, "two": 22} {
 		if v, ok := again.Known(key); !ok || v != want {
 			t.Errorf("%s is %d, %t, want %d", key, v, ok, want)
@@ -27,7 +27,7 @@ func TestStore(t *testing.T) {
 	if n := again.Len(); n != 2 {
 		t.Errorf("%d figures are known, want 2", n)
 	}
-	for what, s := range map[string]*Store{"another CPU": open(dir, "A CPU @ 2.1GHz", 1), "another version": open(dir, "A CPU @ 2.0GHz", 2)} {
+	for what, s := range map[string]*Store{"another CPU": Open(dir, "A CPU @ 2.1GHz", 1), "another version": Open(dir, "A CPU @ 2.0GHz", 2)} {
 		if s.Len() != 0 || s.Path() == again.Path() {
 			t.Errorf("%s has %d figures, in %s", what, s.Len(), s.Path())
 		}
@@ -41,25 +41,25 @@ func TestStore(t *testing.T) {
 // TestStoreReplaces what is no file of its own.
 func TestStoreReplaces(t *testing.T) {
 	for name, text := range map[string]string{
-		"empty": "", "cut": `{"version":1,"cpu":"c","fig`, "of another CPU": `{"version":1,"cpu":"d","figures":{"one":2}}`,
-		"of another version": `{"version":2,"cpu":"c","figures":{"one":2}}`, "without figures": `{"version":1,"cpu":"c"}`,
-		"of other numbers": `{"version":1,"cpu":"c","figures":{"one":2.5}}`,
-		"too large":        `{"version":1,"cpu":"c","figures":{"one":2}}` + strings.Repeat(" ", most),
+		"empty": "", "cut": `{"version":1,"device":"c","fig`, "of another CPU": `{"version":1,"device":"d","figures":{"one":2}}`,
+		"of another version": `{"version":2,"device":"c","figures":{"one":2}}`, "without figures": `{"version":1,"device":"c"}`,
+		"of other numbers": `{"version":1,"device":"c","figures":{"one":2.5}}`,
+		"too large":        `{"version":1,"device":"c","figures":{"one":2}}` + strings.Repeat(" ", most),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := open(dir, "c", 1).Path()
+			path := Open(dir, "c", 1).Path()
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := open(dir, "c", 1)
+			s := Open(dir, "c", 1)
 			if s.Len() != 0 {
 				t.Fatalf("%d figures are known", s.Len())
 			}
 			if err := s.Add(map[string]int{"two": 2}); err != nil {
 				t.Fatal(err)
 			}
-			if again := open(dir, "c", 1); again.Len() != 1 {
+			if again := Open(dir, "c", 1); again.Len() != 1 {
 				t.Errorf("%d figures are known afterwards, want 1", again.Len())
 			}
 		})
@@ -73,7 +73,7 @@ func TestStoreCannotWrite(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := open(dir, "c", 1)
+	s := Open(dir, "c", 1)
 	if err := s.Add(map[string]int{"one": 1}); err == nil || !strings.Contains(err.Error(), "not kept") {
 		t.Errorf("error %v", err)
 	}

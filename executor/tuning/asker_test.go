@@ -1,4 +1,4 @@
-package cpuexec
+package tuning
 
 import (
 	"errors"
@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// asked has a tuner choose for q, where a run in a round takes what is said of the figure
+// asked has an asker choose for q, where a run in a round takes what is said of the figure
 // that is set. It answers what was chosen and how often something ran.
-func asked(t *testing.T, q question, known map[string]int, takes func(value, round int) time.Duration) (chosen, runs int, list []Choice) {
+func asked(t *testing.T, q Question, known map[string]int, takes func(value, round int) time.Duration) (chosen, runs int, list []Choice) {
 	t.Helper()
 	value, rounds := 0, map[int]int{}
-	q.set = func(v int) { value = v }
-	to := &tuner{
-		prefix: "here, ",
-		known:  func(key string) (int, bool) { v, ok := known[key]; return v, ok },
-		clock: func(func() error) (time.Duration, error) {
+	q.Set = func(v int) { value = v }
+	to := &Asker{
+		Prefix: "here, ",
+		Known:  func(key string) (int, bool) { v, ok := known[key]; return v, ok },
+		Clock: func(func() error) (time.Duration, error) {
 			runs++
 			rounds[value]++
 			return takes(value, rounds[value]-1), nil
 		},
 	}
-	if err := to.ask(&q); err != nil {
+	if err := to.Ask(&q); err != nil {
 		t.Fatal(err)
 	}
-	return value, runs, to.choices
+	return value, runs, to.Choices
 }
 
-// TestTunerChooses takes what is clearly faster, whatever single runs say.
-func TestTunerChooses(t *testing.T) {
-	q := question{key: "it", def: 64, candidates: []int{32, 16}, rounds: 9, longest: time.Second}
+// TestAskerChooses takes what is clearly faster, whatever single runs say.
+func TestAskerChooses(t *testing.T) {
+	q := Question{Key: "it", Default: 64, Candidates: []int{32, 16}, Rounds: 9, Longest: time.Second}
 	for what, c := range map[string]struct {
 		takes func(value, round int) time.Duration
 		want  int
@@ -57,9 +57,9 @@ func TestTunerChooses(t *testing.T) {
 	}
 }
 
-// TestTunerKnows runs nothing for what is known, unless that is no candidate.
-func TestTunerKnows(t *testing.T) {
-	q := question{key: "it", def: 64, candidates: []int{32, 16}, rounds: 3, longest: time.Second}
+// TestAskerKnows runs nothing for what is known, unless that is no candidate.
+func TestAskerKnows(t *testing.T) {
+	q := Question{Key: "it", Default: 64, Candidates: []int{32, 16}, Rounds: 3, Longest: time.Second}
 	slow := func(v, _ int) time.Duration { return time.Duration(v) }
 	for known, want := range map[int]int{64: 64, 32: 32, 16: 16, 48: 16, -1: 16} {
 		got, runs, list := asked(t, q, map[string]int{"here, it": known}, slow)
@@ -68,25 +68,25 @@ func TestTunerKnows(t *testing.T) {
 			t.Errorf("known as %d: %d after %d runs, told %v", known, got, runs, list)
 		}
 	}
-	if _, runs, list := asked(t, question{key: "it", def: 1, rounds: 3}, nil, slow); runs != 0 || len(list) != 0 {
-		t.Errorf("without candidates: %d runs, told %v", runs, list)
+	if _, runs, list := asked(t, Question{Key: "it", Default: 1, Rounds: 3}, nil, slow); runs != 0 || len(list) != 0 {
+		t.Errorf("without Candidates: %d runs, told %v", runs, list)
 	}
 }
 
-// TestTunerLeavesLongRuns keeps the default where one takes too long.
-func TestTunerLeavesLongRuns(t *testing.T) {
-	q := question{key: "it", def: 64, candidates: []int{32}, rounds: 3, longest: 10}
+// TestAskerLeavesLongRuns keeps the default where one takes too long.
+func TestAskerLeavesLongRuns(t *testing.T) {
+	q := Question{Key: "it", Default: 64, Candidates: []int{32}, Rounds: 3, Longest: 10}
 	if got, runs, _ := asked(t, q, nil, func(v, _ int) time.Duration { return time.Duration(v) }); got != 64 || runs != 1 {
 		t.Errorf("%d after %d runs, want 64 after one", got, runs)
 	}
 }
 
-// TestTunerFails with what it runs.
-func TestTunerFails(t *testing.T) {
+// TestAskerFails with what it runs.
+func TestAskerFails(t *testing.T) {
 	broken := errors.New("broken")
-	to := &tuner{clock: elapsed}
-	q := question{def: 1, candidates: []int{2}, set: func(int) {}, run: func() error { return broken }, rounds: 3}
-	if err := to.ask(&q); !errors.Is(err, broken) || len(to.choices) != 0 {
-		t.Errorf("error %v, told %v", err, to.choices)
+	to := &Asker{Clock: Elapsed}
+	q := Question{Default: 1, Candidates: []int{2}, Set: func(int) {}, Run: func() error { return broken }, Rounds: 3}
+	if err := to.Ask(&q); !errors.Is(err, broken) || len(to.Choices) != 0 {
+		t.Errorf("error %v, told %v", err, to.Choices)
 	}
 }
