@@ -44,6 +44,7 @@ test-templates: ## every chat template against the reference: name, cases, passe
 
 test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 10 minutes a package
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 10m ./cuda/... ./gpuexec
+	./scripts/gpu-check --emulated
 
 gpu-check: ## what scripts/gpu-check runs on a machine with a GPU, built into bin/gpu-check
 	./scripts/gpu-check-build
