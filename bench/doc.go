@@ -8,7 +8,7 @@
 // requests, 32 to 256 and 32 to 128; "shared" 32 requests over one prefix of 768
 // tokens, each 16 to 32. Their ids are of the vocabulary of SmolLM2. Others are made
 // up, for any vocabulary. Folder compare, which is in Python, measures the peers on the
-// same file.
+// same file. Folder gpu measures a GPU, with models of random weights.
 //
 // Workloads belong to whoever read them; nothing here is shared.
 package bench

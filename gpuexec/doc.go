@@ -48,6 +48,9 @@
 // run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver
 // has no memory for one, that size's kernels are launched one by one.
 //
+// Times: where Config.Timed is set, events on the stream of the kernels tell how long the device works in
+// each step, and how long it waits between two.
+//
 // Memory: Plan says before anything is taken what New takes, from what the device has free, and what it
 // leaves there for graphs. Everything is taken at once; a step allocates nothing, neither here nor there, but
 // for a graph that it captures. A weight set stays the caller's, and is read while it is copied; places for

@@ -10,9 +10,7 @@ import (
 // bound to. Of a device that is lost only the first error is told: the others say the same.
 func (e *Executor) release() error {
 	e.die()
-	errs := slices.Concat(e.forget(), e.sender.close(), e.swap.close())
-	errs = append(errs, e.watch.close())
-	errs = append(errs, e.vendor.close()...)
+	errs := slices.Concat(e.forget(), e.sender.close(), e.swap.close(), e.watch.close(), e.vendor.close())
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {

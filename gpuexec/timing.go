@@ -1,7 +1,6 @@
 package gpuexec
 
 import (
-	"errors"
 	"time"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -79,11 +78,10 @@ func (w *stopwatch) stop(s *step) (err error) {
 	return nil
 }
 
-func (w *stopwatch) close() error {
+func (w *stopwatch) close() (errs []error) {
 	if w == nil {
 		return nil
 	}
-	var errs []error
 	for _, lap := range w.laps {
 		for _, event := range []*cuda.Event{lap.began, lap.ended} {
 			if event != nil {
@@ -91,5 +89,5 @@ func (w *stopwatch) close() error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }

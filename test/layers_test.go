@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"engine/remote":       {"engine", "messages", "sampling", "model", "weights", "internal", protoactor, "google.golang.org/protobuf", "github.com/rs/zerolog"},
 	"server":              {"engine", "checkpoint", "weights", "text", "sampling", "github.com/go-json-experiment/json", "github.com/rs/zerolog", "github.com/prometheus/client_golang", "go.opentelemetry.io/otel", "golang.org/x/net/netutil"},
 	"bench":               {},
-	"bench/gpu":           {"bench", "cuda", "engine", "executor", "gpuexec", "model", "weights", "github.com/rs/zerolog"},
+	"bench/gpu":           {"bench", "cuda", "engine", "executor", "gpuexec", "model", "sampling", "weights", "github.com/rs/zerolog"},
 	"bench/report":        {"internal/charts"},
 	"internal/certs":      {},
 	"internal/charts":     {},

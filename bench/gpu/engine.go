@@ -21,17 +21,29 @@ const (
 	rest           = 10 * time.Millisecond
 )
 
-// measureEngine generates with n requests at once through an engine over ex, which it closes: without
-// pauses, and then with some.
-func measureEngine(ex executor.Executor, n, prompt, generate int) (r engineReport, err error) {
+// measureEngine generates through an engine over ex, which it closes, with each number of requests.
+func measureEngine(ex executor.Executor, numbers []int, prompt, generate int) (list []engineReport, err error) {
 	ctx := context.Background()
-	e, err := engine.Spawn(ctx, engine.Config{Executor: ex, Log: zerolog.Nop()})
+	margin := 0.0 // the cache has room for all of them, and no more
+	e, err := engine.Spawn(ctx, engine.Config{Executor: ex, SafetyMargin: &margin, Log: zerolog.Nop()})
 	if err != nil {
-		return r, errors.Join(err, ex.Close())
+		return nil, errors.Join(err, ex.Close())
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
+	for _, n := range numbers {
+		one, err := requested(ctx, e, n, prompt, generate)
+		if err != nil {
+			return list, fmt.Errorf("%d requests: %w", n, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// requested generates with n requests that are handed over at once, without pauses, and then with some.
+func requested(ctx context.Context, e *engine.Engine, n, prompt, generate int) (r engineReport, err error) {
 	requests := make([]engine.Request, n)
-	for i, c := range workloads.Synthetic(n, prompt, generate, ex.Info().Vocab) {
+	for i, c := range workloads.Synthetic(n, prompt, generate, e.Info().Vocab) {
 		requests[i] = engine.Request{PromptIDs: c.Prompt, MaxNewTokens: generate, IgnoreEOS: true, Private: true}
 	}
 	outs, err := e.GenerateBatch(ctx, requests, engine.BatchOptions{Timestamps: true})

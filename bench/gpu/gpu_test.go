@@ -8,15 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/emu"
 )
 
 // TestRun measures the tiny shape on the fake driver: all parts are there, and their sizes are right.
 func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
-	o := options{shapes: "tiny", driver: emu.New(t, emu.Options{}).Path, out: file, little: true}
-	var table, log bytes.Buffer
-	if err := run(&o, &table, &log); err != nil {
+	driver := emu.New(t, emu.Options{})
+	t.Setenv(cublaslt.PathVariable, driver.CublasLt(t).Path)
+	o := options{shapes: "tiny", driver: driver.Path, out: file, little: true}
+	var table bytes.Buffer
+	if err := run(&o, &table); err != nil {
 		t.Fatal(err)
 	}
 	js, err := os.ReadFile(file)
@@ -29,7 +32,7 @@ func TestRun(t *testing.T) {
 	}
 	s := r.Shapes[0]
 	batches := len(forEmulator.batches)
-	if r.Peaks.CopyTBs <= 0 || r.Peaks.GemmTFLOPs <= 0 || len(s.Kernels) != 8*batches+4 || len(s.Steps) != 2*batches || len(s.Engine) != batches {
+	if r.Peaks.CopyTBs <= 0 || r.Peaks.GemmTFLOPs <= 0 || r.Peaks.VendorTFLOPs <= 0 || len(s.Kernels) != 18*batches+15 || len(s.Steps) != 2*batches || len(s.Engine) != batches {
 		t.Fatalf("%s", js)
 	}
 	if k := s.Kernels[0]; k.Kernel != "gemm qkv" || k.Tokens != 1 || k.FLOPs != 2*128*64 || k.Micros <= 0 {
@@ -45,7 +48,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if !strings.Contains(table.String(), "gemm head") || !strings.Contains(table.String(), "graphs") {
+	if !strings.Contains(table.String(), "CPU as a GPU") || !strings.Contains(table.String(), "gemm head") || !strings.Contains(table.String(), "graphs") {
 		t.Errorf("%s", table.String())
 	}
 }
@@ -72,7 +75,7 @@ func TestShapes(t *testing.T) {
 }
 
 func TestNoDriver(t *testing.T) {
-	if err := run(&options{shapes: "tiny", driver: "libnothing.so.1"}, os.Stdout, os.Stderr); err == nil || !strings.Contains(err.Error(), "libnothing.so.1") && !strings.Contains(err.Error(), "CGO_ENABLED=1") {
+	if err := run(&options{shapes: "tiny", driver: "libnothing.so.1"}, os.Stdout); err == nil || !strings.Contains(err.Error(), "libnothing.so.1") && !strings.Contains(err.Error(), "CGO_ENABLED=1") {
 		t.Errorf("%v", err)
 	}
 }

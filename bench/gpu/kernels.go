@@ -21,21 +21,28 @@ type bench struct {
 	out     []kernelReport
 }
 
-// measureKernels measures all of them for decoding steps, and products for a step of a prompt.
+// measureKernels measures all of them for decoding steps, and for a step of prompts what computes those.
 func (b *bench) measureKernels(decoding []int, prompt int) ([]kernelReport, error) {
+	var all []func() error
 	for _, t := range decoding {
-		for _, measure := range []func(int) error{b.products, b.head, b.attention, b.rows, b.draws} {
-			if err := measure(t); err != nil {
-				return b.out, err
-			}
+		all = append(all,
+			func() error { return b.products(t) }, func() error { return b.head(t) }, func() error { return b.attention(t, 1) },
+			func() error { return b.rows(t) }, func() error { return b.draws(t) })
+	}
+	all = append(all,
+		func() error { return b.products(prompt) }, func() error { return b.attention(max(1, prompt/b.context), b.context) },
+		func() error { return b.rows(prompt) })
+	for _, measure := range all {
+		if err := measure(); err != nil {
+			return b.out, err
 		}
 	}
-	return b.out, b.products(prompt)
+	return b.out, nil
 }
 
 // note notes what a kernel took, and what it must read, write and compute.
 func (b *bench) note(kernel string, tokens int, took time.Duration, bytes, flops float64) {
-	seconds := max(took.Seconds(), 1e-12)
+	seconds := took.Seconds()
 	tb, tf := bytes/seconds/1e12, flops/seconds/1e12
 	b.out = append(b.out, kernelReport{
 		Kernel: kernel, Tokens: tokens, Micros: 1e6 * seconds, Bytes: bytes, FLOPs: flops,
@@ -115,17 +122,6 @@ func (b *bench) rows(t int) error {
 	}
 	b.note("residual", t, took, float64(t)*float64(12*n+2*width), 0)
 	return b.give(x, y, parts, norm)
-}
-
-// draws measures the choice of the most likely token.
-func (b *bench) draws(t int) error {
-	logits, ids := b.take(4*t*b.m.Vocab), b.room(4*t)
-	took, err := b.time(func(int) error { return b.set.Best(b.stream, ids, logits, t, b.m.Vocab) })
-	if err != nil {
-		return fmt.Errorf("best of %d: %w", t, err)
-	}
-	b.note("best", t, took, float64(4*t*b.m.Vocab), 0)
-	return b.give(logits, ids)
 }
 
 // padded is the length of a row that a product takes: a multiple of 32.

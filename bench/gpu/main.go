@@ -23,20 +23,20 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.shapes, "shape", "0.5b,1.5b,4b,8b", "shapes of models, separated by commas: tiny, 0.5b, 1.5b, 4b, 8b")
+	flag.StringVar(&o.shapes, "shape", "8b,0.5b,1.5b,4b", "shapes of models, separated by commas: tiny, 0.5b, 1.5b, 4b, 8b")
 	flag.StringVar(&o.driver, "driver", cuda.DefaultPath, "NVIDIA's driver")
 	flag.IntVar(&o.ordinal, "device", 0, "number of the GPU")
 	flag.StringVar(&o.out, "out", "", "file that the report is written to as JSON")
 	flag.BoolVar(&o.little, "little", false, "measure little, for an emulated device: times mean nothing")
 	flag.Parse()
-	if err := run(&o, os.Stdout, os.Stderr); err != nil {
+	if err := run(&o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gpu:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures, and writes what could be measured also where something could not.
-func run(o *options, out, log io.Writer) error {
+// run measures, and writes what is measured as it comes, also where something else cannot be.
+func run(o *options, out io.Writer) error {
 	lib, err := cuda.Open(o.driver)
 	if err != nil {
 		return err
@@ -53,11 +53,9 @@ func run(o *options, out, log io.Writer) error {
 	if o.little {
 		p = forEmulator
 	}
-	r, measured := measure(d, version, strings.Split(o.shapes, ","), &p, func(format string, args ...any) {
-		fmt.Fprintf(log, format+"\n", args...)
+	return measure(d, version, strings.Split(o.shapes, ","), &p, func(r *report) error {
+		return errors.Join(r.table(out), r.write(o.out))
 	})
-	r.table(out)
-	return errors.Join(measured, r.write(o.out))
 }
 
 // write writes the report to a file, if one is named.

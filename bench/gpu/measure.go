@@ -25,32 +25,36 @@ type plan struct {
 
 // forGPU is for a GPU, forEmulator for an emulated one.
 var (
-	forGPU      = plan{whole, 32, []int{1, 32, 256}, 1024, 64, 2048, 192}
-	forEmulator = plan{little, 2, []int{1, 3}, 40, 4, 64, 6}
+	forGPU      = plan{sizes: whole, times: 32, batches: []int{1, 32, 256}, context: 1024, steps: 64, tokens: 2048, generate: 192}
+	forEmulator = plan{sizes: little, times: 2, batches: []int{1, 3}, context: 40, steps: 4, tokens: 64, generate: 6}
 )
 
-// measure measures the device and then each shape. The report has what could be measured.
-func measure(d *cuda.Device, version int, names []string, p *plan, log func(format string, args ...any)) (*report, error) {
+// measure measures the device and then each shape, and calls done behind each of them with the report so
+// far. The report has what could be measured.
+func measure(d *cuda.Device, version int, names []string, p *plan, done func(*report) error) error {
 	r := &report{Device: device{Name: d.Name, Capability: fmt.Sprintf("%d.%d", d.Major, d.Minor), Bytes: d.Memory, CUDA: fmt.Sprintf("%d.%d", version/1000, version%1000/10)}}
 	data := randoms()
-	var errs []error
 	err := onRig(d, data, p.times, func(g *rig) (err error) {
 		r.Peaks, err = g.measurePeaks(p.sizes)
 		return err
 	})
 	if err != nil {
-		return r, fmt.Errorf("the device: %w", err)
+		return fmt.Errorf("the device: %w", err)
 	}
+	if err := done(r); err != nil {
+		return err
+	}
+	var errs []error
 	for _, name := range names {
-		log("shape %s", name)
 		one, err := p.measureShape(d, data, name, r.Peaks)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("shape %s: %w", name, err))
 		}
 		r.Shapes = append(r.Shapes, one)
+		errs = append(errs, done(r))
 		runtime.GC() // the set of a shape is as large as its model
 	}
-	return r, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // onRig runs fn on a rig.
@@ -86,13 +90,8 @@ func (p *plan) measureShape(d *cuda.Device, data []byte, name string, of peaks) 
 			errs = append(errs, fmt.Errorf("steps, graphs %t: %w", graphs, err))
 		}
 	}
-	for _, n := range p.batches {
-		one, err := p.throughEngine(d, m, set, n)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("engine, %d requests: %w", n, err))
-			continue
-		}
-		r.Engine = append(r.Engine, one)
+	if r.Engine, err = p.throughEngine(d, m, set); err != nil {
+		errs = append(errs, fmt.Errorf("engine: %w", err))
 	}
 	return r, errors.Join(errs...)
 }
@@ -127,13 +126,13 @@ func (p *plan) measureSteps(d *cuda.Device, m *model.Config, set *weights.Set, g
 	return nil
 }
 
-// throughEngine generates with n requests through an engine.
-func (p *plan) throughEngine(d *cuda.Device, m *model.Config, set *weights.Set, n int) (engineReport, error) {
+// throughEngine generates through an engine with each number of requests.
+func (p *plan) throughEngine(d *cuda.Device, m *model.Config, set *weights.Set) ([]engineReport, error) {
 	ex, err := p.executor(d, m, set, true, p.generate, nil)
 	if err != nil {
-		return engineReport{}, err
+		return nil, err
 	}
-	return measureEngine(ex, n, p.context, p.generate)
+	return measureEngine(ex, p.batches, p.context, p.generate)
 }
 
 // read is how many bytes a decoding step of n sequences must read: all matrices, and the cache.

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 )
 
@@ -43,8 +48,40 @@ func (r *rig) measurePeaks(s sizes) (peaks, error) {
 	if err != nil {
 		return p, err
 	}
-	p.GemmTFLOPs = 2 * float64(n) * float64(n) * float64(n) / took.Seconds() / 1e12
+	operations := 2 * float64(n) * float64(n) * float64(n)
+	p.GemmTFLOPs = operations / took.Seconds() / 1e12
+	took, err = r.vendors(out, a, w, n)
+	switch {
+	case errors.Is(err, cublaslt.ErrUnavailable), errors.Is(err, cublaslt.ErrNoAlgorithm):
+	case err != nil:
+		return p, fmt.Errorf("cublasLt: %w", err)
+	default:
+		p.VendorTFLOPs = operations / took.Seconds() / 1e12
+	}
 	return p, r.give(a, w, out)
+}
+
+// vendors is the time of the same product by cublasLt.
+func (r *rig) vendors(out, a, w cuda.Pointer, n int) (took time.Duration, err error) {
+	lib, err := cublaslt.Open("")
+	if err != nil {
+		return 0, err
+	}
+	h, err := lib.NewHandle()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	p, err := h.Product(n, n, n)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	workspace := r.room(cublaslt.Workspace)
+	if took, err = r.time(func(int) error { return p.Run(r.stream, out, a, w, workspace) }); err != nil {
+		return 0, err
+	}
+	return took, r.give(workspace)
 }
 
 // spreadOver is how many pieces of so many bytes lie in what is larger than the cache, one at least.

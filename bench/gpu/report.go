@@ -17,9 +17,10 @@ type device struct {
 
 // peaks are what shares are of: measured here, and of the data sheet of an H200 (SXM).
 type peaks struct {
-	CopyTBs      float64 `json:"copy_tb_s"`    // read and written
-	GemmTFLOPs   float64 `json:"gemm_tflop_s"` // the largest product, by the own kernel
-	NominalTBs   float64 `json:"nominal_tb_s"` // of an H200
+	CopyTBs      float64 `json:"copy_tb_s"`        // read and written
+	GemmTFLOPs   float64 `json:"gemm_tflop_s"`     // the largest product, by the own kernel
+	VendorTFLOPs float64 `json:"cublaslt_tflop_s"` // the same by cublasLt; 0: it is not there
+	NominalTBs   float64 `json:"nominal_tb_s"`     // of an H200
 	NominalFLOPs float64 `json:"nominal_tflop_s"`
 }
 

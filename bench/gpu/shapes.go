@@ -13,7 +13,7 @@ type shape struct{ name, like, config string }
 
 // shapes are those of released models, by their config.json; tiny is for emulated devices.
 var shapes = []shape{
-	{"tiny", "nothing", `{"architectures":["LlamaForCausalLM"],"model_type":"llama","vocab_size":320,"hidden_size":64,
+	{"tiny", "no released model", `{"architectures":["LlamaForCausalLM"],"model_type":"llama","vocab_size":320,"hidden_size":64,
 		"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,
 		"max_position_embeddings":2048,"rms_norm_eps":1e-5,"tie_word_embeddings":true}`},
 	{"0.5b", "Qwen2.5-0.5B", `{"architectures":["Qwen2ForCausalLM"],"model_type":"qwen2","vocab_size":151936,"hidden_size":896,

@@ -11,7 +11,7 @@ import (
 )
 
 // Options are what a driver is like. The zero value is an H200 that runs the module's
-// kernels on the shim.
+// kernels on the shim. On a real device they mean what Hardware says.
 type Options struct {
 	Kernels  string   // folder of the kernels' all.cu; empty: that of the module
 	PTX      string   // file that the interpreter runs instead of the sources
@@ -51,7 +51,7 @@ type Driver struct {
 
 // Environment is what another process is started with that opens the driver at Path: it has a
 // device of its own there, as the zero Options say but for Kernels.
-func (d *Driver) Environment() []string { return []string{runnerVariable + "=" + d.runner} }
+func (d *Driver) Environment() []string { return []string{RunnerVariable + "=" + d.runner} }
 
 // Counts tells what the driver has done so far; nothing of a real one.
 func (d *Driver) Counts() Counts {

@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,6 +30,10 @@ func TestInstall(t *testing.T) {
 		}
 	}
 	d := &Driver{Path: filepath.Join(dir, cuda.DefaultPath), runner: filepath.Join(dir, "tests.so")}
+	t.Setenv(RunnerVariable, "")
+	if _, err := cuda.Open(d.Path); !errors.Is(err, cuda.ErrUnavailable) {
+		t.Errorf("a driver that nobody has configured: %v", err)
+	}
 	for _, set := range d.Environment() {
 		name, value, _ := strings.Cut(set, "=")
 		t.Setenv(name, value)

@@ -16,9 +16,6 @@ type check struct {
 	emulated        bool
 }
 
-// runnerVariable names what runs kernels to the fake driver: see package emu.
-const runnerVariable = "FAKE_CUDA_RUNNER"
-
 // parts are those that run one after the other, the benchmark's report in a file.
 func (c *check) parts(report string) []part {
 	kernels := c.tests("kernels", "cuda/kernels", "kernels.test", 2*time.Minute)
@@ -50,7 +47,7 @@ func (c *check) tests(name, dir, binary string, limit time.Duration) part {
 	p := part{name: name, dir: dir, env: c.environment(runner), limit: limit, tests: true}
 	p.argv = []string{filepath.Join(c.bin, binary), "-test.v"}
 	if c.emulated {
-		p.argv = append(p.argv, "-test.short")
+		p.argv = append(p.argv, "-test.short", "-test.skip", "^TestConformance$|^TestGraphsConform$|Families|LongContext") // which take minutes
 		p.limit *= 2
 	}
 	return p
@@ -58,9 +55,12 @@ func (c *check) tests(name, dir, binary string, limit time.Duration) part {
 
 // environment lets tests run on the driver that is checked.
 func (c *check) environment(runner string) []string {
-	env := []string{"CBACTOR_TEST_DRIVER=" + c.driver}
+	env := []string{
+		emu.HardwareVariable + "=" + c.driver,
+		"CUDA_CACHE_PATH=" + filepath.Join(c.logs, "compiled"), // of PTX, by the driver: once a check, not once a test
+	}
 	if c.emulated {
-		env = append(env, runnerVariable+"="+filepath.Join(filepath.Dir(c.driver), runner))
+		env = append(env, emu.RunnerVariable+"="+filepath.Join(filepath.Dir(c.driver), runner))
 	}
 	return env
 }
@@ -83,7 +83,7 @@ func (c *check) all(ctx context.Context, report string, tell func(result)) (resu
 			alone := p
 			alone.name = p.name + " " + name
 			alone.argv = append(alone.argv[:len(alone.argv):len(alone.argv)], "-test.run", "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
-			alone.env = append(alone.env[:len(alone.env):len(alone.env)], "CBACTOR_TEST_LOSES=1")
+			alone.env = append(alone.env[:len(alone.env):len(alone.env)], emu.LosesVariable+"=1")
 			alone.limit = 20 * time.Second
 			r := c.run(ctx, &alone)
 			results = append(results, r)

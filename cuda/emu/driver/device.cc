@@ -25,6 +25,10 @@ void complain(const char *format, ...) {
 static CUresult open_runner() {
 	const char *named = getenv("FAKE_CUDA_RUNNER");
 	if (driver.config.runner.empty() && named) driver.config.runner = named;
+	if (driver.config.runner.empty()) {
+		complain("nobody has said what runs kernels: FAKE_CUDA_RUNNER names it to a process that no test configures");
+		return CUDA_ERROR_NO_DEVICE;
+	}
 	void *h = dlopen(driver.config.runner.c_str(), RTLD_NOW | RTLD_LOCAL);
 	if (!h) {
 		complain("%s", dlerror());
