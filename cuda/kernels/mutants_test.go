@@ -24,6 +24,13 @@ var mutants = []struct {
 	{"copies not waited for", "gemm_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9"},
 	{"factors of tensor cores the other way round", "gemm_16", `\{(%r\d+), ?(%r\d+), ?(%r\d+), ?(%r\d+)\}`, "{$2,$1,$3,$4}"},
 	{"a squared sum without roots", "rms_norm", `sqrt\.rn\.f32`, "abs.f32"},
+	{"copies not waited for", "lora_down", `cp\.async\.wait_group \d`, "cp.async.wait_group 9"},
+	{"no barriers", "lora_up", `bar\.sync\s+0;`, ""},
+}
+
+// rights run the kernels that have mutants, and are what is told of them.
+var rights = map[string]func(*rig) error{
+	"gemm_16": (*rig).gemmRight, "rms_norm": (*rig).normRight, "lora_down": (*rig).loraRight, "lora_up": (*rig).loraRight,
 }
 
 func TestMutantsAreTold(t *testing.T) {
@@ -37,12 +44,7 @@ func TestMutantsAreTold(t *testing.T) {
 			if err := os.WriteFile(file, []byte(mutate(t, string(image), m.kernel, m.from, m.to)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := newRig(t, emu.Options{PTX: file})
-			right := r.gemmRight
-			if m.kernel == "rms_norm" {
-				right = r.normRight
-			}
-			if err := right(); err == nil {
+			if err := rights[m.kernel](newRig(t, emu.Options{PTX: file})); err == nil {
 				t.Error("nobody tells it")
 			}
 		})

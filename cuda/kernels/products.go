@@ -63,11 +63,13 @@ func (s *Set) Gemm(stream *cuda.Stream, parts, a, w cuda.Pointer, m, n, k, count
 
 // GemmGate multiplies a, bf16 [m][k], and w, bf16 [n][k], whose rows are those of gate and
 // up in turn, as those of bias [n], if there is one, and writes the gated product, bf16
-// [m][ld], of n/2 columns. kind is a model.Activation.
-func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, m, n, k, ld, kind int) error {
+// [m][ld], of n/2 columns. What is added to the gates lies before what is added to up. kind
+// is a model.Activation.
+func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, added Added, m, n, k, ld, kind int) error {
 	i := tileOf(m, len(tiles))
 	t := tiles[i]
+	delta, adapted, joint := added.args()
 	return s.functions[gate16+i].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
-		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), cuda.Int(m), cuda.Int(n), cuda.Int(k),
-		cuda.Int(ld), cuda.Int(kind))
+		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), delta, adapted, joint,
+		cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
 }

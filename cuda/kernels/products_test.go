@@ -93,7 +93,7 @@ func TestGemmGate(t *testing.T) {
 			if c.bias {
 				biasAt = r.floats(bias)
 			}
-			r.ok(r.set.GemmGate(r.stream, y, r.halves(a), r.halves(w), biasAt, c.m, 2*inter, k, ld, int(c.kind)))
+			r.ok(r.set.GemmGate(r.stream, y, r.halves(a), r.halves(w), biasAt, Added{}, c.m, 2*inter, k, ld, int(c.kind)))
 			p, want := product(a, w, c.m, 2*inter, k), make([]float64, c.m*ld)
 			for i := range c.m {
 				for j := range inter {
@@ -107,7 +107,7 @@ func TestGemmGate(t *testing.T) {
 			got := r.getHalves(y, c.m*ld)
 			r.near(fmt.Sprint(c), got, want, ofHalf)
 			one := r.halves(make([]float32, ld))
-			r.ok(r.set.GemmGate(r.stream, one, r.halves(a[(c.m-1)*k:]), r.halves(w), biasAt, 1, 2*inter, k, ld, int(c.kind)))
+			r.ok(r.set.GemmGate(r.stream, one, r.halves(a[(c.m-1)*k:]), r.halves(w), biasAt, Added{}, 1, 2*inter, k, ld, int(c.kind)))
 			r.same("a row alone", r.getHalves(one, ld), got[(c.m-1)*ld:])
 		}
 	})

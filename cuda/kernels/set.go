@@ -55,6 +55,8 @@ const (
 	gate16
 	gate64
 	gate128
+	loraDown
+	loraUp
 	attention64
 	attention128
 	attention256
@@ -76,6 +78,7 @@ const (
 var names = [count]string{
 	"embed", "rms_norm", "residual", "shape", "qkv",
 	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128",
+	"lora_down", "lora_up",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
 	"gate_experts_16", "gate_experts_64", "gemm_experts_16", "gemm_experts_64",
 	"route", "sort_experts", "mix", "best", "draw", "keep", "patch",

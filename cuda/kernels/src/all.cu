@@ -4,6 +4,7 @@
 #include "experts.cu"
 #include "gate.cu"
 #include "gemm.cu"
+#include "lora.cu"
 #include "qkv.cu"
 #include "route.cu"
 #include "rows.cu"

@@ -1,5 +1,6 @@
 // gates.h has the gates of MLPs.
 #pragma once
+#include "linear.h"
 #include "tile.h"
 
 // What a gate goes through: model.Activation.
@@ -21,16 +22,29 @@ DEV float gated(float gate, float up, int kind) {
   return gate / (1 + expf(-x)) * up;
 }
 
+// Added is what adapters add to the products of gates, then to those of up: see delta_of.
+struct Added {
+  const bf16 *delta;
+  const i32 *adapted;
+  int joint;
+};
+
 // store_gated writes the gated columns of a tile's products.
 template <class T>
-DEV void store_gated(bf16 *y, const float *bias, const Area &a, int ld, int kind, float (*acc)[T::NJ][4]) {
+DEV void store_gated(bf16 *y, const float *bias, const Added &added, const Area &a, int ld, int kind,
+                     float (*acc)[T::NJ][4]) {
   UNROLLED (int i = 0; i < T::MI; i++)
-    UNROLLED (int j = 0; j < T::NJ; j++)
-      UNROLLED (int r = 0; r < 4; r += 2) {
-        int row = a.m0 + T::row(i, r), column = a.n0 + T::column(j, r);
-        if (row >= a.m1 || column >= a.n1) continue;
+    UNROLLED (int r = 0; r < 4; r += 2) {
+      int row = a.m0 + T::row(i, r);
+      if (row >= a.m1) continue;
+      const bf16 *delta = delta_of(added.delta, added.adapted, added.joint, row, a.n1);
+      UNROLLED (int j = 0; j < T::NJ; j++) {
+        int column = a.n0 + T::column(j, r);
+        if (column >= a.n1) continue;
         float gate = acc[i][j][r], up = acc[i][j][r + 1];
         if (bias) gate += bias[column], up += bias[column + 1];
+        if (delta) gate += from_bf16(delta[column >> 1]), up += from_bf16(delta[(a.n1 + column) >> 1]);
         y[(i64)row * ld + (column >> 1)] = to_bf16(gated(gate, up, kind));
       }
+    }
 }

@@ -33,16 +33,10 @@ KERNEL_EXPORT(gemm_64)
 KERNEL void LAUNCH_BOUNDS(Large::THREADS, 1)
     gemm_128(float *parts, const bf16 *a, const bf16 *w, int m, int n, int k, int range) {
   SHARED(Large::Stage, stages, [3]);
-  float acc[Large::MI][Large::NJ][4], sum[Large::MI][Large::NJ][4];
+  float sum[Large::MI][Large::NJ][4];
   Rows rows = {a, 0, 1};
   Area area = area_of<Large>(m, n, k);
-  Large::range(stages, rows, w, area, 0, min(k, range), sum);
-  for (int k0 = range; k0 < k; k0 += range) {
-    Large::range(stages, rows, w, area, k0, min(k, k0 + range), acc);
-    UNROLLED (int i = 0; i < Large::MI; i++)
-      UNROLLED (int j = 0; j < Large::NJ; j++)
-        UNROLLED (int r = 0; r < 4; r++) sum[i][j][r] += acc[i][j][r];
-  }
+  Large::ranges(stages, rows, w, area, 0, k, range, sum);
   store_part<Large>(parts, area, sum);
 }
 KERNEL_EXPORT(gemm_128)
