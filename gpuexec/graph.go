@@ -12,6 +12,7 @@ type graphKey struct {
 	tokens   int
 	segments int
 	greedy   bool
+	joints   int32        // to which adapters add
 	weights  cuda.Pointer // where they lie
 }
 
@@ -28,6 +29,10 @@ func (e *Executor) pad(s *step) {
 	}
 	for range min(paddedTokens(s.tokens), e.config.MaxTokens, e.config.MaxSlots) - s.tokens {
 		e.input.nowhere()
+	}
+	if in := e.input; in.joints != 0 { // as many items as any such step has
+		padding := e.config.loraInts(len(in.ids)) - len(in.loras)
+		in.loras = append(in.loras, make([]int32, padding)...)
 	}
 	s.segments = min(powerAbove(s.segments), e.dims.segments)
 }
@@ -46,7 +51,7 @@ func powerAbove(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // replay runs a decoding step as a graph, which is captured when it is first needed.
 func (e *Executor) replay(s *step) error {
-	key := graphKey{s.number, s.tokens, s.segments, s.greedy, s.weights.embedding}
+	key := graphKey{s.number, s.tokens, s.segments, s.greedy, s.joints, s.weights.embedding}
 	g := e.graphs[key]
 	if g == nil {
 		var err error

@@ -14,19 +14,20 @@ type Memory struct {
 	Bound      Bound // what keeps it from having more
 	BlockBytes int64 // K and V of PageSize tokens in all layers
 
-	Weights int64 // a set
-	NextSet int64 // the same for another one
-	KV      int64 // the pool
-	Work    int64 // buffers of a step, block tables, angles of all positions
-	Host    int64 // the host pool, in pinned memory
-	Pinned  int64 // what steps send and receive, and what weights are copied through
+	Weights  int64 // a set
+	NextSet  int64 // the same for another one
+	Adapters int64 // places for adapters
+	KV       int64 // the pool
+	Work     int64 // buffers of a step, block tables, angles of all positions
+	Host     int64 // the host pool, in pinned memory
+	Pinned   int64 // what steps send and receive, and what weights are copied through
 
 	PageSize int                       // tokens of a block
 	Groups   [maxGroups]executor.Group // one for each kind of attention that the model has; without blocks: there is none
 }
 
 // Device is the sum of what lies on the device.
-func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work }
+func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.Adapters + m.KV + m.Work }
 
 // Bound is what decides the size of a pool.
 type Bound string
@@ -44,6 +45,8 @@ const (
 //	BlockBytes = 4 * layers * key heads * padded head size * PageSize: K and V in bf16
 //	Weights    = 2 * numbers of matrices, rows padded to 32, + 4 * those of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
+//	Adapters   = 2 * MaxAdapters * padded rank * (for each product of a layer with weights of its own:
+//	             its modules * padded inputs + outputs)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
 //	             products give
 //	Host       = BlockBytes * HostBlocks
@@ -66,6 +69,7 @@ func (c *Config) plan() (Memory, error) {
 	m := Memory{PageSize: c.PageSize, BlockBytes: l.blockBytes(), Pinned: int64(c.pinnedBytes(len(l.groups)))}
 	_, _, m.Weights = layParameters(c.Model, 0)
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
+	m.Adapters = 2 * int64(c.MaxAdapters) * int64(d.adapters.place())
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
 	if err := m.sizePool(c, &l); err != nil {
 		return m, err

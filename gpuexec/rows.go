@@ -1,6 +1,9 @@
 package gpuexec
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
@@ -26,14 +29,14 @@ func (e *Executor) lay(s *step) {
 	longest := 0 // context
 	b := s.batch
 	for i := range b.Admit {
-		e.slots[b.Admit[i].Slot].admit(&b.Admit[i])
+		e.slots[b.Admit[i].Slot].admit(&b.Admit[i], e.adapters.find(b.Admit[i].Adapter))
 	}
 	for i := range b.Tables {
 		e.input.change(&b.Tables[i], pages(e.config.MaxContext, e.config.PageSize))
 	}
-	for i := range b.Rows {
+	for _, i := range e.inOrder(b.Rows) {
 		if row := &b.Rows[i]; row.Count > 0 {
-			e.layRow(s, i, row)
+			e.layRow(s, int(i), row)
 			longest = max(longest, int(row.Start+row.Count))
 		}
 	}
@@ -47,7 +50,25 @@ func (e *Executor) lay(s *step) {
 		s.segments = max(1, pages(longest, kernels.Segment))
 	}
 	e.pad(s)
+	s.joints, s.loras = e.input.joints, len(e.input.loras)/kernels.LoraItem
 	s.tokens, s.items = len(e.input.ids), len(e.input.items)/2
+}
+
+// inOrder answers the numbers of the rows in the order in which they are laid out: those of one adapter
+// side by side, so that it is read once for all of them.
+func (e *Executor) inOrder(rows []executor.Row) []int32 {
+	e.order = e.order[:0]
+	adapted := false
+	for i := range rows {
+		e.order = append(e.order, int32(i))
+		adapted = adapted || e.slots[rows[i].Slot].adapter != nil
+	}
+	if adapted {
+		slices.SortStableFunc(e.order, func(a, b int32) int {
+			return cmp.Compare(e.slots[rows[a].Slot].place(), e.slots[rows[b].Slot].place())
+		})
+	}
+	return e.order
 }
 
 // layRow lays out row i of s.
@@ -66,6 +87,9 @@ func (e *Executor) layRow(s *step, i int, row *executor.Row) {
 		e.input.token(id, p, row.Slot)
 	}
 	e.input.attend(first, int(row.Count))
+	if q.adapter != nil {
+		e.input.adapt(q.adapter, first, int(row.Count))
+	}
 	q.token = len(e.input.ids) - 1
 	if row.PromptLogprobs {
 		for j := range row.PromptScores(q.prompt) {

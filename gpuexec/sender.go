@@ -15,7 +15,7 @@ const (
 	sendBytes = 4 << 20
 )
 
-// sender copies weight sets to the device, beside steps, on a stream of its own.
+// sender copies weight sets and adapters to the device, beside steps, on a stream of its own.
 type sender struct {
 	stream  *cuda.Stream
 	memory  pinned
@@ -42,18 +42,22 @@ func (w *sender) open(ctx *cuda.Context) (err error) {
 // send copies a set to where its parameters were laid out, and waits until all is there. It runs on a
 // thread that the context is bound to, and ends early when ctx ends.
 func (w *sender) send(ctx context.Context, fills []fill, set *weights.Set) error {
-	rows := &filler{set: set}
+	from := &filler{set: set}
 	for i := range fills {
-		if err := w.fill(ctx, &fills[i], rows); err != nil {
+		if err := w.fill(ctx, &fills[i], from); err != nil {
 			return err
 		}
 	}
 	return w.stream.Synchronize()
 }
 
-// fill sends one part, as many rows at a time as a buffer holds.
-func (w *sender) fill(ctx context.Context, f *fill, rows *filler) error {
-	size, n := f.rowBytes(), f.rows()
+// fill sends one part.
+func (w *sender) fill(ctx context.Context, f *fill, from *filler) error {
+	return w.rows(ctx, f.at, f.rowBytes(), f.rows(), func(dst []byte, i int) { from.row(f, dst, i) })
+}
+
+// rows sends n pieces of the same size that row writes, as many at a time as a buffer holds.
+func (w *sender) rows(ctx context.Context, to cuda.Pointer, size, n int, row func(dst []byte, i int)) error {
 	if size > sendBytes {
 		return fmt.Errorf("%w: a row of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
 	}
@@ -67,9 +71,9 @@ func (w *sender) fill(ctx context.Context, f *fill, rows *filler) error {
 		}
 		buffer := w.memory.mem[w.current*sendBytes:][:min(n-first, sendBytes/size)*size]
 		for at := 0; at < len(buffer); at += size {
-			rows.row(f, buffer[at:][:size], first+at/size)
+			row(buffer[at:][:size], first+at/size)
 		}
-		if err := w.stream.CopyIn(f.at+cuda.Pointer(first*size), buffer); err != nil {
+		if err := w.stream.CopyIn(to+cuda.Pointer(first*size), buffer); err != nil {
 			return err
 		}
 		if err := w.stream.Record(w.sent[w.current]); err != nil {

@@ -13,7 +13,8 @@ type slot struct {
 	seed     uint64
 	child    int32
 	parent   executor.Slot
-	err      error // of the row that failed: later ones have no token to go on from
+	adapter  *adapter // nil: none
+	err      error    // of the row that failed: later ones have no token to go on from
 
 	token int // number of its last one in the step that was laid last
 }
@@ -27,10 +28,18 @@ func newSlots(c *Config) []slot {
 	return slots
 }
 
-// admit makes the slot a's sequence.
-func (s *slot) admit(a *executor.Admit) {
-	*s = slot{ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent}
+// admit makes the slot a's sequence, with the adapter that a names.
+func (s *slot) admit(a *executor.Admit, with *adapter) {
+	*s = slot{ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent, adapter: with}
 }
 
 // history is what the sequence has.
 func (s *slot) history() sampling.History { return sampling.History{IDs: s.ids, Prompt: s.prompt} }
+
+// place is the number of the sequence's adapter, -1 for none.
+func (s *slot) place() int32 {
+	if s.adapter == nil {
+		return -1
+	}
+	return s.adapter.number
+}

@@ -5,9 +5,6 @@ import "github.com/cbactor/cbactor/cuda"
 const (
 	// LoraTokens is how many tokens an item of a Lora has at most: Small::TM of the source.
 	LoraTokens = 16
-	// LoraRankStep is what the rank of an adapter in its place is a multiple of.
-	LoraRankStep = 32
-
 	// LoraItem is how many int32 an item has. It is some tokens that follow one another and have
 	// the same adapter: the first, how many, 0 for padding, the adapter's place, its rank there,
 	// and the bits of the joints to which it adds.
@@ -37,7 +34,7 @@ type Lora struct {
 	First, Rest int // outputs of the first module, and of each other
 	Place       int // numbers from place to place
 	Before      int // numbers that the joints before take, for each rank
-	MaxRank     int // of a place
+	MaxRank     int // of a place; ranks are inner lengths, multiples of 32
 }
 
 // loraParts is how many parts of sums over K so many tokens have.
