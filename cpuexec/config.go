@@ -88,6 +88,10 @@ type Config struct {
 	// Profile, if set, is told where the time of steps goes.
 	Profile *Profile
 
+	// Ranks are those that compute the model together, of which Model is a part
+	// (model.Config.Shard); nil: it is whole.
+	Ranks Ranks
+
 	// Tune says what New measures to choose how work is cut; the zero value: nothing.
 	Tune Tune
 
@@ -175,6 +179,9 @@ func (c Config) withDefaults() (Config, error) {
 		if *n.value < 1 || *n.value > n.top {
 			return c, fmt.Errorf("%w: %s is %d, must be from 1 to %d", ErrConfig, n.name, *n.value, n.top)
 		}
+	}
+	if part := c.Model.Part(); (part == nil) != (c.Ranks == nil) {
+		return c, fmt.Errorf("%w: Ranks go with a Model that is a part of one", ErrConfig)
 	}
 	if c.Attention = cmp.Or(c.Attention, Tiled); c.Attention != Tiled && c.Attention != Plain {
 		return c, fmt.Errorf("%w: Attention is %q, must be %s or %s", ErrConfig, c.Attention, Tiled, Plain)

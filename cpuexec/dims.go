@@ -15,8 +15,9 @@ type dims struct {
 	group                        int // query heads of a key head
 	experts, perToken, expert    int // how many, of a token, the intermediate size of one; 0 where there are none
 	stateLen                     int // floats of an attention state
+	headFirst, headRows          int // outputs of the head that are computed here
 
-	hiddenWidth, qkvWidth, attnWidth, interWidth, expertWidth, vocabWidth int
+	hiddenWidth, qkvWidth, attnWidth, interWidth, expertWidth, headWidth int
 }
 
 func dimsOf(m *model.Config) dims {
@@ -29,8 +30,13 @@ func dimsOf(m *model.Config) dims {
 		qkvWidth:    padded((m.Heads + 2*m.KVHeads) * m.HeadDim),
 		attnWidth:   padded(m.Heads * m.HeadDim),
 		interWidth:  padded(m.Intermediate),
-		vocabWidth:  padded(m.Vocab),
 	}
+	rank := 0
+	if part := m.Part(); part != nil {
+		rank = part.Rank
+	}
+	d.headFirst, d.headRows = m.HeadRows(rank)
+	d.headWidth = padded(d.headRows)
 	if m.MoE != nil {
 		if !slices.Contains(m.MoE.Dense, true) {
 			d.interWidth = 0 // no layer has an MLP of its own

@@ -43,9 +43,9 @@ type Executor struct {
 	closed   bool
 	released bool
 
-	loading  sync.Mutex // held by who loads, drops, sleeps or wakes, beside steps
-	unpacked bool       // weights sleep
-	places   []place    // mu is held, too, by who changes them
+	loading  sync.Mutex                     // held by who loads, drops, sleeps or wakes, beside steps
+	unpacked bool                           // weights sleep
+	places   executor.Places[*area, packed] // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

@@ -106,6 +106,9 @@ func headName(m *model.Config) string {
 
 // hasBias tells whether a matrix of a layer has biases.
 func hasBias(m *model.Config, joint int) bool {
+	if sums(joint) && m.Part() != nil && m.Part().Rank > 0 {
+		return false // it is the first rank's
+	}
 	switch joint {
 	case jointQKV:
 		return m.AttnBias
@@ -114,3 +117,11 @@ func hasBias(m *model.Config, joint int) bool {
 	}
 	return m.MLPBias
 }
+
+// expertHasBias tells whether a matrix of an expert has biases: gate and up, or down.
+func expertHasBias(m *model.Config, number int) bool {
+	return m.MoE.RouterBias && (number == 0 || m.Part() == nil || m.Part().Rank == 0)
+}
+
+// sums says that what a joint answers is added up over all ranks.
+func sums(joint int) bool { return joint == jointOut || joint == jointDown }

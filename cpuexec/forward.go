@@ -27,6 +27,7 @@ func (s *step) work(id int) {
 		s.sync(id, OpAttention)
 		s.addProduct(id, l, jointOut, s.finish(id, &s.attn))
 		s.sync(id, OpOut)
+		s.sum(id)
 		s.settle(id, w.norms[1])
 		if w.experts != nil {
 			s.mix(id, l)
@@ -36,6 +37,7 @@ func (s *step) work(id int) {
 			s.addProduct(id, l, jointDown, s.finish(id, &s.act))
 			s.sync(id, OpDown)
 		}
+		s.sum(id)
 		s.settle(id, w.norms[3])
 	}
 	s.head(id)

@@ -50,13 +50,13 @@ func (s *step) headBest(id, full, rows int) {
 		s.shape(w.tile, t.tiles(), kernels.Panel)
 		kept := min(max(full-t.r, 0), t.rows) // of this part
 		for r := range kept {
-			copy(s.logits[(t.r+r)*s.vocabWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
+			copy(s.logits[(t.r+r)*s.headWidth+t.p*kernels.Panel:], w.tile[r*kernels.Panel:][:kernels.Panel])
 		}
 		if kept == t.rows {
 			continue
 		}
 		for i := range t.panels {
-			w.best.add(s.kernels, w.tile[(kept+i)*kernels.Panel:], t.p+i, t.r+kept-full, t.rows-kept, s.vocab)
+			w.best.add(s.kernels, w.tile[(kept+i)*kernels.Panel:], t.p+i, t.r+kept-full, t.rows-kept, s.headRows)
 		}
 	}
 }
@@ -72,17 +72,26 @@ func (s *step) usable(n int) bool {
 }
 
 // largest is the id of the largest logit of greedy row r, the lowest id among equals, for
-// threads have ascending columns; -1: a logit is NaN or +Inf, or all are -Inf.
+// threads and ranks have ascending columns; -1: a logit is NaN or +Inf, or all are -Inf.
 func (s *step) largest(r int) int32 {
+	if s.shared.room == nil {
+		id, _ := s.largestHere(r)
+		return id
+	}
+	return s.largestOfAll(r)
+}
+
+// largestHere is that of the outputs that are computed here, and the logit.
+func (s *step) largestHere(r int) (int32, float32) {
 	id, most := int32(-1), float32(math.Inf(-1))
 	for t := range s.threads {
 		b := &s.workers[t].best
 		switch v := b.most[r]; {
 		case v != v:
-			return -1
+			return -1, v
 		case v > most:
 			id, most = b.which[r], v
 		}
 	}
-	return id
+	return id, most
 }

@@ -18,7 +18,10 @@ func (s *step) head(id int) {
 		if full < len(some) {
 			s.headBest(id, full, len(some))
 			s.sync(id, OpHead)
-			if !s.usable(len(some) - full) {
+			s.showBest(id, len(some)-full)
+			if s.usable(len(some) - full) {
+				s.take(id, some[full:])
+			} else {
 				full = len(some)
 			}
 		}
@@ -26,12 +29,13 @@ func (s *step) head(id int) {
 			s.headProduct(id, full)
 			s.sync(id, OpHead)
 		}
-		if id == 0 && s.config.KeepLogits != nil {
+		s.gatherLogits(id, full)
+		if id == 0 && s.config.KeepLogits != nil && s.rank() == 0 {
 			s.keepLogits(some)
 		}
 		s.draw(id, some[:full])
-		s.take(id, some[full:])
 		s.sync(id, OpSample)
+		s.showDrawn(id, some[:full])
 	}
 }
 
@@ -48,9 +52,9 @@ func (s *step) headProduct(id, rows int) {
 	m := &s.weights.head
 	lo, hi := share(m.count(), id, s.threads)
 	for t := range m.parts(rows, lo, hi, 1) {
-		out := s.logits[t.r*s.vocabWidth+t.p*kernels.Panel:]
-		s.multiply(m, &s.headIn, t, out, s.vocabWidth)
-		s.shape(out, t.tiles(), t.stride(s.vocabWidth))
+		out := s.logits[t.r*s.headWidth+t.p*kernels.Panel:]
+		s.multiply(m, &s.headIn, t, out, s.headWidth)
+		s.shape(out, t.tiles(), t.stride(s.headWidth))
 	}
 }
 
@@ -69,13 +73,20 @@ func (s *step) shape(x []float32, rows, stride int) {
 }
 
 // row is the logits of sample i of those that went through the head together.
-func (s *step) row(i int) []float32 { return s.logits[i*s.vocabWidth:][:s.vocab] }
+func (s *step) row(i int) []float32 {
+	if s.whole != nil {
+		return s.whole[i*s.vocab:][:s.vocab]
+	}
+	return s.logits[i*s.headWidth:][:s.vocab]
+}
 
-// draw draws or scores this thread's rows.
+// draw draws or scores this thread's rows, of those that are this rank's.
 func (s *step) draw(id int, some []sample) {
 	lo, hi := share(len(some), id, s.threads)
 	for i := lo; i < hi; i++ {
-		some[i].draw(s.workers[id].sampler, s.row(i))
+		if s.drawer(&some[i], i) == s.rank() {
+			some[i].draw(s.workers[id].sampler, s.row(i))
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (d *dims) joints() [joints]joint {
 func (j *joint) parts(m *model.Config, layer int, by model.AdapterModules) []*model.AdapterPart {
 	list := make([]*model.AdapterPart, len(j.modules))
 	for i := range list {
-		list[i] = by.Of(m, layer, j.modules[i].name, j.modules[i].out)
+		list[i] = by.Of(m, layer, j.modules[i].name, j.in, j.modules[i].out)
 	}
 	return list
 }

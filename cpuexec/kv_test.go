@@ -98,8 +98,8 @@ func TestCacheWrites(t *testing.T) {
 		for _, kv := range kvTypes {
 			for _, pageSize := range []int{1, 3, 8, 33} {
 				d := dims{layers: 2, kvHeads: 2, headDim: 20}
-				l := layoutOf(&Config{Model: &model.Config{}, KVType: kv, PageSize: pageSize}, &d)
-				c := cache{layout: l, mem: slices.Repeat([]byte{0xff}, 2*l.allBlocks()+readBehind)}
+				l := layoutOf(&Config{Model: &model.Config{Layers: d.layers}, KVType: kv, PageSize: pageSize}, &d)
+				c := cache{layout: l, mem: slices.Repeat([]byte{0xff}, 2*l.groups[0].block+readBehind)}
 				for layer := range d.layers { // one head of each
 					want := make([][]float32, pageSize)
 					for _, at := range r.Perm(pageSize) {

@@ -2,7 +2,6 @@ package cpuexec
 
 import (
 	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/model"
 )
 
 // layout is where K and V lie in a block of the cache, in bytes. A block has a page for
@@ -17,8 +16,9 @@ type layout struct {
 	k, v, scales int // sizes: of K, of V, of the scales of either
 	head, page   int // likewise, each of them made of those before
 
-	groups []cacheGroup
-	layers []layerPlace // of the model
+	division executor.Division
+	groups   []cacheGroup
+	layers   []layerPlace // of the model
 }
 
 // cacheGroup is the layers of a kind of attention, whose blocks have a table of their own.
@@ -33,9 +33,6 @@ type cacheGroup struct {
 type layerPlace struct {
 	group, block, page int
 }
-
-// maxGroups is how many kinds of attention there are.
-const maxGroups = 2
 
 func layoutOf(c *Config, d *dims) layout {
 	l := layout{kvType: c.KVType, pageSize: c.PageSize, headDim: d.headDim}
@@ -52,59 +49,32 @@ func layoutOf(c *Config, d *dims) layout {
 	}
 	l.head = l.k + l.v + 2*l.scales
 	l.page = d.kvHeads * l.head
-	l.layGroups(c, d)
+	l.layGroups(c)
 	return l
 }
 
-// layGroups divides the layers. A window that holds the whole context is full attention.
-func (l *layout) layGroups(c *Config, d *dims) {
-	var number [maxGroups]int
-	of := func(layer int) model.Attention {
-		if layer < len(c.Model.Attn) && c.Model.Attn[layer] == model.Sliding && c.Model.Window < c.MaxContext {
-			return model.Sliding
+// layGroups divides the layers.
+func (l *layout) layGroups(c *Config) {
+	division, host := executor.Divide(c.Model, c.MaxContext), 0
+	l.division = division
+	for g, window := range division.Windows {
+		if window == 0 {
+			window = c.MaxContext
 		}
-		return model.Full
+		group := cacheGroup{window: window, layers: division.Layers[g], block: division.Layers[g] * l.page, host: host}
+		l.groups = append(l.groups, group)
+		host += c.HostBlocks * group.block
 	}
-	for kind, window := range [maxGroups]int{model.Full: c.MaxContext, model.Sliding: c.Model.Window} {
-		number[kind] = len(l.groups)
-		g := cacheGroup{window: window}
-		for layer := range d.layers {
-			if of(layer) == model.Attention(kind) {
-				g.layers++
-			}
-		}
-		if g.block = g.layers * l.page; g.layers > 0 {
-			l.groups = append(l.groups, g)
-		}
-	}
-	for i := range l.groups[1:] {
-		l.groups[i+1].host = l.groups[i].host + c.HostBlocks*l.groups[i].block
-	}
-	var laid [maxGroups]int // layers
-	for layer := range d.layers {
-		g := number[of(layer)]
-		l.layers = append(l.layers, layerPlace{group: g, block: l.groups[g].block, page: laid[g] * l.page})
-		laid[g]++
+	for _, p := range division.Places {
+		l.layers = append(l.layers, layerPlace{group: p.Group, block: l.groups[p.Group].block, page: p.Page * l.page})
 	}
 }
-
-// allBlocks is the size of a block of every group.
-func (l *layout) allBlocks() int { return len(l.layers) * l.page }
 
 // at is where in a pool the part of a key head begins. A sector holds a whole number of
 // blocks of each group, so that these are counted from the beginning of the pool.
 func (l *layout) at(block int32, layer, head int) int {
 	p := &l.layers[layer]
 	return int(block)*p.block + p.page + head*l.head
-}
-
-// geometry is what groups that share memory do so by.
-func (l *layout) geometry() executor.Geometry {
-	g := executor.Geometry{PageSize: l.pageSize, PageBytes: int64(l.page)}
-	for i := range l.groups {
-		g.Layers = append(g.Layers, l.groups[i].layers)
-	}
-	return g
 }
 
 func wholeLines(n int) int { return int(lineBytes(int64(n))) }

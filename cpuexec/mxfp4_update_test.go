@@ -116,7 +116,7 @@ func floatsOverMXFP4(t *testing.T, compute Compute, experts kernels.Format) {
 	if !slices.Equal(got, want) {
 		t.Fatal("the experts in MXFP4 are not those in floats")
 	}
-	if x := &e.places[0].packed.layers[0].experts[0]; x.gateUp.format != experts || x.down.format != experts {
+	if x := &e.places[0].Ready.layers[0].experts[0]; x.gateUp.format != experts || x.down.format != experts {
 		t.Fatalf("experts are computed from panels in %v and %v, want %v", x.gateUp.format, x.down.format, experts)
 	}
 	mixed := expertSource{config: c, packed: []string{gateUp}}

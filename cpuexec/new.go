@@ -89,16 +89,16 @@ func (c Config) kernels() (*kernels.Set, error) {
 // allocate takes the memory and starts the threads.
 func (e *Executor) allocate(first *weights.Set) error {
 	c, d := &e.config, dimsOf(e.config.Model)
-	e.places = make([]place, c.WeightSets)
+	e.places = make(executor.Places[*area, packed], c.WeightSets)
 	for i := range e.places {
-		e.places[i].area = &area{what: "weights", size: e.memory.Weights, huge: true}
+		e.places[i].Memory = &area{what: "weights", size: e.memory.Weights, huge: true}
 	}
 	p := &e.places[0]
-	w, err := e.packNow(p.area, first)
+	w, err := e.packNow(p.Memory, first)
 	if err != nil {
 		return err
 	}
-	p.packed, p.set, p.epochs = w, first, []uint32{first.Epoch}
+	p.Hold(first, w)
 	var parts [5]*area
 	for i, p := range []struct {
 		name string
@@ -137,7 +137,7 @@ func (e *Executor) freeAreas() error {
 		errs = append(errs, a.free())
 	}
 	for i := range e.places {
-		errs = append(errs, e.places[i].unpack())
+		errs = append(errs, unpack(&e.places[i]))
 	}
 	return errors.Join(errs...)
 }

@@ -90,8 +90,8 @@ func (e *Executor) packNow(a *area, set *weights.Set) (*packed, error) {
 func (p *packer) lay(m *model.Config) *packed {
 	w := &packed{area: p.area, embedding: p.tensor("model.embed_tokens.weight")}
 	w.norm = p.norm(m, "model.norm.weight", p.dims.hiddenWidth)
-	head := p.tensor(headName(m))
-	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < p.dims.vocab }, p.dims.hidden, p.dims.vocabWidth, p.dims.vocab)
+	head, first := p.tensor(headName(m)), p.dims.headFirst
+	w.head = p.matrix(p.formats.head, func(c int) (weights.Tensor, int, bool) { return head, first + c, c < p.dims.headRows }, p.dims.hidden, p.dims.headWidth, p.dims.headRows)
 	for l := range p.dims.layers {
 		w.layers = append(w.layers, p.layer(l, m))
 	}
@@ -122,7 +122,7 @@ func (p *packer) layer(number int, m *model.Config) layer {
 		l.qNorm, l.kNorm = p.norm(m, attn+"q_norm.weight", q), p.norm(m, attn+"k_norm.weight", k)
 	}
 	if m.Sinks {
-		l.sinks = p.vector(attn+"sinks", d.heads)
+		l.sinks = p.vector(attn+"sinks", firstHead(m), d.heads, d.heads)
 	}
 	all := d.joints()
 	for i := range ownJoints(m, number) {
@@ -144,12 +144,23 @@ func (p *packer) layer(number int, m *model.Config) layer {
 	return l
 }
 
-// qkNormWidths are those of the norms of queries and keys.
+// firstHead is the first query head that is computed here.
+func firstHead(m *model.Config) int {
+	if part := m.Part(); part != nil {
+		return part.Query
+	}
+	return 0
+}
+
+// qkNormWidths are those of the norms of queries and keys, of all ranks.
 func qkNormWidths(m *model.Config, d *dims) (q, k int) {
 	if m.QKNorm == model.QKNormHead {
 		return padded(d.headDim), padded(d.headDim)
 	}
-	return padded(d.attnDim()), padded(d.kvHeads * d.headDim)
+	if part := m.Part(); part != nil {
+		m = part.Whole
+	}
+	return padded(m.Heads * m.HeadDim), padded(m.KVHeads * m.HeadDim)
 }
 
 // tileFloats is the size of a worker's tile, in which norms lay queries or keys, too.
@@ -177,7 +188,9 @@ func (p *packer) columns(j *joint, bias bool, where func(module string) model.Ro
 		if !bias && !t.Turned {
 			rows = t.Shape[last-1]
 		}
-		from[i] = source{t, r.Expert*rows + r.First, r.Step}
+		if from[i] = (source{t, r.Expert*rows + r.First, r.Step}); !bias {
+			from[i].From = r.From
+		}
 	}
 	return func(c int) (weights.Tensor, int, bool) {
 		m, row, ok := j.column(c)
@@ -201,19 +214,19 @@ func (p *packer) matrix(f kernels.Format, from columns, k, width, outputs int) m
 	return m
 }
 
-// vector is a stored vector, widened, with zeros behind it.
-func (p *packer) vector(name string, width int) []float32 {
+// vector is n numbers of a stored vector, from one on, widened, with zeros behind them.
+func (p *packer) vector(name string, first, n, width int) []float32 {
 	t, out := p.tensor(name), cut[float32](p.area, width)
-	t.Row(out[:t.Shape[0]], 0)
+	t.Part(out[:n], 0, first)
 	return out
 }
 
 // norm is the weights of a norm, with what is added to all of them.
 func (p *packer) norm(m *model.Config, name string, width int) []float32 {
-	out := p.vector(name, width)
+	n := p.tensor(name).Shape[0]
+	out := p.vector(name, 0, n, width)
 	if m.NormOffset != 0 {
-		t := p.tensor(name)
-		for i := range out[:t.Shape[0]] {
+		for i := range out[:n] {
 			out[i] += float32(m.NormOffset)
 		}
 	}

@@ -25,7 +25,7 @@ func (p *packer) mixture(l *layer, number int, m *model.Config) {
 		for i, into := range []*matrix{&l.experts[e].gateUp, &l.experts[e].down} {
 			j := &joints[i]
 			*into = p.matrix(formats[i], p.columns(j, false, func(module string) model.Rows { return m.ExpertWeight(number, e, module) }), j.in, j.width, outputs(j.modules))
-			if m.MoE.RouterBias {
+			if expertHasBias(m, i) {
 				into.bias = p.bias(p.columns(j, true, func(module string) model.Rows { return m.ExpertBias(number, e, module) }), j.width)
 			}
 		}
@@ -39,7 +39,7 @@ func (d *dims) mixtureBytes(m *model.Config, formats [2]kernels.Format) int64 {
 	one := int64(0)
 	for i, j := range d.expertJoints() {
 		one += matrixBytes(formats[i], j.in, j.width)
-		if m.MoE.RouterBias {
+		if expertHasBias(m, i) {
 			one += lines(j.width)
 		}
 	}

@@ -62,7 +62,7 @@ func packStored(panel []byte, k int, from columns, tile []float32, t *blockType)
 	size, numbers := t.stored.RowBytes(t.stored.Block()), t.stored.Block()
 	var block [maxBlock]byte
 	for c := range kernels.Panel {
-		if stored := from.stored(c, t.stored); stored != nil {
+		if stored := from.stored(c, k, t.stored); stored != nil {
 			for b := range (k + numbers - 1) / numbers {
 				t.pack(panel, stored[b*size:], c, b)
 			}
@@ -108,14 +108,14 @@ func (from columns) widen(dst []float32, c, at, n int) {
 	}
 }
 
-// stored is column c as it is stored, if that is so; else nil.
-func (from columns) stored(c int, as model.DType) []byte {
+// stored is the k numbers of column c as they are stored, if that is so; else nil.
+func (from columns) stored(c, k int, as model.DType) []byte {
 	t, row, ok := from(c)
 	if !ok || t.DType != as {
 		return nil
 	}
 	n := as.RowBytes(t.Shape[len(t.Shape)-1])
-	return t.Data[row*n:][:n]
+	return t.Data[row*n:][as.RowBytes(t.From):][:as.RowBytes(k)]
 }
 
 // blocks widens column c and shows it part by part, with zeros behind the last number up to

@@ -74,13 +74,13 @@ func TestPanelsHaveWhatIsStored(t *testing.T) {
 			m, set := c.load(t)
 			e := start(t, c.with(m, set))
 			all, exact := e.step.joints(), 0
-			for l := range e.places[0].packed.layers {
+			for l := range e.places[0].Ready.layers {
 				p := packer{set: set}
 				for i := range all {
 					j := &all[i]
 					from := p.columns(j, false, func(module string) model.Rows { return m.Weight(l, module) })
 					column := 0
-					for _, m := range e.places[0].packed.layers[l].matrices[i] {
+					for _, m := range e.places[0].Ready.layers[l].matrices[i] {
 						width := m.count() * kernels.Panel
 						exact += checkMatrix(t, &m, from.behind(column), width)
 						column += width
@@ -91,8 +91,8 @@ func TestPanelsHaveWhatIsStored(t *testing.T) {
 				}
 			}
 			head, _ := set.Tensor(headName(&m.Config))
-			exact += checkMatrix(t, &e.places[0].packed.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < m.Vocab }, m.Vocab)
-			if a := e.places[0].packed.area; len(a.mem)-a.used >= cacheLine {
+			exact += checkMatrix(t, &e.places[0].Ready.head, func(c int) (weights.Tensor, int, bool) { return head, c, c < m.Vocab }, m.Vocab)
+			if a := e.places[0].Ready.area; len(a.mem)-a.used >= cacheLine {
 				t.Errorf("of %d bytes that are planned %d are used", len(a.mem), a.used)
 			}
 			t.Logf("%d columns are exact", exact)

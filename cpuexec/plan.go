@@ -12,11 +12,7 @@ import (
 
 // Memory is what an executor takes, in bytes, beside the weight set it is given.
 type Memory struct {
-	Blocks     int   // of the pool; with Sectors, as many as every group can have at the same time
-	Sectors    int   // that the groups of a model with two kinds of attention share; 0: it has one
-	Bound      Bound // what keeps it from having more
-	BlockBytes int64 // K and V of PageSize tokens in all layers
-	LeastPool  int64 // the size of the smallest pool: of a block, or with several kinds of attention of a sector for each
+	executor.Pool
 
 	Weights  int64 // packed
 	NextSet  int64 // the same for another set: with two sets, and taken while they are there
@@ -26,9 +22,6 @@ type Memory struct {
 	Work     int64 // activations of a step
 	Sampling int64 // scratch of the samplers
 	Adapters int64 // places for adapters
-
-	PageSize int                       // tokens of a block
-	Groups   [maxGroups]executor.Group // one for each kind of attention that the model has; without blocks: there is none
 }
 
 // Total is the sum.
@@ -99,13 +92,11 @@ func (c *Config) plan() (Memory, error) {
 	d := dimsOf(c.Model)
 	l := layoutOf(c, &d)
 	m := Memory{
-		PageSize:   c.PageSize,
-		BlockBytes: int64(l.allBlocks()),
-		Weights:    weightBytes(c, &d),
-		Slots:      int64(c.MaxSlots) * (lines(c.MaxContext) + int64(len(l.groups))*lines(pages(c.MaxContext, c.PageSize))),
-		Work:       workBytes(c, &d),
-		Adapters:   int64(c.MaxAdapters) * adapterBytes(c, &d),
-		Sampling:   sampling.Bytes(d.vocab) * int64(c.Threads),
+		Weights:  weightBytes(c, &d),
+		Slots:    int64(c.MaxSlots) * (lines(c.MaxContext) + int64(len(l.groups))*lines(pages(c.MaxContext, c.PageSize))),
+		Work:     workBytes(c, &d),
+		Adapters: int64(c.MaxAdapters) * adapterBytes(c, &d),
+		Sampling: sampling.Bytes(d.vocab) * int64(c.Threads),
 	}
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	err := m.sizePool(c, &l)
@@ -124,7 +115,7 @@ func (c *Config) plan() (Memory, error) {
 // weightBytes is the size of all packed weights.
 func weightBytes(c *Config, d *dims) int64 {
 	formats := c.formats(d)
-	n := matrixBytes(formats.head, d.hidden, d.vocabWidth) + lines(d.hiddenWidth)
+	n := matrixBytes(formats.head, d.hidden, d.headWidth) + lines(d.hiddenWidth)
 	joints := d.joints()
 	for l := range formats.layers {
 		n += vectorBytes(c.Model, d, l)
@@ -171,7 +162,10 @@ func workBytes(c *Config, d *dims) int64 {
 		n += rows(t, d.hiddenWidth)
 	}
 	head := c.headRows()
-	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.vocabWidth)
+	n += inputBytes(p, head, d.hiddenWidth) + rows(head, d.headWidth)
+	if c.Ranks != nil {
+		n += rows(head, d.vocab)
+	}
 	thread := rows(1, tileFloats(c.Model, d)) + c.attentionBytes(d) +
 		rows(1, d.hiddenWidth) + lineBytes(int64(p.bytes(1, d.widest())))
 	if c.MaxAdapters > 0 {

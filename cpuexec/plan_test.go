@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 )
@@ -52,7 +53,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			}
 			areas := e.areas
 			for _, p := range e.places {
-				areas = append(areas, p.packed.area)
+				areas = append(areas, p.Ready.area)
 			}
 			for _, a := range areas {
 				taken += int64(len(a.mem))
@@ -96,15 +97,15 @@ func TestPlanBlocks(t *testing.T) {
 		name string
 		cfg  Config
 		want int
-		by   Bound
+		by   executor.Bound
 	}{
-		{"given", Config{NumBlocks: 7}, 7, ByNumBlocks},
-		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9, ByUse},
-		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5, ByQuarter},
-		{"what may be taken", Config{MaxMemory: five.Total()}, 5, ByMaxMemory},
-		{"a byte less", Config{MaxMemory: five.Total() - 1}, 4, ByMaxMemory},
-		{"a block more", Config{MaxMemory: five.Total() + block}, 6, ByMaxMemory},
-		{"default", Config{}, 32 * 1024 / 32, ByUse},
+		{"given", Config{NumBlocks: 7}, 7, executor.ByNumBlocks},
+		{"all sequences", Config{MaxSlots: 3, MaxContext: 65, NumBlocks: 1000}, 9, executor.ByUse},
+		{"a quarter of the limit", Config{MemoryLimit: 4*5*block + 4*block - 1}, 5, executor.ByQuarter},
+		{"what may be taken", Config{MaxMemory: five.Total()}, 5, executor.ByMaxMemory},
+		{"a byte less", Config{MaxMemory: five.Total() - 1}, 4, executor.ByMaxMemory},
+		{"a block more", Config{MaxMemory: five.Total() + block}, 6, executor.ByMaxMemory},
+		{"default", Config{}, 32 * 1024 / 32, executor.ByUse},
 	} {
 		c.cfg.Model = m
 		p, err := Plan(c.cfg)

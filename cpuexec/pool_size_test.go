@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 )
 
@@ -24,12 +25,12 @@ func TestPlanOfTwoGroups(t *testing.T) {
 		for _, o := range []struct {
 			name   string
 			change func(c *Config)
-			by     Bound
+			by     executor.Bound
 		}{
-			{"what is used", func(c *Config) {}, ByUse},
-			{"given", func(c *Config) { c.NumBlocks = 5 }, ByNumBlocks},
-			{"a quarter", func(c *Config) { c.MemoryLimit = 4 * all.KV / 2; c.HostBlocks = 0 }, ByQuarter},
-			{"what may be taken", func(c *Config) { c.MaxMemory = all.Total() - all.Host - all.KV/2 }, ByMaxMemory},
+			{"what is used", func(c *Config) {}, executor.ByUse},
+			{"given", func(c *Config) { c.NumBlocks = 5 }, executor.ByNumBlocks},
+			{"a quarter", func(c *Config) { c.MemoryLimit = 4 * all.KV / 2; c.HostBlocks = 0 }, executor.ByQuarter},
+			{"what may be taken", func(c *Config) { c.MaxMemory = all.Total() - all.Host - all.KV/2 }, executor.ByMaxMemory},
 		} {
 			cfg := base
 			o.change(&cfg)
@@ -65,7 +66,7 @@ func TestPlanOfTheSmallestPool(t *testing.T) {
 		m, set := windowed(t, 20, kinds...)
 		cfg := Config{Model: m, Weights: set, Threads: 1, PageSize: 8, MaxSlots: 3, MaxTokens: 16, MaxContext: 100, NumBlocks: 1}
 		least, err := Plan(cfg)
-		if err != nil || least.Blocks != 1 || least.KV != poolBytes(1, least.LeastPool) {
+		if err != nil || least.Blocks != 1 || least.KV != poolBytes(least.LeastPool) {
 			t.Fatalf("%s: %+v, %v", what, least, err)
 		}
 		told := fmt.Sprintf("%s %d", what, least.LeastPool)

@@ -24,11 +24,12 @@ const (
 	OpWait                       // for other threads
 	OpCopy                       // of blocks
 	OpPack                       // of weights that are loaded beside steps
+	OpExchange                   // what other ranks have computed, added up
 	OpRest                       // rows laid out, threads woken, results filled in
 	Operations                   // how many there are
 )
 
-var operationNames = [Operations]string{"embed", "norm", "qkv", "rope+store", "attention", "out", "experts", "gate+up", "down", "head", "sampling", "quantise", "waiting", "copies", "packing", "rest"}
+var operationNames = [Operations]string{"embed", "norm", "qkv", "rope+store", "attention", "out", "experts", "gate+up", "down", "head", "sampling", "quantise", "waiting", "copies", "packing", "ranks", "rest"}
 
 // String is the operation's name.
 func (o Operation) String() string { return operationNames[o] }

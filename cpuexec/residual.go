@@ -6,12 +6,12 @@ import (
 )
 
 // add adds a part of what half a layer answers, rows of a panel's width, to x; or puts it
-// where settle finds it.
+// where sum or settle finds it.
 func (s *step) add(t part, tile []float32) {
 	at, stride := t.r*s.hiddenWidth+t.p*kernels.Panel, t.stride(s.hiddenWidth)
-	if s.out != nil {
+	if to := s.answers(); to != nil {
 		for i := range t.tiles() {
-			copy(s.out[at+i*stride:][:kernels.Panel], tile[i*kernels.Panel:])
+			copy(to[at+i*stride:][:kernels.Panel], tile[i*kernels.Panel:])
 		}
 		return
 	}
@@ -19,6 +19,14 @@ func (s *step) add(t part, tile []float32) {
 		scale(tile[:t.tiles()*kernels.Panel], s.residualScale)
 	}
 	s.kernels.AddTile(s.x[at:], tile, t.tiles(), stride, kernels.Panel)
+}
+
+// answers is where what half a layer answers is put; nil: it is added to x.
+func (s *step) answers() []float32 {
+	if s.shared.room != nil {
+		return s.shared.room
+	}
+	return s.out
 }
 
 // settle normalises what half a layer answered for this thread's tokens, adds it to x and
@@ -42,6 +50,10 @@ func (s *step) settle(id int, w []float32) {
 // normHeads normalises the queries and keys of this thread's tokens, all heads of a token
 // together or each.
 func (s *step) normHeads(id int, w *layer) {
+	if gathers(s.config.Model) {
+		s.normWhole(id, w)
+		return
+	}
 	lo, hi := share(len(s.tokens), id, s.threads)
 	queries, dim, keyDim := s.attnDim(), s.headDim, s.headDim
 	if s.config.Model.QKNorm == model.QKNormWhole {

@@ -3,8 +3,6 @@ package cpuexec
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
@@ -22,14 +20,9 @@ const (
 	besidePatience = 500 * time.Millisecond
 )
 
-// place is where a weight set is ready to compute with. Sets of several epochs are
-// there when they are the same memory.
-type place struct {
-	set    *weights.Set // nil: it is free
-	area   *area        // of what is derived; a free place keeps it, since fresh memory costs more than packing
-	packed *packed      // what is derived; nil: weights sleep
-	epochs []uint32
-}
+// place is where a weight set is packed. A free one keeps its area, since fresh memory costs more
+// than packing.
+type place = executor.Place[*area, packed]
 
 // Load implements executor.Loader. The set is packed between steps, by the threads that
 // compute them, and while there is none by the caller. While weights sleep, that is left
@@ -45,9 +38,9 @@ func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
 	if err != nil {
 		return err
 	}
-	w := p.packed
-	if p.set == nil && !e.unpacked {
-		if w, err = e.packBeside(ctx, p.area, set); err != nil {
+	w := p.Ready
+	if p.Set == nil && !e.unpacked {
+		if w, err = e.packBeside(ctx, p.Memory, set); err != nil {
 			return err
 		}
 	}
@@ -59,29 +52,18 @@ func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
 	if err := e.check.Load(set.Epoch); err != nil {
 		return err
 	}
-	p.packed, p.set, p.epochs = w, set, append(p.epochs, set.Epoch)
+	p.Hold(set, w)
 	return nil
 }
 
 // placeFor is where a set lies already, or can.
-func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
+func (e *Executor) placeFor(set *weights.Set) (*place, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, executor.ErrClosed
 	}
-	for i := range e.places {
-		switch p := &e.places[i]; {
-		case p.set == nil:
-			free = p
-		case set.Same(p.set):
-			return p, nil
-		}
-	}
-	if free == nil {
-		return nil, fmt.Errorf("%w: there are %d (weight_sets), drop a set before", executor.ErrFull, len(e.places))
-	}
-	return free, nil
+	return e.places.For(set)
 }
 
 // packBeside packs a set while steps may run. No memory is freed meanwhile. It ends
@@ -141,29 +123,20 @@ func (e *Executor) Drop(epoch uint32) error {
 	if err := e.check.Drop(epoch); err != nil {
 		return err
 	}
-	for i := range e.places {
-		p := &e.places[i]
-		at := slices.Index(p.epochs, epoch)
-		if at < 0 {
-			continue
-		}
-		if p.epochs = slices.Delete(p.epochs, at, at+1); len(p.epochs) == 0 {
-			*p = place{area: p.area}
-		}
-	}
+	e.places.Drop(epoch)
 	return nil
 }
 
 // unpack gives the memory of a place back, which stays the set's.
-func (p *place) unpack() error {
-	p.packed = nil
-	return p.area.free()
+func unpack(p *place) error {
+	p.Ready = nil
+	return p.Memory.free()
 }
 
 // packAgain takes the memory of a place again that unpack gave back.
-func (p *place) packAgain(e *Executor) (err error) {
-	if p.set != nil && p.packed == nil {
-		p.packed, err = e.packNow(p.area, p.set)
+func (e *Executor) packAgain(p *place) (err error) {
+	if p.Set != nil && p.Ready == nil {
+		p.Ready, err = e.packNow(p.Memory, p.Set)
 	}
 	return err
 }
@@ -172,6 +145,5 @@ func (p *place) packAgain(e *Executor) (err error) {
 func (e *Executor) weightsOf(epoch uint32) *packed {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.places, func(p place) bool { return slices.Contains(p.epochs, epoch) })
-	return e.places[i].packed
+	return e.places.Of(epoch)
 }

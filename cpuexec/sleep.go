@@ -23,7 +23,7 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		if weights {
 			e.unpacked = true
 			for i := range e.places {
-				errs = append(errs, e.places[i].unpack())
+				errs = append(errs, unpack(&e.places[i]))
 			}
 		}
 		err := errors.Join(errs...)
@@ -54,7 +54,7 @@ func (e *Executor) takeAgain() error {
 		e.step.cache = newCache(e.kv, e.host, c, &d, &e.memory)
 	}
 	for i := range e.places {
-		if err := e.places[i].packAgain(e); err != nil {
+		if err := e.packAgain(&e.places[i]); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func TestFailedSleepLeavesItAwake(t *testing.T) {
 	if err := d.e.Sleep(true, false); err != nil {
 		t.Fatal(err)
 	}
-	area := d.e.places[0].packed.area
+	area := d.e.places[0].Ready.area
 	packed := area.mem
 	area.mem = packed[1:]
 	if err := d.e.Sleep(false, true); err == nil {

@@ -7,9 +7,9 @@ import (
 
 // slot is the state of a sequence.
 type slot struct {
-	ids      []int32            // known and sampled
-	tables   [maxGroups][]int32 // per group: block of each page
-	prompt   int32              // of ids, how many are prompt
+	ids      []int32                     // known and sampled
+	tables   [executor.MaxGroups][]int32 // per group: block of each page
+	prompt   int32                       // of ids, how many are prompt
 	sampling sampling.Params
 	seed     uint64
 	child    int32

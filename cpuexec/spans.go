@@ -3,6 +3,8 @@ package cpuexec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/cbactor/cbactor/executor"
 )
 
 // segmentLen is after how many positions of a sequence, rounded up to whole pages, the sum
@@ -22,7 +24,7 @@ type span struct {
 	from  int // the first one's number among the tokens
 	count int
 	pos   int // the first one's position
-	cuts  [maxGroups]spanCut
+	cuts  [executor.MaxGroups]spanCut
 }
 
 // spanCut is how a span is cut into items in the layers of a group.

@@ -73,8 +73,10 @@ type step struct {
 	residualScale float32 // of what is added to x
 
 	headIn   input     // [headRows][hiddenWidth]
-	logits   []float32 // [headRows][vocabWidth]
+	logits   []float32 // [headRows][headWidth]
+	whole    []float32 // [headRows][vocab], of all ranks; nil: logits are all
 	workers  []worker
+	shared   shared
 	nextHead []atomic.Int32 // per layer: of items times key heads, the next to attend
 
 	split     []float32      // attention states of spans that are split: [span][key head][segment][row]
@@ -164,7 +166,11 @@ func (s *step) cutWork(a *area) {
 	s.split = cut[float32](a, s.config.splitFloats(&s.dims))
 	head := s.config.headRows()
 	s.headIn = cutInput(a, s.packs, head, s.hiddenWidth)
-	s.logits = cut[float32](a, head*s.vocabWidth)
+	s.logits = cut[float32](a, head*s.headWidth)
+	if s.config.Ranks != nil {
+		s.whole = cut[float32](a, head*s.vocab)
+		s.shared.room = s.config.Ranks.Room()
+	}
 	for i := range s.workers {
 		s.workers[i].tile = cut[float32](a, tileFloats(s.config.Model, &s.dims))
 		s.workers[i].norm = cut[float32](a, s.hiddenWidth)

@@ -89,7 +89,7 @@ func leavesNoTrace(t *testing.T, cfg Config) {
 			}
 			return now, run()
 		}}
-		w := d.e.places[0].packed
+		w := d.e.places[0].Ready
 		if err := trials.with(w, func() error { return trials.all(to) }); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestTrialsComputeExperts(t *testing.T) {
 	c, set := loadModel(t, familytest.Named(t, "gpt-oss-odd").Folder(t))
 	d := newDriver(t, Config{Model: c, Weights: set, Threads: 2, MaxContext: 128, MaxSlots: 4}, 64, false)
 	s, trials := d.e.step, &trials{step: d.e.step, table: d.e.tiles}
-	err := trials.with(d.e.places[0].packed, func() error {
+	err := trials.with(d.e.places[0].Ready, func() error {
 		for _, p := range trials.products() {
 			if p.experts == 0 {
 				continue

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"fmt"
 	"unsafe"
 )
 
@@ -15,6 +16,7 @@ const (
 type Device struct {
 	Ordinal      int
 	Name         string
+	UUID         string // as nvidia-smi has it, GPU-...
 	Memory       uint64 // bytes
 	Major, Minor int    // compute capability: 9.0 is Hopper
 
@@ -34,6 +36,11 @@ func (l *Library) Device(ordinal int) (*Device, error) {
 		return nil, err
 	}
 	d.Name = cutZero(name[:])
+	var id [16]byte
+	if err := l.with(unsafe.Pointer(&id), 0, cuDeviceGetUuid, 0, d.handle); err != nil {
+		return nil, err
+	}
+	d.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 	memory, err := l.value(cuDeviceTotalMem, d.handle)
 	if err != nil {
 		return nil, err

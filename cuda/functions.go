@@ -12,6 +12,7 @@ const (
 	cuDeviceGetName
 	cuDeviceTotalMem
 	cuDeviceGetAttribute
+	cuDeviceGetUuid
 	cuDevicePrimaryCtxRetain
 	cuDevicePrimaryCtxRelease
 	cuCtxSetCurrent
@@ -55,7 +56,7 @@ const (
 // for chooses which of cuMemAlloc and cuMemAlloc_v2 is meant.
 var names = [functions]string{
 	"cuInit", "cuDriverGetVersion", "cuGetErrorName",
-	"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceTotalMem", "cuDeviceGetAttribute",
+	"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceTotalMem", "cuDeviceGetAttribute", "cuDeviceGetUuid",
 	"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease", "cuCtxSetCurrent", "cuCtxSynchronize",
 	"cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost",
 	"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async",

@@ -65,11 +65,14 @@ func TestLaunchesThatNoDeviceDoes(t *testing.T) {
 		"no blocks":                 func() error { return f.Launch(r.stream, cuda.Grid{}, one, 0, args...) },
 		"too many threads":          func() error { return f.Launch(r.stream, one, cuda.Grid{X: 1024, Y: 2, Z: 1}, 0, args...) },
 		"too much shared memory":    func() error { return f.Launch(r.stream, one, one, 48<<10+1, args...) },
-		"too few arguments":         func() error { return f.Launch(r.stream, one, one, 0, args[:3]...) },
-		"too many arguments":        func() error { return f.Launch(r.stream, one, one, 0, make([]cuda.Arg, 5)...) },
 		"more shared than a device": func() error { return f.AllowShared(227<<10 + 1) },
 	} {
 		code(t, name, try(), "CUDA_ERROR_INVALID_VALUE")
+	}
+	if !emu.Hardware() { // whose driver reads what is not there, and leaves what there is too much
+		for _, n := range []int{3, 5} {
+			code(t, fmt.Sprint(n, " arguments of 4"), f.Launch(r.stream, one, one, 0, make([]cuda.Arg, n)...), "CUDA_ERROR_INVALID_VALUE")
+		}
 	}
 	if err := f.Launch(r.stream, one, one, 0, make([]cuda.Arg, 65)...); !errors.Is(err, cuda.ErrCall) {
 		t.Errorf("65 arguments: %v", err)

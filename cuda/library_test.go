@@ -47,7 +47,8 @@ func TestDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Ordinal != 1 || got.Name != "CPU as a GPU" || got.Memory != 1<<30 || got.Major != 9 || got.Minor != 0 {
+	if got.Ordinal != 1 || got.Name != "CPU as a GPU" || got.Memory != 1<<30 || got.Major != 9 || got.Minor != 0 ||
+		got.UUID != "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f" {
 		t.Errorf("%+v", got)
 	}
 	for _, n := range []int{2, -1} {

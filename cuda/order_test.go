@@ -7,8 +7,12 @@ import (
 	"github.com/cbactor/cbactor/cuda/emu"
 )
 
+// late is why a device that is in time shows no mistake.
+const late = "others may be in time"
+
 // Lazily, who forgets to wait always sees the old content: of the stream ...
 func TestMissingWaitShows(t *testing.T) {
+	emu.Only(t, late)
 	r := newRig(t, emu.Options{})
 	v := r.vector(7)
 	r.ok(r.stream.CopyIn(v.device, v.host))
@@ -26,6 +30,7 @@ func TestMissingWaitShows(t *testing.T) {
 
 // ... of a pinned buffer that is written to too early ...
 func TestEarlyReuseShows(t *testing.T) {
+	emu.Only(t, late)
 	r := newRig(t, emu.Options{})
 	v := r.vector(1)
 	r.ok(r.stream.CopyIn(v.device, v.host))
@@ -47,7 +52,7 @@ func TestEventsOrderStreams(t *testing.T) {
 	out := r.vector(0)
 	r.ok(other.CopyOut(out.host, v.device))
 	r.ok(other.Synchronize())
-	if out.at(0) == 1 {
+	if out.at(0) == 1 && !emu.Hardware() {
 		t.Error("the other stream has seen the copy without waiting for it")
 	}
 	r.ok(other.Wait(written))
@@ -73,11 +78,13 @@ func TestEvents(t *testing.T) {
 	r.ok(r.stream.Record(events[0]))
 	r.ok(r.stream.CopyIn(v.device, v.host))
 	r.ok(r.stream.Record(events[1]))
-	if done, err := events[1].Done(); done || err != nil {
-		t.Errorf("done before anybody waited: %v, %v", done, err)
+	if !emu.Hardware() { // which may have done it
+		if done, err := events[1].Done(); done || err != nil {
+			t.Errorf("done before anybody waited: %v, %v", done, err)
+		}
+		_, err := cuda.Elapsed(events[0], events[1])
+		code(t, "the time of what is not done", err, "CUDA_ERROR_NOT_READY")
 	}
-	_, err := cuda.Elapsed(events[0], events[1])
-	code(t, "the time of what is not done", err, "CUDA_ERROR_NOT_READY")
 	r.ok(events[1].Synchronize())
 	if done, err := events[1].Done(); !done || err != nil {
 		t.Errorf("not done after waiting: %v, %v", done, err)
@@ -88,5 +95,7 @@ func TestEvents(t *testing.T) {
 	for _, e := range events {
 		r.ok(e.Close())
 	}
-	code(t, "an event that was closed", r.stream.Record(events[0]), "CUDA_ERROR_INVALID_HANDLE")
+	if !emu.Hardware() { // whose driver may crash
+		code(t, "an event that was closed", r.stream.Record(events[0]), "CUDA_ERROR_INVALID_HANDLE")
+	}
 }

@@ -34,7 +34,7 @@ func newRig(t *testing.T, o emu.Options) *rig {
 	r.ctx, err = device.Retain()
 	r.ok(err)
 	r.ok(r.ctx.Bind())
-	r.module, err = r.ctx.Load(r.image("all.cubin"))
+	r.module, err = r.ctx.Load(r.image(imageFor(device, o)))
 	r.ok(err)
 	r.stream, err = r.ctx.NewStream()
 	r.ok(err)
@@ -47,6 +47,7 @@ func (r *rig) close() {
 	if r.Failed() {
 		return
 	}
+	r.ok(r.ctx.Bind()) // the test may have had another rig since
 	r.ok(r.stream.Close())
 	r.ok(r.module.Close())
 	r.ok(r.ctx.Close())
@@ -60,6 +61,15 @@ func (r *rig) ok(err error) {
 	if err != nil {
 		r.Fatal(err)
 	}
+}
+
+// imageFor is which image of the tests' kernels is loaded: on a real device also the PTX, which
+// its driver compiles.
+func imageFor(d *cuda.Device, o emu.Options) string {
+	if emu.Hardware() && (o.PTX != "" || d.Major != 9) {
+		return "all.ptx"
+	}
+	return "all.cubin"
 }
 
 func (r *rig) image(name string) []byte {
@@ -92,6 +102,7 @@ func (r *rig) vector(values ...float32) vector {
 	v.set(values...)
 	r.Cleanup(func() {
 		if !r.Failed() {
+			r.ok(r.ctx.Bind()) // the test may have had another rig since
 			r.ok(r.ctx.Free(device))
 			r.ok(r.ctx.FreeHost(host))
 		}

@@ -11,6 +11,7 @@ import (
 // Each bug of wrong.cu is told: as an error, or by a result that is wrong in some order of
 // threads. The interpreter tells all of them, and races in every order.
 func TestBugsAreTold(t *testing.T) {
+	emu.Only(t, "a GPU may do anything, or hang")
 	for kernel, want := range map[string]struct {
 		shim, ptx string // error; empty: the results are not what the sound kernel would write
 		right     func(i int) float32

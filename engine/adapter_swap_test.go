@@ -34,7 +34,7 @@ func TestWeightsChangeBelowAnAdapter(t *testing.T) {
 	first, _ := spawnWithAdapter(t, nil)
 	e, g := spawnWithAdapter(t, nil)
 	negate(t, e, secondVersion)
-	second, _ := spawnWithAdapter(t, e.cpu.Weights)
+	second, _ := spawnWithAdapter(t, e.maker.weights)
 	changeTo(t, e, FirstVersion)
 	const n = 16
 	request := func(adapter string, begin []int32) Request {

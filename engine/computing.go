@@ -61,6 +61,14 @@ func auto(word string) bool { return word == "" || word == "auto" }
 // int8 says that products are computed in it.
 func (r *Resolved) int8() bool { return r.Config.Compute == string(cpuexec.ComputeInt8) }
 
+// quantized is what floats become; "": they stay floats.
+func (r *Resolved) quantized() string {
+	if r.int8() {
+		return r.Config.Quantize
+	}
+	return ""
+}
+
 // noticeLosses says which weights are computed as less than they are stored as.
 func (r *Resolved) noticeLosses() {
 	c, floats := &r.Config, 0
@@ -104,17 +112,17 @@ func (e *Engine) noticeSent(set *weights.Set) {
 	if e.lost {
 		return
 	}
-	count := map[model.DType]int{}
-	for _, was := range e.cpu.Stored {
+	compute, count := cpuexec.Compute(e.info.Compute), map[model.DType]int{}
+	for _, was := range e.maker.stored {
 		t, ok := set.Tensor(was.Name)
-		narrow := loses(e.cpu.Compute, t.DType) || was.DType == model.MXFP4 && e.cpu.Compute == cpuexec.ComputeBF16 // which has no panels of bf16 for it
-		if ok && t.DType != was.DType && multiplied(e.cpu.Model, was) && narrow {
+		narrow := loses(compute, t.DType) || was.DType == model.MXFP4 && compute == cpuexec.ComputeBF16 // which has no panels of bf16 for it
+		if ok && t.DType != was.DType && multiplied(e.model, was) && narrow {
 			count[t.DType]++
 		}
 	}
 	for _, sent := range slices.Sorted(maps.Keys(count)) {
 		e.lost = true
-		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s computed in the format of what was there before", e.cpu.Compute, matrices(count[sent], sent))
+		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s computed in the format of what was there before", compute, matrices(count[sent], sent))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cbactor/cbactor/actors"
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -19,9 +18,9 @@ import (
 type Engine struct {
 	*Front
 	info    Info
-	options actors.Options  // of every session
-	cpu     *cpuexec.Config // of every session's executor, its Weights need life; nil: it is the caller's, and there is one
-	model   *model.Config   // nil: not known, with an executor of the caller's
+	options actors.Options // of every session
+	maker   *maker         // of every session's executor; nil: it is the caller's, and there is one
+	model   *model.Config  // nil: not known, with an executor of the caller's
 
 	recording *recording // nil: none
 
@@ -62,17 +61,17 @@ func Spawn(ctx context.Context, cfg Config) (*Engine, error) {
 	ex := cfg.Executor
 	if ex == nil {
 		e.updates = r.updates()
-		if e.cpu, err = r.loadCPU(); err != nil {
+		if e.maker, err = r.load(); err != nil {
 			return nil, err
 		}
-		if ex, err = e.makeExecutor(ctx); err != nil {
+		if ex, err = e.maker.next(ctx); err != nil {
 			return nil, err
 		}
 	}
 	info := ex.Info()
 	e.info = r.info(info)
 	e.options = actors.Options{Sched: r.sched(info), Limits: r.limits(info), Key: rand.Uint64(), Log: cfg.Log, Trace: cfg.Trace, Version: e.versions.of, Meter: new(actors.Meter)}
-	e.recording = e.newRecording(&cfg)
+	e.recording = e.newRecording(r)
 	e.begin(ex, nil)
 	return e, nil
 }
@@ -101,8 +100,8 @@ func (e *Engine) Close() error {
 	if !errors.Is(err, ErrStuck) {
 		<-s.freed
 	}
-	if e.store = nil; e.cpu != nil { // an engine that is kept keeps no weights
-		e.cpu.Weights = nil
+	if e.store = nil; e.maker != nil { // an engine that is kept keeps no weights
+		e.maker.weights = nil
 	}
 	e.requests.forget()
 	return errors.Join(err, e.recording.close())

@@ -70,11 +70,11 @@ func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
 	if set != nil {
 		e.begins(set, e.versions.name(set.Epoch, set.Version))
 	}
-	ex, err := cpuexec.New(*e.cpu)
+	ex, err := e.maker.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gated{Executor: ex, reached: make(chan struct{}), open: make(chan struct{}), serving: e.options.Trace.(*serving)}
+	g := &gated{Executor: ex.(*cpuexec.Executor), reached: make(chan struct{}), open: make(chan struct{}), serving: e.options.Trace.(*serving)}
 	e.begin(g, e.session.Load())
 	return g
 }
@@ -84,7 +84,7 @@ func (e *Engine) gate(t *testing.T, set *weights.Set) *gated {
 // before that has been put in its place. It tells how that ended.
 func (g *gated) changed(t *testing.T, e *Engine, version string, kv KVPolicy) <-chan error {
 	t.Helper()
-	before, done := e.cpu.Weights.Epoch, make(chan error, 1)
+	before, done := e.maker.weights.Epoch, make(chan error, 1)
 	go func() { done <- e.Rollback(t.Context(), version, kv) }()
 	defer func() { g.open <- struct{}{} }()
 	until(t, "other weights serve", func() bool {

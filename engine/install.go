@@ -28,14 +28,14 @@ func (e *Engine) changeWeights(ctx context.Context) error {
 // openStore makes the store of weight sets when it is first needed, and lets it know
 // which of them an executor has. One that is gone has none.
 func (e *Engine) openStore() (err error) {
-	if e.cpu == nil {
+	if e.maker == nil {
 		return ErrNoWeights
 	}
 	if e.store == nil {
-		if e.store, err = weights.NewStore(e.cpu.Model, e.cpu.Weights, e.updates); err != nil {
+		if e.store, err = weights.NewStore(e.model, e.maker.weights, e.updates); err != nil {
 			return err
 		}
-		if err := e.use(e.cpu.Weights.Epoch); err != nil {
+		if err := e.use(e.maker.weights.Epoch); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (e *Engine) installed(set *weights.Set, c sched.Commit) {
 
 // begins notes what the next new executor begins with.
 func (e *Engine) begins(set *weights.Set, version uint32) {
-	e.cpu.Weights = set
+	e.maker.weights = set
 	e.options.Sched.Epoch, e.options.Sched.Version = set.Epoch, version
 }
 
@@ -213,10 +213,10 @@ func (e *Engine) wake() error {
 // life.
 func (e *Engine) ready() error {
 	s := e.session.Load()
-	if e.store == nil || s.ended() || e.broken.Load() || slices.Contains(e.loaded, e.cpu.Weights.Epoch) {
+	if e.store == nil || s.ended() || e.broken.Load() || slices.Contains(e.loaded, e.maker.weights.Epoch) {
 		return nil
 	}
-	if err := e.load(e.closing, s, e.cpu.Weights); !errors.Is(err, executor.ErrClosed) { // closed: it ends
+	if err := e.load(e.closing, s, e.maker.weights); !errors.Is(err, executor.ErrClosed) { // closed: it ends
 		return err
 	}
 	return nil
@@ -234,7 +234,7 @@ func (e *Engine) replace(ctx context.Context, s *session, set *weights.Set, c sc
 func (e *Engine) dropOld() {
 	kept := e.store.Retained()
 	for _, epoch := range slices.Clone(e.loaded) {
-		if epoch != e.cpu.Weights.Epoch && e.versions.of(epoch) != kept {
+		if epoch != e.maker.weights.Epoch && e.versions.of(epoch) != kept {
 			e.drop(epoch)
 		}
 	}
@@ -244,7 +244,7 @@ func (e *Engine) dropOld() {
 // whether it had it. A way back to it packs it again.
 func (e *Engine) unloadKept() (had bool) {
 	for _, epoch := range slices.Clone(e.loaded) {
-		if epoch != e.cpu.Weights.Epoch {
+		if epoch != e.maker.weights.Epoch {
 			e.drop(epoch)
 			had = true
 		}

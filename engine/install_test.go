@@ -47,7 +47,7 @@ func spawnFailing(t *testing.T) (*Engine, *failing) {
 	if err := e.Stop(t.Context(), StopOptions{Hard: true}); err != nil {
 		t.Fatal(err)
 	}
-	ex, err := e.makeExecutor(t.Context())
+	ex, err := e.maker.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cbactor/cbactor/actors"
@@ -9,7 +8,7 @@ import (
 	"github.com/cbactor/cbactor/weights"
 )
 
-// Memory is the plan of what an engine with the CPU executor takes, in bytes.
+// Memory is the plan of what an engine takes, in bytes.
 type Memory struct {
 	Limit    int64 // what the process may use: of its control group, else of the computer; 0: not known
 	Resident int64 // in use before the engine came
@@ -23,24 +22,14 @@ type Memory struct {
 // Total is the sum.
 func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.Executor.Total() }
 
-// Steps of the CPU executor, in tokens: bigger ones gain nothing and make the
-// others wait, smaller ones read the weights for too few tokens.
-const (
-	bestBatchTokens = 512
-	leastForSpeed   = 256
-)
-
-// requestsAtATime is how many run where no hint says otherwise.
-const requestsAtATime = 1024
-
 // memory is what there is, in bytes.
 type memory struct {
 	limit    int64 // see Memory
 	resident int64
 }
 
-// sizeForCPU decides all sizes from the model and the memory.
-func (r *Resolved) sizeForCPU(has memory) error {
+// sizeFromMemory decides all sizes from the model and the memory.
+func (r *Resolved) sizeFromMemory(has memory) error {
 	c := &r.Config
 	if err := r.fitContext(c.Checkpoint.Config.MaxPosition, "the model"); err != nil {
 		return err
@@ -52,23 +41,12 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	m := &r.Memory
 	m.WeightSet, m.Limit, m.Resident = int64(set), has.limit, has.resident
 	m.Usable = int64(c.MaxMemoryPercent * float64(max(0, m.Limit-m.Resident)))
-	if c.Threads == 0 {
-		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
-	}
 	if c.WeightSets == 2 {
 		m.NextSet = r.nextSet()
 	}
-	r.cpu = cpuexec.Config{WeightSets: max(1, c.WeightSets), Model: c.Checkpoint.Config, Threads: c.Threads, PageSize: c.PageSize, NumBlocks: c.NumBlocks,
-		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: m.Limit, InUse: m.Resident + m.WeightSet + m.NextSet, Pin: c.Pin, Attention: cpuexec.Attention(c.Attention),
-		Compute: cpuexec.Compute(c.Compute), Stored: c.Checkpoint.Tensors(), KVType: cpuexec.KVType(c.KVDType),
-		Tune: cpuexec.Tune{Decode: c.DecodeCompileConfig.effort(), Varlen: c.VarlenCompileConfig.effort()}}
-	if r.int8() {
-		r.cpu.Quantize = cpuexec.Quantize(c.Quantize)
-	}
-	if m.Limit > 0 {
-		r.cpu.MaxMemory = max(1, m.Usable-m.WeightSet-m.NextSet) // 0 is no bound
-	}
-	if err := r.sizeBatch(); err != nil {
+	r.cpu = r.cpuConfig()
+	r.sizes = sizes{blocks: c.NumBlocks, sets: max(1, c.WeightSets)}
+	if err := r.sizeBatch(bestOnCPU); err != nil {
 		return err
 	}
 	r.sizePool()
@@ -76,23 +54,28 @@ func (r *Resolved) sizeForCPU(has memory) error {
 	if err := r.sizeOffload(); err != nil {
 		return err
 	}
-	r.sizeSets()
+	if err := r.sizeSets(); err != nil {
+		return err
+	}
 	return r.overlap(cpuexec.MaxOutstanding)
 }
 
 // sizeSets decides how many weight sets there are where it is not said: another one
 // gets only what all else leaves.
-func (r *Resolved) sizeSets() {
+func (r *Resolved) sizeSets() error {
 	c, m := &r.Config, &r.Memory
 	if c.WeightSets > 0 {
-		return
+		return nil
 	}
-	c.WeightSets, r.from["weight_sets"] = 1, "memory holds no other set"
-	if next := r.nextSet() + m.Executor.Weights; m.Limit == 0 || m.Total()+next <= m.Usable {
+	blocks := r.pool.blocks
+	r.sizes.sets, m.NextSet = 2, r.nextSet()
+	if err := r.plan(); err == nil && r.pool.blocks == blocks && (m.Limit == 0 || m.Total() <= m.Usable) {
 		c.WeightSets, r.from["weight_sets"] = 2, "memory holds another set"
-		m.NextSet, m.Executor.NextSet = r.nextSet(), m.Executor.Weights
+		return nil
 	}
-	r.cpu.WeightSets = c.WeightSets
+	r.sizes.sets, m.NextSet = 1, 0
+	c.WeightSets, r.from["weight_sets"] = 1, "memory holds no other set"
+	return r.plan()
 }
 
 // fitContext decides how long a request may be.
@@ -116,69 +99,17 @@ func (r *Resolved) noticeContext(holds int) {
 	}
 }
 
-// sizeBatch decides the tokens and requests of a step. The tokens are the most up
-// to bestBatchTokens beside which the cache holds a request of full length; below
-// leastForSpeed, a smaller cache is the lesser evil while there is any.
-func (r *Resolved) sizeBatch() error {
-	c := &r.Config
-	asked := r.requests()
-	try := func(tokens int) (fits bool, err error) {
-		r.cpu.MaxTokens, r.cpu.MaxSlots = tokens, min(asked, tokens)
-		r.Memory.Executor, err = cpuexec.Plan(r.cpu)
-		plan := r.Memory.Executor
-		return err == nil && (plan.Bound != cpuexec.ByMaxMemory || actors.CacheTokens(plan.Cache(), tokens) >= c.MaxContext), err
-	}
-	if c.MaxBatchTokens > 0 {
-		if _, err := try(c.MaxBatchTokens); err != nil {
-			return r.tooSmall(err)
-		}
-	} else {
-		r.from["max_batch_tokens"] = "the best for a CPU"
-		for c.MaxBatchTokens = bestBatchTokens; ; c.MaxBatchTokens /= 2 {
-			fits, err := try(c.MaxBatchTokens)
-			if fits || err == nil && c.MaxBatchTokens <= leastForSpeed {
-				break
-			}
-			if err != nil && (c.MaxBatchTokens == 1 || !errors.Is(err, ErrMemory)) {
-				return r.tooSmall(err)
-			}
-			r.from["max_batch_tokens"] = "max_memory_percent"
-		}
-	}
-	r.capRequests(c.MaxBatchTokens, "max_batch_tokens")
-	return nil
-}
-
-// tooSmall says what would have to fit, when the executor's plan finds that it does
-// not.
-func (r *Resolved) tooSmall(err error) error {
-	m := &r.Memory
-	if m.Limit == 0 || !errors.Is(err, ErrMemory) {
-		return err
-	}
-	e := &m.Executor
-	return fmt.Errorf("%w: %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored and %d packed, "+
-		"a step of %d tokens %d, adapters %d, and %s: use a smaller model or raise max_memory_percent",
-		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
-		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.Adapters, e.Smallest())
-}
-
-// sizePool takes the executor's plan for the pool over.
+// sizePool takes the plan for the pool over.
 func (r *Resolved) sizePool() {
-	c, plan := &r.Config, &r.Memory.Executor
-	because := map[cpuexec.Bound]string{
-		cpuexec.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
-		cpuexec.ByQuarter:   "a quarter of the memory limit, which is fixed",
-		cpuexec.ByMaxMemory: "max_memory_percent",
-	}[plan.Bound]
-	if because != "" {
-		r.lower("num_blocks", c.NumBlocks, plan.Blocks, because)
+	c, p := &r.Config, &r.pool
+	if p.because != "" {
+		r.lower("num_blocks", c.NumBlocks, p.blocks, p.because)
 	}
-	c.NumBlocks, r.cpu.NumBlocks = plan.Blocks, plan.Blocks
-	if n := len(plan.Cache().Groups); n > 1 {
+	c.NumBlocks, r.sizes.blocks = p.blocks, p.blocks
+	if n := len(p.Groups); n > 1 {
 		r.from["num_blocks"] += forKinds(n)
 	}
-	r.noticeContext(actors.CacheTokens(plan.Cache(), c.MaxBatchTokens))
+	r.noticeContext(actors.CacheTokens(p.Info, c.MaxBatchTokens))
 }
 
 // forKinds is told of a number of blocks where there are so many cache groups.

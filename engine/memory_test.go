@@ -44,7 +44,7 @@ func TestPlanWithinMemory(t *testing.T) {
 			continue
 		}
 		m, got := r.Memory, r.Config
-		if c.tokens != 0 && got.MaxBatchTokens != c.tokens || c.tokens == 0 && got.MaxBatchTokens >= leastForSpeed {
+		if c.tokens != 0 && got.MaxBatchTokens != c.tokens || c.tokens == 0 && got.MaxBatchTokens >= bestOnCPU.least {
 			t.Errorf("%s: %d tokens a step, want %d", c.name, got.MaxBatchTokens, c.tokens)
 		}
 		if s := setting(t, r, "num_blocks"); s.From != c.from || c.blocks != 0 && got.NumBlocks != c.blocks {
@@ -85,14 +85,15 @@ func TestPlanIsWhatTheEngineTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := r.loadCPU()
+	of, err := r.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cpu, err := cpuexec.New(*of)
+	made, err := of.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	cpu := made.(*cpuexec.Executor)
 	taken, info := cpu.Memory(), cpu.Info()
 	if err := cpu.Close(); err != nil {
 		t.Error(err)

@@ -24,11 +24,10 @@ type mixer struct {
 // newMixer makes one of the versions of engines.
 func newMixer(t *testing.T, first, second *Engine) *mixer {
 	t.Helper()
-	cfg := *first.cpu
-	one, two := *first.cpu.Weights, *second.cpu.Weights
+	one, two, info := *first.maker.weights, *second.maker.weights, first.Info()
 	one.Epoch, two.Epoch = 1, 2
-	cfg.Weights, cfg.WeightSets, cfg.MaxSlots, cfg.NumBlocks = &one, 2, 1, 32
-	ex, err := cpuexec.New(cfg)
+	ex, err := cpuexec.New(cpuexec.Config{Model: first.model, Weights: &one, WeightSets: 2, MaxSlots: 1, NumBlocks: 32, PageSize: info.PageSize,
+		MaxContext: info.MaxContext, MaxTokens: info.BatchTokens, Compute: cpuexec.Compute(info.Compute), KVType: cpuexec.KVType(info.KVType)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/cbactor/cbactor/cpuexec"
 )
 
 const gib = 1 << 30
@@ -20,8 +18,8 @@ func (r *Resolved) sizeOffload() error {
 		c.CPUOffloadSpace = 0
 		return err
 	}
-	r.cpu.HostBlocks = int(bytes / m.Executor.BlockBytes)
-	if m.Executor, err = cpuexec.Plan(r.cpu); err != nil {
+	r.sizes.host = int(bytes / r.pool.blockBytes)
+	if err := r.plan(); err != nil {
 		if errors.Is(err, ErrMemory) {
 			return fmt.Errorf("%w: cpu_offload_space is %s GiB (%s), %s are left of the limit of %s beside the cache: use less",
 				ErrMemory, formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], inGiB(m.Limit-m.Executor.KV), inGiB(m.Limit))
@@ -29,11 +27,11 @@ func (r *Resolved) sizeOffload() error {
 		return err
 	}
 	switch {
-	case r.cpu.HostBlocks > 0 && bytes != int64(c.CPUOffloadSpace*gib): // auto, or lowered
+	case r.sizes.host > 0 && bytes != int64(c.CPUOffloadSpace*gib): // auto, or lowered
 		c.CPUOffloadSpace = math.Floor(float64(m.Executor.Host)/gib*1000) / 1000
-	case r.cpu.HostBlocks == 0:
+	case r.sizes.host == 0:
 		c.CPUOffloadSpace = 0
-		r.notice("the host pool (%s) would be less than a block of %d bytes: there is none", r.from["cpu_offload_space"], m.Executor.BlockBytes)
+		r.notice("the host pool (%s) would be less than a block of %d bytes: there is none", r.from["cpu_offload_space"], r.pool.blockBytes)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestPauseStorm(t *testing.T) {
 				t.Cleanup(func() { time.Sleep(time.Second) }) // what the actor library started for late messages ends
 				s := newStorm(t, r, requests, func(*executor.Batch) { time.Sleep(step) })
 				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}, log: changing(t, s.engine)}
-				p.norm, _ = s.engine.cpu.Weights.Tensor("model.norm.weight")
+				p.norm, _ = s.engine.maker.weights.Tensor("model.norm.weight")
 				p.norm.Data = bytes.Clone(p.norm.Data) // an update in place writes where it lies
 				s.changing = true
 				for w := range workers {

@@ -18,14 +18,15 @@ import (
 type recording struct{ rec *replaylog.Recorder }
 
 // newRecording begins the log, nil if there is none.
-func (e *Engine) newRecording(cfg *Config) *recording {
+func (e *Engine) newRecording(r *Resolved) *recording {
+	cfg := &r.Config
 	if cfg.Record == nil {
 		return nil
 	}
-	h := replaylog.Header{Executor: e.info.Executor, Compute: e.info.Compute, Quantize: string(e.cpu.Quantize), KVType: e.info.KVType, Attention: e.info.Attention,
+	h := replaylog.Header{Executor: e.info.Executor, Compute: e.info.Compute, Quantize: r.quantized(), KVType: e.info.KVType, Attention: e.info.Attention,
 		PageSize: e.info.PageSize, Vocab: e.info.Vocab, Seed: e.info.Seed}
 	l := &recording{replaylog.NewRecorder(cfg.Record, h, func(err error) { cfg.Log.Warn().Err(err).Msg("record") })}
-	l.weights(e.cpu.Weights, cfg.Checkpoint.Path)
+	l.weights(e.maker.weights, cfg.Checkpoint.Path)
 	return l
 }
 

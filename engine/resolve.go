@@ -17,7 +17,10 @@ type Resolved struct {
 
 	given map[string]string // by field, where the user's value came from
 	from  map[string]string // by field, why it has its value
-	cpu   cpuexec.Config    // but for the weights
+
+	sizes sizes          // that the executor is planned with
+	pool  pool           // of that plan
+	cpu   cpuexec.Config // of that plan, but for the weights
 
 	hostAsked   bool // for a host pool, whatever became of it
 	cacheTokens int  // of a request that the cache holds
@@ -90,7 +93,7 @@ func (r *Resolved) size(has memory) error {
 	if r.Config.Executor != nil {
 		return r.sizeForExecutor()
 	}
-	return r.sizeForCPU(has)
+	return r.sizeFromMemory(has)
 }
 
 // takeGiven checks what is given, notes where it came from, and fills in the

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/actors"
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -39,13 +38,6 @@ func (e *Engine) begin(ex executor.Executor, before *session) {
 	}()
 }
 
-func (e *Engine) makeExecutor(ctx context.Context) (executor.Executor, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return cpuexec.New(*e.cpu)
-}
-
 // atRest tells that the session has ended.
 func (s *session) atRest() bool {
 	select {
@@ -74,7 +66,7 @@ type StopOptions struct {
 //
 // Stop answers nil where nothing runs, and how the session has crashed if it has.
 func (e *Engine) Stop(ctx context.Context, o StopOptions) error {
-	keep := o.Keep || e.cpu == nil
+	keep := o.Keep || e.maker == nil
 	// Once before it waits for others: who changes the weights may take long, and the
 	// session shall end meanwhile. Once behind them: a Start may have begun a session
 	// that has not heard of it.
@@ -166,16 +158,16 @@ func (e *Engine) Start(ctx context.Context) error {
 
 // again begins a session with a new executor.
 func (e *Engine) again(ctx context.Context, before *session) error {
-	if e.cpu == nil {
+	if e.maker == nil {
 		return fmt.Errorf("%w: the executor that was passed in cannot be made again: spawn another engine: %w", ErrNotRunning, before.system.Err())
 	}
 	if e.store != nil {
 		e.dropAll()
-		if err := e.use(e.cpu.Weights.Epoch); err != nil {
+		if err := e.use(e.maker.weights.Epoch); err != nil {
 			return err
 		}
 	}
-	ex, err := e.makeExecutor(ctx)
+	ex, err := e.maker.next(ctx)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,9 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
+// requestsAtATime is how many run where no hint says otherwise.
+const requestsAtATime = 1024
+
 // requests is how many are to run at a time: what is given, else what is hinted.
 func (r *Resolved) requests() int {
 	c := &r.Config

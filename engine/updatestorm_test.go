@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/replaylog"
 	"github.com/cbactor/cbactor/weights"
@@ -27,7 +26,7 @@ func changing(t *testing.T, e *Engine) *bytes.Buffer {
 		t.Fatal(err)
 	}
 	log := new(bytes.Buffer)
-	e.cpu = &cpuexec.Config{Model: c.Config, Weights: set}
+	e.model, e.maker = c.Config, &maker{weights: set}
 	e.recording = &recording{replaylog.NewRecorder(unclosed{log}, replaylog.Header{PageSize: 1, Vocab: echoVocab}, func(err error) { t.Error(err) })}
 	e.recording.weights(set, "")
 	return log

@@ -14,7 +14,7 @@ import (
 func keepsFirst(t *testing.T, places, stored int) *Engine {
 	t.Helper()
 	e := spawnTiny(t, Config{Threads: 1, WeightSets: places, NumBlocks: 64})
-	e.updates.Limit = stored*e.cpu.Weights.Bytes() + 1<<16
+	e.updates.Limit = stored*e.maker.weights.Bytes() + 1<<16
 	newTrained(t, 1).update(t, e, "v2", KVKeep)
 	return e
 }

@@ -10,7 +10,7 @@ import (
 
 // pending are the fields whose machinery does not exist yet, with the value that is
 // in force until it does. To wire one: take its line away, and hand its value to
-// whom it concerns in sched, limits or loadCPU.
+// whom it concerns in sched, limits or load.
 var pending = []struct {
 	name, now string
 }{

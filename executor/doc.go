@@ -1,7 +1,8 @@
 // Package executor is the contract between scheduling and computing: Batch goes
 // in, Result comes out, Executor is who does it. It also has the ECHO executor,
 // a stand-in whose next token depends on every KV slot it reads, the conformance
-// suite that every executor passes, and the geometry of caches in one memory.
+// suite that every executor passes, and what executors have in common: the geometry
+// of caches in one memory, the size of the pool, the places of weight sets.
 //
 // An executor may be more: Adapters, which computes rows with LoRA adapters, each with
 // that of its slot; Loader, which takes other weights while it runs; Sleeper, which gives

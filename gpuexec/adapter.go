@@ -72,7 +72,7 @@ func (e *Executor) sendAdapter(ctx context.Context, p *adapter, a *model.Adapter
 		for i := range ownJoints(m, layer) {
 			j := sending{joint: &l.joints[i], rank: rank}
 			for _, one := range j.modules {
-				part := by.Of(m, layer, one.name, one.out)
+				part := by.Of(m, layer, one.name, j.in, one.out)
 				j.parts = append(j.parts, part)
 				if part != nil {
 					p.joints |= 1 << i

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, through Start and Finish.
+// TestStepsAllocateNothing decodes, greedy and not, with an adapter and without, through Start and Finish.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2})
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, MaxAdapters: 1})
+	load(t, e, familytest.Adapter(m, 1, 8, familytest.Everywhere))
 	var b executor.Batch
 	var r executor.Result
 	for s := range executor.Slot(2) {
 		a := executor.Admit{Slot: s, IDs: []int32{int32(s) + 3}, PromptLen: 1, Parent: executor.NoSlot}
-		a.Sampling.Temperature = float32(s)
+		a.Sampling.Temperature, a.Adapter = float32(s), []string{"a", ""}[s]
 		b.Admit = append(b.Admit, a)
 		b.Tables = append(b.Tables, executor.Table{Slot: s, Blocks: []int32{4 * int32(s), 4*int32(s) + 1}})
 	}

@@ -24,9 +24,6 @@ var (
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
-// maxGroups is how many kinds of attention there are.
-const maxGroups = 2
-
 // Config is what New needs. A zero number takes its default.
 type Config struct {
 	Device  *cuda.Device
@@ -62,6 +59,9 @@ type Config struct {
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
 	// call. No token is drawn on the device then.
 	KeepLogits func(slot, pos int, logits []float32)
+
+	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.
+	Timed func(Timing)
 }
 
 // DefaultShare of the free memory of a device is what New takes at most, in percent.

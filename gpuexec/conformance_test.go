@@ -19,7 +19,7 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suit
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
-			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs,
+			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs, MaxAdapters: o.Adapters, MaxAdapterRank: 40,
 		})
 		if err != nil {
 			t.Fatal(err)

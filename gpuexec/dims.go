@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 )
 
@@ -58,7 +59,7 @@ func (d *dims) qkv() int { return d.q + 2*d.kv }
 // ropes is how many rotary embeddings there are: one, or one for each kind of attention.
 func (d *dims) ropes() int {
 	if d.SlidingRope != nil {
-		return maxGroups
+		return executor.MaxGroups
 	}
 	return 1
 }

@@ -73,7 +73,7 @@ func TestDeviceDrawsAsTheHost(t *testing.T) {
 		if got := generate(t, start(t, graphs), prompt, some, 12); !slices.EqualFunc(got, drawn, slices.Equal) {
 			t.Errorf("graphs of %d sequences give %v, kernels one by one %v", len(some), got, drawn)
 		}
-		if n, want := driver.Counts().Graphs-before, 11; n != want && len(some) < len(list) {
+		if n, want := driver.Counts().Graphs-before, 11; n != want && len(some) < len(list) && !emu.Hardware() {
 			t.Errorf("%d sequences ran %d graphs, want one a decoding step: %d", len(some), n, want)
 		}
 		host := cfg

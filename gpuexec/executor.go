@@ -41,6 +41,7 @@ type Executor struct {
 	input   *input                   // of the step that is laid
 	order   []int32                  // of its rows
 	graphs  map[graphKey]*cuda.Graph // the launcher's; while no step is unfinished, theirs who sleep
+	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told
@@ -65,7 +66,7 @@ type Executor struct {
 	asleep   bool       // weights are
 	sender   sender
 	adapters adapters
-	places   []place // mu is held, too, by who changes them
+	places   places // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

@@ -12,6 +12,7 @@ import (
 
 // TestDeviceIsLost loses the device under a step: it fails, so do those behind it, and nothing hangs.
 func TestDeviceIsLost(t *testing.T) {
+	emu.Only(t, "it is told to fail")
 	m, set := loadModel(t, family("llama"))
 	driver := emu.Open(t, emu.Options{})
 	e, err := New(Config{Device: device(t, driver), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2})

@@ -28,6 +28,9 @@ func (e *Executor) finish(s *step, r *executor.Result) error {
 	if err := s.done.Synchronize(); err != nil {
 		return err
 	}
+	if err := e.watch.stop(s); err != nil {
+		return err
+	}
 	e.state.Lock()
 	defer e.state.Unlock()
 	for i := range s.draws {

@@ -70,7 +70,8 @@ func (l *launching) added(n, number int, rows cuda.Pointer) kernels.Added {
 	return kernels.Added{Delta: w.delta, Adapted: l.s.sent.adapted, Joint: bit}
 }
 
-// residual adds what half a layer answers, with what adapters add to it, normalised where there is a norm of it, and makes of the
+// residual adds what half a layer answers, with what adapters add to it, normalised where there is a norm of
+// it, and makes of the
 // stream what the next product takes.
 func (l *launching) residual(count int, bias cuda.Pointer, added kernels.Added, post, pre cuda.Pointer) {
 	d, w := &l.dims, &l.work

@@ -26,14 +26,14 @@ type input struct {
 	loras   []int32 // tokens with the same adapter, kernels.LoraItem each; in their order
 	joints  int32   // all bits; 0: nothing is sent of adapters
 
-	changes [maxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
-	changed [maxGroups][]int32 // by index: where its pair may be, if it is there
+	changes [executor.MaxGroups][]int32 // of block tables, pairs: index in all slots' tables, block
+	changed [executor.MaxGroups][]int32 // by index: where its pair may be, if it is there
 }
 
 // sent is where the lists of an input are on the device.
 type sent struct {
 	ids, pos, slots, items, from, drawn, draws, read, adapted, loras cuda.Pointer
-	changes                                                          [maxGroups]cuda.Pointer
+	changes                                                          [executor.MaxGroups]cuda.Pointer
 }
 
 const (

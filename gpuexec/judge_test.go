@@ -14,12 +14,15 @@ type judge struct {
 	t      *testing.T
 	e      *Executor
 	step   uint64
+	epoch  uint32
 	logits []float32 // behind the last prompt
+
+	adapter string // of the next prompts
 }
 
 // newJudge makes an executor that shows its logits.
 func newJudge(t *testing.T, cfg Config) *judge {
-	j := &judge{t: t}
+	j := &judge{t: t, epoch: 1}
 	cfg.KeepLogits = func(_, _ int, logits []float32) { j.logits = slices.Clone(logits) }
 	j.e = start(t, cfg)
 	return j
@@ -31,9 +34,9 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	j.t.Helper()
 	j.step++
 	b := executor.Batch{
-		Step: j.step, Epoch: 1,
+		Step: j.step, Epoch: j.epoch,
 		Admit: []executor.Admit{{
-			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot,
+			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot, Adapter: j.adapter,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
 		}},
 		Rows:   []executor.Row{{Count: int32(len(ids)), Sample: true, Mask: -1, PromptLogprobs: true}},

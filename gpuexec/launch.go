@@ -12,6 +12,9 @@ func (e *Executor) launch(s *step) error {
 	if err := e.send(s); err != nil {
 		return err
 	}
+	if err := e.watch.begin(s, e.compute); err != nil {
+		return err
+	}
 	if err := e.copyBlocks(s.batch.Copies); err != nil {
 		return err
 	}
@@ -64,6 +67,9 @@ func (e *Executor) send(s *step) error {
 
 // fetch copies what the device draws to the host.
 func (e *Executor) fetch(s *step) error {
+	if err := e.watch.end(s, e.compute); err != nil {
+		return err
+	}
 	if err := e.compute.Record(s.computed); err != nil {
 		return err
 	}

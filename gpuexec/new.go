@@ -74,6 +74,9 @@ func (e *Executor) open(first *weights.Set) error {
 			return err
 		}
 	}
+	if e.watch, err = newStopwatch(e.ctx, c.Timed); err != nil {
+		return err
+	}
 	return e.allocate(first)
 }
 
@@ -102,16 +105,16 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if err := e.sender.open(e.ctx); err != nil {
 		return err
 	}
-	e.places = make([]place, c.WeightSets)
+	e.places = make(places, c.WeightSets)
 	for i := range e.places {
-		e.places[i].room = &room{ctx: e.ctx, what: "weights", size: m.Weights}
+		e.places[i].Memory = &room{ctx: e.ctx, what: "weights", size: m.Weights}
 	}
 	p := &e.places[0]
-	at, err := e.put(e.life, p.room, first)
+	at, err := e.put(e.life, p.Memory, first)
 	if err != nil {
 		return err
 	}
-	p.parameters, p.set, p.epochs = at, first, []uint32{first.Epoch}
+	p.Hold(first, at)
 	groups := len(e.layout.groups)
 	e.buffers = room{ctx: e.ctx, what: "the buffers of steps", size: m.Work}
 	e.pool = room{ctx: e.ctx, what: "the KV pool", size: m.KV}

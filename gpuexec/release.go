@@ -7,6 +7,7 @@ import "github.com/cbactor/cbactor/cuda"
 func (e *Executor) release() error {
 	e.die()
 	errs := append(e.forget(), e.sender.close()...)
+	errs = append(errs, e.watch.close())
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {
@@ -21,7 +22,7 @@ func (e *Executor) release() error {
 	}
 	errs = append(errs, e.pool.free(), e.buffers.free(), e.host.free(), e.stepping.free(), e.adapters.room.free())
 	for i := range e.places {
-		errs = append(errs, e.places[i].room.free())
+		errs = append(errs, e.places[i].Memory.free())
 	}
 	if e.kernels != nil {
 		errs = append(errs, e.kernels.Close())

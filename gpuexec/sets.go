@@ -2,22 +2,14 @@ package gpuexec
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// place is where a weight set lies on the device. Sets of several epochs are there when they are the
-// same memory.
-type place struct {
-	set        *weights.Set // nil: it is free
-	room       *room        // a free place keeps it
-	parameters *parameters  // nil: weights sleep
-	epochs     []uint32
-}
+// places are where weight sets lie on the device.
+type places = executor.Places[*room, parameters]
 
 // Load implements executor.Loader. The set is copied beside steps. While weights sleep, that is left to
 // Wake. ctx is looked at between buffers. Errors wrap ErrConfig for a set that is not the model's,
@@ -37,11 +29,11 @@ func (e *Executor) load(ctx context.Context, set *weights.Set) error {
 	if err != nil {
 		return err
 	}
-	at := p.parameters
-	if p.set == nil && !e.asleep {
+	at := p.Ready
+	if p.Set == nil && !e.asleep {
 		ctx, cancel := e.until(ctx)
 		defer cancel()
-		if at, err = e.put(ctx, p.room, set); err != nil {
+		if at, err = e.put(ctx, p.Memory, set); err != nil {
 			return err
 		}
 	}
@@ -53,7 +45,7 @@ func (e *Executor) load(ctx context.Context, set *weights.Set) error {
 	if err := e.check.Load(set.Epoch); err != nil {
 		return err
 	}
-	p.parameters, p.set, p.epochs = at, set, append(p.epochs, set.Epoch)
+	p.Hold(set, at)
 	return nil
 }
 
@@ -67,21 +59,10 @@ func (e *Executor) put(ctx context.Context, r *room, set *weights.Set) (*paramet
 }
 
 // placeFor is where a set lies already, or can.
-func (e *Executor) placeFor(set *weights.Set) (free *place, err error) {
+func (e *Executor) placeFor(set *weights.Set) (*executor.Place[*room, parameters], error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i := range e.places {
-		switch p := &e.places[i]; {
-		case p.set == nil:
-			free = p
-		case set.Same(p.set):
-			return p, nil
-		}
-	}
-	if free == nil {
-		return nil, fmt.Errorf("%w: there are %d (weight_sets), drop a set before", executor.ErrFull, len(e.places))
-	}
-	return free, nil
+	return e.places.For(set)
 }
 
 // Drop implements executor.Loader.
@@ -96,16 +77,7 @@ func (e *Executor) Drop(epoch uint32) error {
 	if err := e.check.Drop(epoch); err != nil {
 		return err
 	}
-	for i := range e.places {
-		p := &e.places[i]
-		at := slices.Index(p.epochs, epoch)
-		if at < 0 {
-			continue
-		}
-		if p.epochs = slices.Delete(p.epochs, at, at+1); len(p.epochs) == 0 {
-			*p = place{room: p.room}
-		}
-	}
+	e.places.Drop(epoch)
 	return nil
 }
 
@@ -113,8 +85,7 @@ func (e *Executor) Drop(epoch uint32) error {
 func (e *Executor) weightsOf(epoch uint32) *parameters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.places, func(p place) bool { return slices.Contains(p.epochs, epoch) })
-	return e.places[i].parameters
+	return e.places.Of(epoch)
 }
 
 // besides runs fn beside steps, on a thread that the context is bound to. Nothing is given back before it

@@ -18,8 +18,8 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		if weights {
 			e.asleep = true
 			for i := range e.places {
-				e.lie(&e.places[i], nil)
-				errs = append(errs, e.places[i].room.free())
+				e.lie(i, nil)
+				errs = append(errs, e.places[i].Memory.free())
 			}
 		}
 		err := errors.Join(errs...)
@@ -30,11 +30,11 @@ func (e *Executor) Sleep(kv, weights bool) error {
 	})
 }
 
-// lie notes where the parameters of a place are; nil: its weights sleep.
-func (e *Executor) lie(p *place, at *parameters) {
+// lie notes where the parameters of place i are; nil: its weights sleep.
+func (e *Executor) lie(i int, at *parameters) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p.parameters = at
+	e.places[i].Ready = at
 }
 
 // Wake implements executor.Sleeper. Weights are copied again from the sets that are loaded now. Close
@@ -52,12 +52,12 @@ func (e *Executor) takeAgain() error {
 	}
 	for i := range e.places {
 		p := &e.places[i]
-		if p.set != nil && p.parameters == nil {
-			at, err := e.put(e.life, p.room, p.set)
+		if p.Set != nil && p.Ready == nil {
+			at, err := e.put(e.life, p.Memory, p.Set)
 			if err != nil {
 				return err
 			}
-			e.lie(p, at)
+			e.lie(i, at)
 		}
 	}
 	e.asleep = false

@@ -28,6 +28,7 @@ type step struct {
 
 	sent    sent
 	weights *parameters
+	lap     int // of the stopwatch
 
 	arrived  *cuda.Event // the input
 	computed *cuda.Event // all that the device does by itself

@@ -3,15 +3,16 @@ package gpuexec
 import (
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/kernels"
+	"github.com/cbactor/cbactor/executor"
 )
 
 // work is a step's buffers on the device. T is Config.MaxTokens.
 type work struct {
-	inputs [MaxOutstanding]cuda.Pointer // what a step begins with, see input
-	drawn  [MaxOutstanding]cuda.Pointer // i32 [slot], by draw of a step
-	tables [maxGroups]cuda.Pointer      // i32 [slot][page], per group
-	last   cuda.Pointer                 // i32 [slot], the token drawn last
-	rope   [maxGroups]cuda.Pointer      // f32 [position][rotary], per kind of attention
+	inputs [MaxOutstanding]cuda.Pointer     // what a step begins with, see input
+	drawn  [MaxOutstanding]cuda.Pointer     // i32 [slot], by draw of a step
+	tables [executor.MaxGroups]cuda.Pointer // i32 [slot][page], per group
+	last   cuda.Pointer                     // i32 [slot], the token drawn last
+	rope   [executor.MaxGroups]cuda.Pointer // f32 [position][rotary], per kind of attention
 
 	x     cuda.Pointer // f32 [T][hidden], the residual stream
 	y     cuda.Pointer // bf16 [T][hiddenWidth], of it what products take

@@ -118,4 +118,6 @@ type Config struct {
 	EOS        []int32     // union of every source that names one
 	AssumedEOS bool        // config.json names none: they are the family's
 	Stored     DType       // the type most weights are stored in
+
+	part *Shard // nil: the whole model
 }

@@ -8,11 +8,13 @@ import "strconv"
 //	row First + i*Step of matrix Expert
 //
 // of a tensor [experts][rows][inputs], or [rows][inputs] where Expert is 0, and column where
-// the tensor is Transposed; of a bias, number First + i*Step of row Expert.
+// the tensor is Transposed; of a bias, number First + i*Step of row Expert. The inputs are those
+// from number From on.
 type Rows struct {
 	Tensor      string
 	Expert      int
 	First, Step int
+	From        int
 }
 
 // expertNames are those of a family's mixture of experts.
@@ -31,6 +33,9 @@ func (c *Config) Weight(layer int, module string) Rows { return c.rows(layer, mo
 func (c *Config) Bias(layer int, module string) Rows { return c.rows(layer, module, ".bias") }
 
 func (c *Config) rows(layer int, module, kind string) Rows {
+	if c.part != nil {
+		return c.part.of(c.part.Whole.rows(layer, module, kind), module, c.part.MLP)
+	}
 	r := Rows{Step: 1}
 	if c.row().fused {
 		switch module {
@@ -53,6 +58,9 @@ func (c *Config) rows(layer int, module, kind string) Rows {
 // ExpertWeight is where an expert of a layer has the weights of gate_proj, up_proj or
 // down_proj.
 func (c *Config) ExpertWeight(layer, expert int, module string) Rows {
+	if c.part != nil {
+		return c.part.of(c.part.Whole.ExpertWeight(layer, expert, module), module, c.part.Expert)
+	}
 	n := &c.row().experts
 	if n.each == "" {
 		return c.ofAll(layer, expert, module)
@@ -63,6 +71,9 @@ func (c *Config) ExpertWeight(layer, expert int, module string) Rows {
 
 // ExpertBias is where an expert has its bias, of a model whose MoE has RouterBias.
 func (c *Config) ExpertBias(layer, expert int, module string) Rows {
+	if c.part != nil {
+		return c.part.of(c.part.Whole.ExpertBias(layer, expert, module), module, c.part.Expert)
+	}
 	r := c.ofAll(layer, expert, module)
 	r.Tensor += "_bias"
 	return r

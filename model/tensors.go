@@ -15,6 +15,9 @@ func LayerPrefix(layer int) string {
 // tied, then layer by layer. DType is Invalid: the checkpoint chooses it, and shapes are
 // those of floats (Tensor.As). The list is empty for a family that is not known.
 func (c *Config) Tensors() []Tensor {
+	if c.part != nil {
+		return c.part.Whole.Tensors()
+	}
 	row := c.row()
 	if row == nil {
 		return nil

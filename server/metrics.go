@@ -39,6 +39,7 @@ func (s *Server) newMeters() *meters {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.answers, m.refusals, m.slow, open, &engineMetrics{s.models})
+	registry.MustRegister(s.options.Collectors...)
 	context := 0
 	for _, model := range s.models {
 		context = max(context, model.Engine.Info().MaxContext)

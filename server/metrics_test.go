@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/texts"
 	"github.com/cbactor/cbactor/executor"
@@ -141,6 +143,16 @@ func TestMetricsForAdministrators(t *testing.T) {
 	r.server.AdminHandler().ServeHTTP(deadlined{w}, httptest.NewRequest(http.MethodGet, metricsPath, nil))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "vllm:num_requests_running") {
 		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// What a program tells beside is on the same page.
+func TestMetricsOfTheProgram(t *testing.T) {
+	more := prometheus.NewGauge(prometheus.GaugeOpts{Name: "of_the_program", Help: "A number."})
+	more.Set(17)
+	r := serveEcho(t, executor.EchoConfig{}, engine.Config{}, Options{Collectors: []prometheus.Collector{more}})
+	if got := r.scrape()["of_the_program"]; got != 17 {
+		t.Errorf("it is %g", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/net/netutil"
@@ -45,6 +46,8 @@ type Options struct {
 	Limits Limits
 	Log    zerolog.Logger // a line for each request, without its prompts, texts and keys
 	Tracer trace.Tracer   // a span for each request, but GET; nil: none
+
+	Collectors []prometheus.Collector // of what else /metrics tells
 }
 
 // Model is a model that is served.

@@ -28,6 +28,7 @@ var layers = map[string][]string{
 	"cuda/kernels":        {"cuda", "sampling"},
 	"cpuexec":             {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
 	"gpuexec":             {"executor", "weights", "model", "sampling", "cuda"},
+	"gpuexec/nvmlinfo":    {"github.com/NVIDIA/go-nvml"},
 	"actors":              {"blockmgr", "sched", "sampling", "model", "weights", "executor", "messages", "internal", protoactor, "github.com/rs/zerolog"},
 	"engine":              {"actors", "messages", "sched", "sampling", "model", "weights", "executor", "cpuexec", "checkpoint", "internal", "github.com/rs/zerolog"},
 	"engine/settings":     {"engine", "internal", "github.com/goccy/go-yaml"},

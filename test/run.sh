@@ -7,7 +7,7 @@
 #     are a fifth, storms, backlogs and rounds fewer, and what waits for silence is left out;
 #   - the command as a process with the race detector;
 #   - the comparisons with references with the race detector;
-#   - format, staticcheck, other systems, without cgo, every instruction set, clients of others,
+#   - format, staticcheck, other systems, with NVML, without cgo, every instruction set, clients of others,
 #     loads on a real model, fuzzing.
 # In full a test or two that fail are run once more, alone, and told as unstable: see again.sh.
 set -eu
@@ -45,6 +45,13 @@ without_cgo() {
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 ./test/again.sh go test -short -timeout 20m -skip "$families" ./... # their full size has run with cgo
 	CBACTOR_FULL=1 go test -run TestDockerfileBuilds ./test
+}
+
+with_nvml() {
+	go vet -tags nvml ./gpuexec/nvmlinfo ./cmd/cbactor
+	go build -tags nvml -o /dev/null ./cmd/cbactor
+	go test -race -tags nvml ./gpuexec/nvmlinfo
+	go test -tags nvml -run 'Devices|GPU' ./cmd/cbactor
 }
 
 loads() {
@@ -123,6 +130,7 @@ full)
 	part "clients of others" ./test/clients/run.sh
 	part "client in Python" ./test/clients/python.sh
 	part "loads on a real model" loads
+	part "with NVML" with_nvml
 	part "without cgo" without_cgo
 	part "instruction sets" instruction_sets
 	part "random, full size" random

@@ -14,6 +14,7 @@ type Tensor struct {
 	model.Tensor
 	Data   []byte
 	Turned bool // the last two dimensions are seen the other way round: rows are columns
+	From   int  // rows are seen from this number on, which begins a block of the type
 }
 
 // Row widens one row to float32: dst has the length of the tensor's last
@@ -25,6 +26,7 @@ func (t Tensor) Row(dst []float32, row int) { t.Part(dst, row, 0) }
 // Part widens as many numbers of a row as dst has, from one on that begins a block of
 // the type, otherwise as Row does.
 func (t Tensor) Part(dst []float32, row, from int) {
+	from += t.From
 	if t.Turned {
 		t.column(dst, row, from)
 		return

@@ -36,7 +36,7 @@ func (c *cli) root() *cobra.Command {
 		return usageError{error: suggest(cmd, flagError(err)), command: cmd.CommandPath()}
 	})
 	root.PersistentFlags().CountVarP(&c.verbose, "verbose", "v", "log what happens; twice: also what the actor library says")
-	root.AddCommand(c.generateCommand(), c.serveCommand(), c.statusCommand(), c.healthCommand(), c.pauseCommand(), c.weightsCommand(), c.benchCommand(), c.inspectCommand(), c.configCommand(), c.convertCommand(), c.pullCommand(), c.tokenizeCommand(), c.detokenizeCommand(), c.chatTemplateCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.versionCommand())
+	root.AddCommand(c.generateCommand(), c.serveCommand(), c.statusCommand(), c.healthCommand(), c.pauseCommand(), c.weightsCommand(), c.benchCommand(), c.inspectCommand(), c.configCommand(), c.convertCommand(), c.pullCommand(), c.tokenizeCommand(), c.detokenizeCommand(), c.chatTemplateCommand(), c.certsCommand(), c.simCommand(), c.explainCommand(), c.replayCommand(), c.devicesCommand(), c.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

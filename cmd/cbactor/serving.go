@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/engine/gateway"
+	"github.com/cbactor/cbactor/gpuexec/nvmlinfo"
 	"github.com/cbactor/cbactor/server"
 	"github.com/cbactor/cbactor/text/tools"
 )
@@ -22,6 +23,7 @@ type serving struct {
 	gateway *gateway.Gateway // nil: no actors
 	http    *server.Server   // nil: no HTTP
 	spans   *spans           // of HTTP
+	gpus    *nvmlinfo.Reader // of its metrics; nil: none
 	failed  chan error       // why HTTP has ended before it was to
 }
 
@@ -46,6 +48,10 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	o := server.Options{APIKey: f.key, AdminToken: f.token, AdminApart: f.admin != "", Version: builtVersion(), SaltByUser: f.saltByUser, WeightsRoots: f.roots, Limits: f.limits.Limits, Log: c.log(), Tracer: s.spans.tracer()}
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
+	}
+	if gpus, err := nvmlinfo.Open(); err == nil {
+		s.gpus = gpus
+		o.Collectors = append(o.Collectors, gpuMetrics{gpus.GPUs})
 	}
 	if s.http, err = server.New(o); err != nil {
 		return errors.Join(err, l.Close())
@@ -211,5 +217,8 @@ func (s *serving) close(err *error) {
 	}
 	for _, m := range s.models {
 		m.close(err)
+	}
+	if s.gpus != nil {
+		*err = errors.Join(*err, s.gpus.Close())
 	}
 }

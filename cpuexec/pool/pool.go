@@ -137,6 +137,9 @@ func (p *Pool) call(id int) {
 			return
 		}
 		err := fmt.Errorf("%w: %v", ErrPanic, cause)
+		if is, ok := cause.(error); ok {
+			err = fmt.Errorf("%w: %w", ErrPanic, is)
+		}
 		if cause != errLeft {
 			p.cause.CompareAndSwap(nil, &err)
 		}

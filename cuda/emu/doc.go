@@ -18,6 +18,10 @@
 // Concurrency: as package cuda says; the driver does one call at a time, and the blocks of
 // a kernel on up to four threads.
 //
+// On a machine with a GPU the same tests run on it, where Hardware says so: scripts/gpu-check
+// does that. What only an emulated device can do they leave out by Only, and by Loses what
+// loses the device.
+//
 // A test is skipped, with the reason, where g++ or cgo is missing or the machine is no
 // x86-64; with CBACTOR_REQUIRE_ASSETS=1 it fails where g++ alone is missing.
 package emu

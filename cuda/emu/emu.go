@@ -32,20 +32,31 @@ type Counts struct {
 	Handles                         int // live streams, events, graphs and modules
 }
 
-// Driver is a fake driver.
+// Driver is a fake driver, or where Hardware says so the real one.
 type Driver struct {
 	*cuda.Library
-	Path    string // of the library
-	control *control
+	Path    string   // of the library
+	runner  string   // of kernels
+	control *control // nil: it is the real one
 }
 
-// Counts tells what the driver has done so far.
-func (d *Driver) Counts() Counts { return d.control.counts() }
+// Environment is what another process is started with that opens the driver at Path: it has a
+// device of its own there, as the zero Options say but for Kernels.
+func (d *Driver) Environment() []string { return []string{runnerVariable + "=" + d.runner} }
 
-// Fail loses the device: every call from now on answers with this result of the driver.
+// Counts tells what the driver has done so far; nothing of a real one.
+func (d *Driver) Counts() Counts {
+	if d.control == nil {
+		return Counts{}
+	}
+	return d.control.counts()
+}
+
+// Fail loses the device: every call from now on answers with this result of the driver. A
+// test that calls it has called Only.
 func (d *Driver) Fail(code int) { d.control.fail(code) }
 
-// Open opens a driver that no other test has.
+// Open opens a driver that no other test has, unless it is a real one.
 func Open(tb testing.TB, o Options) *Driver {
 	tb.Helper()
 	d := New(tb, o)
@@ -60,6 +71,9 @@ func Open(tb testing.TB, o Options) *Driver {
 // New makes a driver at Path that is not opened yet.
 func New(tb testing.TB, o Options) *Driver {
 	tb.Helper()
+	if Hardware() {
+		return hardware(tb, o)
+	}
 	skip(tb)
 	b := newBuilder(tb)
 	runner := b.runner(o)
@@ -72,7 +86,7 @@ func New(tb testing.TB, o Options) *Driver {
 		tb.Fatal(err)
 	}
 	c.configure(o.settled(), runner)
-	return &Driver{Path: path, control: c}
+	return &Driver{Path: path, runner: runner, control: c}
 }
 
 // settled has what zeros stand for.

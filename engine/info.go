@@ -1,22 +1,6 @@
 package engine
 
-import (
-	"github.com/cbactor/cbactor/cpuexec"
-	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/weights"
-)
-
-// loadCPU reads the weights: what it gives makes CPU executors.
-func (r *Resolved) loadCPU() (*cpuexec.Config, error) {
-	set, err := weights.Load(r.Config.Checkpoint.Config, r.Config.Checkpoint, 1, FirstVersion)
-	if err != nil {
-		return nil, err
-	}
-	cfg := r.cpu
-	cfg.Weights, cfg.Profile = set, r.Config.Profile
-	r.keepTuned(&cfg.Tune)
-	return &cfg, nil
-}
+import "github.com/cbactor/cbactor/executor"
 
 // Info is what an engine with this configuration has as its Info, without reading
 // the weights. An instruction set that the environment names and the CPU lacks is

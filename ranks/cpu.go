@@ -1,0 +1,93 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/cbactor/cbactor/cpuexec"
+)
+
+// CPU is ranks in this process that compute on CPUs.
+type CPU struct {
+	Config  cpuexec.Config // of all together; Stored must be given. Threads are one for each rank at least
+	Ranks   int
+	Timeout time.Duration // that a rank waits for another
+}
+
+// parts are the configurations of the ranks, but for Ranks, and what each takes. Their pools
+// are of the same size.
+func (c *CPU) parts() ([]cpuexec.Config, []cpuexec.Memory, error) {
+	list, memory := make([]cpuexec.Config, c.Ranks), make([]cpuexec.Memory, c.Ranks)
+	blocks := c.Config.NumBlocks
+	for again := range 2 {
+		for rank := range list {
+			part := &list[rank]
+			*part = c.Config
+			var err error
+			if part.Model, err = c.Config.Model.Shard(rank, c.Ranks, c.Config.Stored); err != nil {
+				return nil, nil, err
+			}
+			part.Ranks, part.NumBlocks = planned{}, blocks
+			part.Threads = max(1, c.Config.Threads/c.Ranks)
+			part.MaxMemory, part.MemoryLimit, part.InUse = c.Config.MaxMemory/int64(c.Ranks), c.Config.MemoryLimit/int64(c.Ranks), c.Config.InUse/int64(c.Ranks)
+			if memory[rank], err = cpuexec.Plan(*part); err != nil {
+				return nil, nil, fmt.Errorf("rank %d: %w", rank, err)
+			}
+		}
+		if again > 0 {
+			break
+		}
+		for i := range memory {
+			if n := memory[i].Blocks; blocks == 0 || n < blocks {
+				blocks = n
+			}
+		}
+	}
+	return list, memory, nil
+}
+
+// planned stands for ranks that are to come.
+type planned struct{}
+
+func (planned) Room() []float32               { return nil }
+func (planned) Show(int) ([][]float32, error) { return nil, errors.ErrUnsupported }
+
+// Plan computes what New takes, for each rank.
+func (c CPU) Plan() ([]cpuexec.Memory, error) {
+	_, memory, err := c.parts()
+	return memory, err
+}
+
+// New starts the ranks.
+func (c CPU) New() (*Executor, error) {
+	list, _, err := c.parts()
+	if err != nil {
+		return nil, err
+	}
+	floats, err := list[0].ExchangeFloats()
+	if err != nil {
+		return nil, err
+	}
+	x := NewExchange(c.Ranks, floats, c.Timeout)
+	var parts []Part
+	for rank := range list {
+		list[rank].Ranks = x.Member(rank)
+		ex, err := cpuexec.New(list[rank])
+		if err != nil {
+			for _, p := range parts {
+				err = errors.Join(err, p.Close())
+			}
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+		parts = append(parts, ex)
+	}
+	if all := c.Ranks*list[0].Threads + 2; os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < all {
+		runtime.GOMAXPROCS(all) // as cpuexec.New does for one
+	}
+	return New(parts, c.Timeout, x.Break), nil
+}
+
+var _ Part = (*cpuexec.Executor)(nil)

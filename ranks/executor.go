@@ -1,0 +1,216 @@
+package ranks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// Part is the executor of a rank.
+type Part interface {
+	executor.Loader
+	executor.Sleeper
+	executor.Adapters
+}
+
+// Executor is the executors of all ranks as one.
+type Executor struct {
+	parts    []Part
+	outcomes []chan error // of steps of each part but the first
+	timeout  time.Duration
+	abandon  func(err error) // lets no part wait for another one
+	info     executor.Info
+
+	mu     sync.Mutex
+	failed error // none runs after it
+	asleep struct{ kv, weights bool }
+}
+
+// New makes one executor of those of all ranks, which it owns. abandon is called when a rank has
+// failed, so that the others do not wait for it; whoever does not end then within timeout is
+// left behind.
+func New(parts []Part, timeout time.Duration, abandon func(err error)) *Executor {
+	e := &Executor{parts: parts, timeout: timeout, abandon: abandon, info: parts[0].Info()}
+	e.info.Name = fmt.Sprintf("%s, %d ranks", e.info.Name, len(parts))
+	for range parts {
+		e.outcomes = append(e.outcomes, make(chan error, e.info.MaxOutstanding))
+	}
+	for rank := 1; rank < len(parts); rank++ {
+		go e.follow(rank)
+	}
+	return e
+}
+
+// Info implements executor.Executor: that of the first rank, which is as all are.
+func (e *Executor) Info() executor.Info { return e.info }
+
+// Start implements executor.Executor.
+func (e *Executor) Start(b *executor.Batch) error {
+	for rank, p := range e.parts {
+		if err := p.Start(b); err != nil {
+			if rank > 0 { // the others have begun
+				e.fail(fmt.Errorf("rank %d: %w", rank, err))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish implements executor.Executor. The first rank's step runs here.
+func (e *Executor) Finish(r *executor.Result) error {
+	if err := e.parts[0].Finish(r); err != nil {
+		return err
+	}
+	if r.Err != nil {
+		e.fail(fmt.Errorf("rank 0: %w", r.Err))
+	}
+	for rank := 1; rank < len(e.parts); rank++ {
+		e.await(rank)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.failed != nil {
+		r.Rows, r.Tokens, r.Err = r.Rows[:0], 0, e.failed
+	}
+	return nil
+}
+
+// follow finishes the steps of a rank.
+func (e *Executor) follow(rank int) {
+	r := &executor.Result{}
+	for {
+		if err := e.parts[rank].Finish(r); err != nil { // it is closed
+			close(e.outcomes[rank])
+			return
+		}
+		if r.Err != nil {
+			e.fail(fmt.Errorf("rank %d: %w", rank, r.Err))
+		}
+		e.outcomes[rank] <- r.Err
+	}
+}
+
+// await waits until a rank has finished its step, for ever as long as none has failed.
+func (e *Executor) await(rank int) {
+	late := time.NewTimer(e.timeout)
+	defer late.Stop()
+	for {
+		select {
+		case <-e.outcomes[rank]:
+			return
+		case <-late.C:
+			if e.failure() != nil {
+				return
+			}
+			late.Reset(e.timeout) // it answers the others, who wait for it no longer than that
+		}
+	}
+}
+
+// fail fails the step and all later ones, unless one has failed before.
+func (e *Executor) fail(err error) {
+	e.mu.Lock()
+	if e.failed == nil {
+		e.failed = err
+	}
+	e.mu.Unlock()
+	e.abandon(err)
+}
+
+func (e *Executor) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failed
+}
+
+// Close implements executor.Executor.
+func (e *Executor) Close() error { return e.all(func(p Part) error { return p.Close() }) }
+
+// all calls fn for all ranks at a time.
+func (e *Executor) all(fn func(p Part) error) error {
+	errs := make([]error, len(e.parts))
+	var wg sync.WaitGroup
+	for rank, p := range e.parts {
+		wg.Go(func() {
+			if err := fn(p); err != nil {
+				errs[rank] = fmt.Errorf("rank %d: %w", rank, err)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// allOrNone calls do for all ranks at a time, and undo for those where it went well if it did not
+// for all.
+func (e *Executor) allOrNone(do, undo func(p Part) error) error {
+	done := make([]bool, len(e.parts))
+	rank := make(map[Part]int, len(e.parts))
+	for i, p := range e.parts {
+		rank[p] = i
+	}
+	err := e.all(func(p Part) error {
+		err := do(p)
+		done[rank[p]] = err == nil
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, e.all(func(p Part) error {
+		if !done[rank[p]] {
+			return nil
+		}
+		return undo(p)
+	}))
+}
+
+// Load implements executor.Loader: on all ranks, or on none.
+func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
+	return e.allOrNone(func(p Part) error { return p.Load(ctx, set) }, func(p Part) error { return p.Drop(set.Epoch) })
+}
+
+// Drop implements executor.Loader.
+func (e *Executor) Drop(epoch uint32) error {
+	return e.all(func(p Part) error { return p.Drop(epoch) })
+}
+
+// LoadAdapter implements executor.Adapters: on all ranks, or on none.
+func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
+	return e.allOrNone(func(p Part) error { return p.LoadAdapter(name, a) }, func(p Part) error { return p.UnloadAdapter(name) })
+}
+
+// UnloadAdapter implements executor.Adapters.
+func (e *Executor) UnloadAdapter(name string) error {
+	return e.all(func(p Part) error { return p.UnloadAdapter(name) })
+}
+
+// Sleep implements executor.Sleeper: all ranks, or none that did not before.
+func (e *Executor) Sleep(kv, weights bool) error {
+	undo := func(p Part) error { return p.Wake() }
+	if before := e.asleep; before.kv || before.weights { // it sleeps after an error, too
+		undo = func(Part) error { return nil }
+	}
+	if err := e.allOrNone(func(p Part) error { return p.Sleep(kv, weights) }, undo); err != nil {
+		return err
+	}
+	e.asleep.kv, e.asleep.weights = e.asleep.kv || kv, e.asleep.weights || weights
+	return nil
+}
+
+// Wake implements executor.Sleeper: all ranks, or none.
+func (e *Executor) Wake() error {
+	was := e.asleep
+	if err := e.allOrNone(func(p Part) error { return p.Wake() }, func(p Part) error { return p.Sleep(was.kv, was.weights) }); err != nil {
+		return err
+	}
+	e.asleep.kv, e.asleep.weights = false, false
+	return nil
+}
