@@ -10,7 +10,7 @@ PEERS      ?= $(HOME)/.cache/cbactor/peers
 ROUNDS     ?= 5
 .DEFAULT_GOAL = build
 
-.PHONY: help build run test test-full test-families test-tokenizers test-templates test-gpu-emu test-clients soak lint proto kernels cuda assets bench bench-compare clean
+.PHONY: help build run test test-full test-families test-tokenizers test-templates test-gpu-emu gpu-check test-clients soak lint proto kernels cuda assets bench bench-compare clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -44,6 +44,9 @@ test-templates: ## every chat template against the reference: name, cases, passe
 
 test-gpu-emu: ## what is for GPUs, without one: kernels on two back ends, the executor on a fake driver; at most 10 minutes a package
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 10m ./cuda/... ./gpuexec
+
+gpu-check: ## what scripts/gpu-check runs on a machine with a GPU, built into bin/gpu-check
+	./scripts/gpu-check-build
 
 soak: build ## the long numbers; PART=first-light
 	./test/soak.sh $(PART)

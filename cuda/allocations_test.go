@@ -9,7 +9,7 @@ import (
 
 // What a step calls allocates nothing.
 func TestCallsAllocateNothing(t *testing.T) {
-	r := newRig(t, emu.Options{Eager: true})
+	r := newRig(t, emu.Options{Schedule: emu.Eager})
 	_, e, _ := r.second()
 	x, y := r.vector(1, 2, 3), r.vector(0, 0, 0)
 	f := r.function("axpy")

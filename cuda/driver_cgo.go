@@ -43,10 +43,7 @@ static void *cbactor_cuda_find(void *f, const char *name) {
 */
 import "C"
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "unsafe"
 
 // driver is a driver that was opened: the addresses of its functions. It stays open for
 // the life of the process, as the driver's own threads do.
@@ -59,18 +56,18 @@ func openDriver(path string) (*driver, error) {
 	defer C.free(unsafe.Pointer(name))
 	handle := C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
 	if handle == nil {
-		return nil, fmt.Errorf("%w: %s: install NVIDIA's driver, 525 or newer", ErrUnavailable, C.GoString(C.dlerror()))
+		return nil, &Unavailable{Why: C.GoString(C.dlerror()), Do: installDriver}
 	}
 	find := C.CString("cuGetProcAddress_v2")
 	defer C.free(unsafe.Pointer(find))
 	lookup := C.dlsym(handle, find)
 	if lookup == nil {
-		return nil, fmt.Errorf("%w: %s has no cuGetProcAddress_v2: install NVIDIA's driver, 525 or newer", ErrUnavailable, path)
+		return nil, &Unavailable{Why: path + " has no cuGetProcAddress_v2", Do: installDriver}
 	}
 	d := new(driver)
 	for f, n := range names {
 		if d.at[f] = address(lookup, n); d.at[f] == nil {
-			return nil, fmt.Errorf("%w: %s has no %s of CUDA 12.0: install NVIDIA's driver, 525 or newer", ErrUnavailable, path, n)
+			return nil, &Unavailable{Why: path + " has no " + n + " of CUDA 12.0", Do: installDriver}
 		}
 	}
 	return d, nil

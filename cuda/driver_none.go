@@ -2,17 +2,14 @@
 
 package cuda
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "unsafe"
 
 // driver is what there is none of in this build: openDriver makes none, so that its
 // methods, which the rest of the package is compiled against, are never called.
 type driver struct{}
 
 func openDriver(string) (*driver, error) {
-	return nil, fmt.Errorf("%w: this program was built without cgo or not for Linux: build it with CGO_ENABLED=1 and a C compiler", ErrUnavailable)
+	return nil, &Unavailable{Why: "this program was built without cgo, or not for Linux", Do: "build it with CGO_ENABLED=1 and a C compiler"}
 }
 
 func (*driver) call(function, *[11]uintptr, uint32, int, unsafe.Pointer) int { return notInitialized }

@@ -7,8 +7,7 @@ import (
 )
 
 var (
-	// ErrUnavailable means that there is no driver to call; the error that wraps it says
-	// what is missing and what to do.
+	// ErrUnavailable is the class of Unavailable.
 	ErrUnavailable = errors.New("cuda: no driver")
 	// ErrOutOfMemory means that the device, or the host's pinned memory, has no room.
 	// Everything else goes on.
@@ -24,8 +23,29 @@ var (
 const (
 	success     = 0
 	outOfMemory = 2
+	noDevice    = 100
 	notReady    = 600
 )
+
+// Unavailable says why there is no driver to call.
+type Unavailable struct {
+	Why string // what is missing
+	Do  string // what to do about it
+	Err error  // a *Error where the driver itself has refused; else nil
+}
+
+func (u *Unavailable) Error() string { return fmt.Sprintf("%v: %s: %s", ErrUnavailable, u.Why, u.Do) }
+
+// Unwrap gives the class, and the driver's own error.
+func (u *Unavailable) Unwrap() []error {
+	if u.Err == nil {
+		return []error{ErrUnavailable}
+	}
+	return []error{ErrUnavailable, u.Err}
+}
+
+// installDriver is what to do where there is none that will do.
+const installDriver = "install NVIDIA's driver, 525 or newer"
 
 // lost are the results after which a context cannot be used any more: uncorrectable errors
 // of memory and links, a device that went away, and all faults of a running kernel.
@@ -46,7 +66,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("cuda: %s: %s (%d)", e.Call, e.Name, e.Code)
+	s := fmt.Sprintf("cuda: %s: %s (%d)", e.Call, e.Name, e.Code)
+	if e.Is(ErrDeviceLost) {
+		s += ": the device is lost to this process: start it again"
+	}
+	return s
 }
 
 // Is makes errors.Is find ErrOutOfMemory and ErrDeviceLost.

@@ -10,8 +10,8 @@ import (
 
 // A graph does its work on what lies in memory when it runs.
 func TestGraph(t *testing.T) {
-	for _, eager := range []bool{false, true} {
-		r := newRig(t, emu.Options{Eager: eager})
+	for _, schedule := range []emu.Schedule{emu.Lazy, emu.Eager, emu.Hasty} {
+		r := newRig(t, emu.Options{Schedule: schedule})
 		x, y := r.vector(0, 0, 0), r.vector(1, 1, 1)
 		f := r.function("axpy")
 		g, err := r.stream.Capture(func() error {

@@ -11,7 +11,7 @@ import (
 
 // A kernel's result comes back from the device, whatever the schedule.
 func TestKernelRuns(t *testing.T) {
-	for _, o := range []emu.Options{{}, {Eager: true}, {Protect: true}, {Order: 1}, {Order: 7}, {PTX: kernels + "/all.ptx"}} {
+	for _, o := range []emu.Options{{}, {Schedule: emu.Eager}, {Schedule: emu.Hasty}, {Protect: true}, {Order: 1}, {Order: 7}, {PTX: kernels + "/all.ptx"}} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			r := newRig(t, o)
 			const n = 1000

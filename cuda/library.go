@@ -1,7 +1,7 @@
 package cuda
 
 import (
-	"fmt"
+	"errors"
 	"unsafe"
 )
 
@@ -14,8 +14,7 @@ type Library struct {
 }
 
 // Open opens a driver and initialises it; an empty path is DefaultPath. Errors wrap
-// ErrUnavailable, and *Error where the driver itself has refused: it answers so where
-// it finds no device.
+// ErrUnavailable; they are *Unavailable.
 func Open(path string) (*Library, error) {
 	if path == "" {
 		path = DefaultPath
@@ -26,9 +25,18 @@ func Open(path string) (*Library, error) {
 	}
 	l := &Library{driver: d}
 	if err := l.call(cuInit, 0); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, refused(err)
 	}
 	return l, nil
+}
+
+// refused is what cuInit has refused, which it does where it finds no device.
+func refused(err error) error {
+	u := &Unavailable{Why: err.Error(), Do: "see what nvidia-smi says", Err: err}
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == noDevice {
+		u.Why, u.Do = "the driver finds no device", "attach an NVIDIA GPU, or show it to this process, as CUDA_VISIBLE_DEVICES does"
+	}
+	return u
 }
 
 // Version is the newest version of CUDA that the driver knows, 1000 times its first number

@@ -16,6 +16,7 @@ type Given struct {
 	Text   string
 	Called string // how the source names it: --page-size; "": Name
 	Where  string // file and position; "": Called says it
+	Silent bool   // that it has no effect where the engine runs is nothing to tell
 }
 
 // called is how to name it to the user.
@@ -47,8 +48,9 @@ func (g Given) explain(err error) error {
 
 // origins remembers where values came from, by field, and what to say about them.
 type origins struct {
-	by    map[string]string
-	notes []string
+	by     map[string]string
+	silent map[string]bool // by field, Given.Silent
+	notes  []string
 }
 
 // Apply puts the values of one source over what c has, so the source that counts
@@ -60,6 +62,9 @@ func (c *Config) Apply(source []Given) error {
 	next.from.by = maps.Clone(c.from.by)
 	if next.from.by == nil {
 		next.from.by = map[string]string{}
+	}
+	if next.from.silent = maps.Clone(c.from.silent); next.from.silent == nil {
+		next.from.silent = map[string]bool{}
 	}
 	next.from.notes = slices.Clip(c.from.notes)
 	by := map[string]Given{} // of this source
@@ -99,7 +104,7 @@ func (c *Config) apply(g Given, by map[string]Given) error {
 	if err := f.set(c, text); err != nil {
 		return err
 	}
-	c.from.by[name] = g.origin()
+	c.from.by[name], c.from.silent[name] = g.origin(), g.Silent
 	if TakesBack(text) && f.at(c).get() == nil {
 		delete(c.from.by, name)
 	}

@@ -26,7 +26,7 @@ var compileLevels = [...]Compile{{Mode: "none"}, {"default", true}, {"max-autotu
 // tune decides how each path is tuned: as is given, else by the level.
 func (r *Resolved) tune() {
 	c := &r.Config
-	if c.Executor != nil {
+	if c.Executor != nil || r.gpu != nil {
 		return
 	}
 	level := compileLevels[c.DefaultCompileLevel]

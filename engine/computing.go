@@ -29,10 +29,10 @@ func computeFor(stored model.DType) cpuexec.Compute {
 // and how the model is stored.
 func (r *Resolved) followStored() error {
 	c := &r.Config
-	if c.Executor != nil {
-		return nil
-	}
 	m := c.Checkpoint.Config
+	if auto(c.Attention) {
+		c.Attention, r.from["attention"] = string(cpuexec.Tiled), "the fused kernel"
+	}
 	if auto(c.Compute) {
 		c.Compute, r.from["compute"] = string(computeFor(m.Stored)), "the model is stored as "+m.Stored.String()
 	}

@@ -19,8 +19,8 @@ import (
 // where the engine runs is named in Resolved.Notices.
 type Config struct {
 	Checkpoint *checkpoint.Checkpoint // the model; may be closed after Spawn
-	Executor   executor.Executor      // runs the steps instead of the CPU executor, and is closed with the engine; then
-	// Checkpoint is not needed, and what only concerns the CPU executor must be left at zero
+	Executor   executor.Executor      // runs the steps instead of one of the engine's own, and is closed with the engine; then
+	// Checkpoint is not needed, and what only concerns the engine's own must be left at zero
 	Log zerolog.Logger // its writer may be written to by several goroutines, and for a moment yet behind Close
 
 	// Trace, if set, is written what happens to each request, as `cbactor explain` reads
@@ -34,8 +34,10 @@ type Config struct {
 	Record io.WriteCloser
 
 	// Profile, if set, is told where the time of the CPU executor's steps goes. With an
-	// Executor it is refused.
+	// Executor, and on a GPU, it is refused.
 	Profile *cpuexec.Profile
+
+	Device Device // where is computed; "": AnyDevice
 
 	// Requests.
 	MaxContext                int // tokens of a request, prompt and generated
@@ -109,8 +111,8 @@ type Info struct {
 	Executor    string // name and instruction set
 	Compute     string // "f32", "bf16" or "int8"; "" with an executor of the caller's
 	KVType      string // likewise, of the cache
-	Attention   string // "" with an executor of the caller's
-	Threads     int
+	Attention   string // "" on a GPU, and with an executor of the caller's
+	Threads     int    // 0 on a GPU, and with an executor of the caller's
 	Vocab       int
 	EOS         []int32
 	MaxContext  int // tokens of a request
@@ -123,7 +125,7 @@ type Info struct {
 	Adapters    int // that can be loaded at a time
 	AdapterRank int // the largest of a module
 	Seed        uint64
-	CacheBytes  int64 // address space of the KV pool; touched only as it is used
+	CacheBytes  int64 // of the KV pool; on a CPU address space, touched only as it is used
 	WeightBytes int64
 
 	Settings []Setting // every field of Config

@@ -5,11 +5,10 @@ import (
 	"fmt"
 
 	"github.com/cbactor/cbactor/cpuexec"
-	"github.com/cbactor/cbactor/executor"
 )
 
 // bestOnCPU are the tokens of a step on a CPU.
-var bestOnCPU = best{tokens: 512, least: 256, from: "the best for a CPU"}
+var bestOnCPU = best{tokens: 512, least: 256, slots: 1 << 16, from: "the best for a CPU"}
 
 // cpuConfig is what the CPU executor needs but for the sizes and the weights.
 func (r *Resolved) cpuConfig() cpuexec.Config {
@@ -35,13 +34,7 @@ func (r *Resolved) planCPU() error {
 	if m.Executor, err = cpuexec.Plan(*cfg); err != nil {
 		return r.tooSmallForCPU(err)
 	}
-	e := &m.Executor
-	because := map[executor.Bound]string{
-		executor.ByUse:       use(cfg.MaxSlots, cfg.MaxContext),
-		executor.ByQuarter:   "a quarter of the memory limit, which is fixed",
-		executor.ByMaxMemory: "max_memory_percent",
-	}[e.Bound]
-	r.pool = pool{Info: e.Cache(), blocks: e.Blocks, blockBytes: e.BlockBytes, because: because, byMemory: e.Bound == executor.ByMaxMemory}
+	r.pool = m.Executor.Pool
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -13,12 +14,19 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 const echoVocab = 50021
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain hides the GPUs of this computer, but from who sets gpuexec.Library again.
+func TestMain(m *testing.M) {
+	if err := os.Setenv(gpuexec.Library, "hidden"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // spawnEcho starts an engine over the ECHO executor.
 func spawnEcho(t testing.TB, ec executor.EchoConfig, cfg Config) *Engine {

@@ -70,6 +70,9 @@ var ErrConfig = errors.New("bad engine configuration")
 // does not exist yet.
 var ErrNotAvailable = errors.New("not available yet")
 
+// ErrDevice means that the GPU that is asked for cannot be used, and says what is missing.
+var ErrDevice = errors.New("the device cannot be used")
+
 // ErrNoWeights means that an engine's weights cannot be changed.
 var ErrNoWeights = errors.New("the engine has no weights of its own")
 

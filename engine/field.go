@@ -28,16 +28,18 @@ type Field struct {
 // Acts says where a field has an effect.
 type Acts string
 
-// Where fields act. On a CPU, GPUs' fields are named in Resolved.Notices when they
-// are given, and those of several ranks where there is one.
+// Where fields act. One that is given where it does not act is named in
+// Resolved.Notices.
 const (
 	Everywhere   Acts = ""
-	OnCPU        Acts = "with the CPU executor"
+	OwnExecutor  Acts = "with an executor of the engine's own"
+	OnCPU        Acts = "on a CPU"
 	OnGPU        Acts = "on a GPU"
 	AmongRanks   Acts = "with several ranks"
 	WithOffload  Acts = "with cpu_offload_space"
 	WithAdapters Acts = "with max_adapters"
 	WithInt8     Acts = "with compute int8"
+	Nowhere      Acts = "nowhere: what it chooses is always so"
 )
 
 // Fields are all of them, in the order of documentation.

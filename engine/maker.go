@@ -31,7 +31,13 @@ func (r *Resolved) load() (*maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &maker{weights: set, stored: c.Tensors(), from: r.onCPU()}, nil
+	m := &maker{weights: set, stored: c.Tensors()}
+	if r.gpu != nil {
+		m.from = r.onGPU()
+	} else {
+		m.from = r.onCPU()
+	}
+	return m, nil
 }
 
 // onCPU makes executors on the CPU.

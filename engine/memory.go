@@ -5,10 +5,12 @@ import (
 
 	"github.com/cbactor/cbactor/actors"
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// Memory is the plan of what an engine takes, in bytes.
+// Memory is the plan of what an engine takes, in bytes: of the host's memory, but for Device.
 type Memory struct {
 	Limit    int64 // what the process may use: of its control group, else of the computer; 0: not known
 	Resident int64 // in use before the engine came
@@ -16,11 +18,27 @@ type Memory struct {
 
 	WeightSet int64          // the weights as they are stored
 	NextSet   int64          // others as they are stored, that are made ready beside them or kept, and what waits to be cast; 0: only under a pause
-	Executor  cpuexec.Memory // what the executor takes: packed weights, cache, host pool and work
+	Executor  cpuexec.Memory // what the CPU executor takes: packed weights, cache, host pool and work; on a GPU nothing
+
+	Device DeviceMemory // of the GPU that computes; on a CPU zero
 }
 
-// Total is the sum.
-func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.Executor.Total() }
+// DeviceMemory is the plan of what an engine takes of a GPU, in bytes.
+type DeviceMemory struct {
+	Memory int64 // of the device
+	Free   int64 // of it, before the engine came
+	Usable int64 // for the engine: max_memory_percent of Free
+
+	Executor gpuexec.Memory // what the executor takes there; its Host and Pinned are the host's
+}
+
+// Total is the sum of what is the host's.
+func (m Memory) Total() int64 { return m.WeightSet + m.NextSet + m.ofExecutor() }
+
+// ofExecutor is what the executor takes of the host.
+func (m Memory) ofExecutor() int64 {
+	return m.Executor.Total() + m.Device.Executor.Host + m.Device.Executor.Pinned
+}
 
 // memory is what there is, in bytes.
 type memory struct {
@@ -44,9 +62,17 @@ func (r *Resolved) sizeFromMemory(has memory) error {
 	if c.WeightSets == 2 {
 		m.NextSet = r.nextSet()
 	}
-	r.cpu = r.cpuConfig()
 	r.sizes = sizes{blocks: c.NumBlocks, sets: max(1, c.WeightSets)}
-	if err := r.sizeBatch(bestOnCPU); err != nil {
+	best, steps := &bestOnCPU, cpuexec.MaxOutstanding
+	if r.gpu == nil {
+		r.cpu = r.cpuConfig()
+	} else {
+		best, steps = &bestOnGPU, gpuexec.MaxOutstanding
+		if r.gpuPlan, err = r.gpuConfig(); err != nil {
+			return err
+		}
+	}
+	if err := r.sizeBatch(best); err != nil {
 		return err
 	}
 	r.sizePool()
@@ -57,7 +83,7 @@ func (r *Resolved) sizeFromMemory(has memory) error {
 	if err := r.sizeSets(); err != nil {
 		return err
 	}
-	return r.overlap(cpuexec.MaxOutstanding)
+	return r.overlap(steps)
 }
 
 // sizeSets decides how many weight sets there are where it is not said: another one
@@ -67,9 +93,9 @@ func (r *Resolved) sizeSets() error {
 	if c.WeightSets > 0 {
 		return nil
 	}
-	blocks := r.pool.blocks
+	blocks := r.pool.Blocks
 	r.sizes.sets, m.NextSet = 2, r.nextSet()
-	if err := r.plan(); err == nil && r.pool.blocks == blocks && (m.Limit == 0 || m.Total() <= m.Usable) {
+	if err := r.plan(); err == nil && r.pool.Blocks == blocks && (m.Limit == 0 || m.Total() <= m.Usable) {
 		c.WeightSets, r.from["weight_sets"] = 2, "memory holds another set"
 		return nil
 	}
@@ -102,14 +128,19 @@ func (r *Resolved) noticeContext(holds int) {
 // sizePool takes the plan for the pool over.
 func (r *Resolved) sizePool() {
 	c, p := &r.Config, &r.pool
-	if p.because != "" {
-		r.lower("num_blocks", c.NumBlocks, p.blocks, p.because)
+	because := map[executor.Bound]string{
+		executor.ByUse:       use(c.MaxRequestsPerBatch, c.MaxContext),
+		executor.ByQuarter:   "a quarter of the memory limit, which is fixed",
+		executor.ByMaxMemory: "max_memory_percent",
+	}[p.Bound]
+	if because != "" {
+		r.lower("num_blocks", c.NumBlocks, p.Blocks, because)
 	}
-	c.NumBlocks, r.sizes.blocks = p.blocks, p.blocks
-	if n := len(p.Groups); n > 1 {
+	c.NumBlocks, r.sizes.blocks = p.Blocks, p.Blocks
+	if n := len(p.Cache().Groups); n > 1 {
 		r.from["num_blocks"] += forKinds(n)
 	}
-	r.noticeContext(actors.CacheTokens(p.Info, c.MaxBatchTokens))
+	r.noticeContext(actors.CacheTokens(p.Cache(), c.MaxBatchTokens))
 }
 
 // forKinds is told of a number of blocks where there are so many cache groups.

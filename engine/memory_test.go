@@ -180,7 +180,7 @@ func TestPlanWithHostPool(t *testing.T) {
 	if r, err = resolved(0.00001, 0.8); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) == 0 {
 		t.Errorf("less than a block: %v GiB, notices %q (%v)", r.Config.CPUOffloadSpace, r.Notices, err)
 	}
-	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 2 GiB (the program), 0.999 GiB are left") {
+	if _, err = resolved(2, 1); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 2 GiB (the program), 0.990 GiB are left") {
 		t.Errorf("more than there is: %v", err)
 	}
 	if r, err = resolved(1, 0); err != nil || r.Config.CPUOffloadSpace != 0 || len(r.Notices) != 1 || !strings.Contains(r.Notices[0], "lowered to 0.000 GiB") {

@@ -18,20 +18,20 @@ func (r *Resolved) sizeOffload() error {
 		c.CPUOffloadSpace = 0
 		return err
 	}
-	r.sizes.host = int(bytes / r.pool.blockBytes)
+	r.sizes.host = int(bytes / r.pool.BlockBytes)
 	if err := r.plan(); err != nil {
 		if errors.Is(err, ErrMemory) {
-			return fmt.Errorf("%w: cpu_offload_space is %s GiB (%s), %s are left of the limit of %s beside the cache: use less",
-				ErrMemory, formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], inGiB(m.Limit-m.Executor.KV), inGiB(m.Limit))
+			return fmt.Errorf("%w: cpu_offload_space is %s GiB (%s), %s are left of the limit of %s beside all else: use less",
+				ErrMemory, formatFloat(c.CPUOffloadSpace), r.given["cpu_offload_space"], inGiB(m.Limit-m.Resident-m.Total()), inGiB(m.Limit))
 		}
 		return err
 	}
 	switch {
 	case r.sizes.host > 0 && bytes != int64(c.CPUOffloadSpace*gib): // auto, or lowered
-		c.CPUOffloadSpace = math.Floor(float64(m.Executor.Host)/gib*1000) / 1000
+		c.CPUOffloadSpace = math.Floor(float64(m.Executor.Host+m.Device.Executor.Host)/gib*1000) / 1000
 	case r.sizes.host == 0:
 		c.CPUOffloadSpace = 0
-		r.notice("the host pool (%s) would be less than a block of %d bytes: there is none", r.from["cpu_offload_space"], r.pool.blockBytes)
+		r.notice("the host pool (%s) would be less than a block of %d bytes: there is none", r.from["cpu_offload_space"], r.pool.BlockBytes)
 	}
 	return nil
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
 )
 
 // Resolved is a Config with every field decided.
@@ -19,8 +22,11 @@ type Resolved struct {
 	from  map[string]string // by field, why it has its value
 
 	sizes sizes          // that the executor is planned with
-	pool  pool           // of that plan
-	cpu   cpuexec.Config // of that plan, but for the weights
+	pool  executor.Pool  // of that plan
+	cpu   cpuexec.Config // of that plan, but for the weights, where gpu is nil
+
+	gpu     *cuda.Device   // that computes; nil: none
+	gpuPlan gpuexec.Config // as cpu, where there is one
 
 	hostAsked   bool // for a host pool, whatever became of it
 	cacheTokens int  // of a request that the cache holds
@@ -54,22 +60,24 @@ func Resolve(cfg Config) (*Resolved, error) {
 	return resolve(cfg, memory{cpuexec.MemoryLimit(), cpuexec.Resident()})
 }
 
-func resolve(cfg Config, has memory) (*Resolved, error) {
+// resolveOn decides every field for a device.
+func resolveOn(cfg Config, has memory, on choice) (*Resolved, error) {
 	if cfg.Checkpoint == nil && cfg.Executor == nil {
 		return nil, fmt.Errorf("%w: neither Checkpoint nor Executor is set", ErrConfig)
 	}
 	if cfg.Record != nil && cfg.Executor != nil {
 		return nil, fmt.Errorf("%w: Record needs weights that the engine knows: leave Executor or Record out", ErrConfig)
 	}
-	if cfg.Profile != nil && cfg.Executor != nil {
-		return nil, fmt.Errorf("%w: Profile is of the CPU executor's steps: leave Executor or Profile out", ErrConfig)
+	if cfg.Profile != nil && (cfg.Executor != nil || on.gpu != nil) {
+		return nil, fmt.Errorf("%w: a profile is of the CPU executor's steps: take device cpu, or leave the profile out", ErrConfig)
 	}
-	r := &Resolved{Config: cfg, Notices: slices.Clone(cfg.from.notes), given: map[string]string{}, from: map[string]string{}}
+	r := &Resolved{Config: cfg, Notices: slices.Clone(cfg.from.notes), given: map[string]string{}, from: map[string]string{}, gpu: on.gpu}
 	if err := r.takeGiven(); err != nil {
 		return nil, err
 	}
+	r.locate(on)
 	r.follow()
-	if err := r.followStored(); err != nil {
+	if err := r.followDevice(); err != nil {
 		return nil, err
 	}
 	if err := r.withdraw(); err != nil {
@@ -82,7 +90,7 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 		return nil, err
 	}
 	for i := range fields {
-		if f := &fields[i]; r.given[f.Name] != "" && r.idle(f) {
+		if f := &fields[i]; r.given[f.Name] != "" && !cfg.from.silent[f.Name] && r.idle(f) {
 			r.notice("%s (%s) has no effect here: it acts %s", f.Name, r.given[f.Name], f.Acts)
 		}
 	}
@@ -96,6 +104,9 @@ func (r *Resolved) size(has memory) error {
 	return r.sizeFromMemory(has)
 }
 
+// theProgram is where values come from that no source has brought.
+const theProgram = "the program"
+
 // takeGiven checks what is given, notes where it came from, and fills in the
 // defaults that follow from nothing.
 func (r *Resolved) takeGiven() error {
@@ -108,7 +119,7 @@ func (r *Resolved) takeGiven() error {
 		}
 		switch {
 		case got != nil:
-			r.given[f.Name] = "the program"
+			r.given[f.Name] = theProgram
 			if where := r.Config.from.by[f.Name]; where != "" {
 				r.given[f.Name] = where
 			}
@@ -129,9 +140,6 @@ func (r *Resolved) takeGiven() error {
 // follow decides what follows from other fields alone.
 func (r *Resolved) follow() {
 	c := &r.Config
-	if c.Attention == "" || c.Attention == "auto" {
-		c.Attention, r.from["attention"] = "tiled", "the fused kernel"
-	}
 	if c.SafetyMargin == nil {
 		margin := 0.15
 		if c.SchedulerType == "prefill_first" {
@@ -145,21 +153,19 @@ func (r *Resolved) follow() {
 	for c.Seed == 0 {
 		c.Seed, r.from["seed"] = rand.Uint64(), "random"
 	}
-	r.withoutGPU()
 	r.tune()
 }
 
-// withoutGPU is how the reference resolves fields of GPUs where there is none.
-func (r *Resolved) withoutGPU() {
-	c, none, given := &r.Config, 0, new(Config)
-	*given = *c
-	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
-	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph"} {
-		r.from[name] = "there is no GPU"
-		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
-			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
-		}
+// locate notes where is computed.
+func (r *Resolved) locate(on choice) {
+	switch {
+	case r.Config.Executor != nil:
+		r.from["device"] = "the executor's"
+		return
+	case on.because != "":
+		r.from["device"] = on.because
 	}
+	r.Config.Device = on.device
 }
 
 // checkProcessors refuses a model that recommends sampling which the engine lacks,
@@ -177,9 +183,13 @@ func (r *Resolved) checkProcessors() error {
 // idle says that a field has no effect where the engine runs.
 func (r *Resolved) idle(f *Field) bool {
 	switch f.Acts {
-	case OnCPU:
+	case OwnExecutor:
 		return r.Config.Executor != nil
+	case OnCPU:
+		return r.Config.Executor != nil || r.gpu != nil
 	case OnGPU:
+		return r.gpu == nil
+	case Nowhere:
 		return true
 	case AmongRanks:
 		return r.Config.TensorParallelSize == 1

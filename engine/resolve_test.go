@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
 )
 
 // plenty is a computer on which the tiny model is bounded by nothing.
@@ -50,12 +51,15 @@ func TestResolutionOfEveryField(t *testing.T) {
 	noGPU := func(text, asked, want string) given {
 		return given{text: text, want: want, from: "--it says " + asked + "; there is no GPU", notice: "has no effect here"}
 	}
+	_, err := gpuexec.Open(gpuexec.First)
+	withoutGPUs := withoutDriver(err)
 	unseen := fieldNames()
 	for name, c := range map[string]struct {
 		def, from string
 		idle      bool
 		cases     []given
 	}{
+		"device":                      {"cpu", withoutGPUs, false, []given{given1("cpu"), {text: "auto", want: "cpu", from: withoutGPUs}, {text: "null", want: "cpu", from: withoutGPUs}}},
 		"max_context":                 {"1024", "the model's context", false, []given{given1("7"), {text: "1025", err: "max_context is 1025 (--it), the model has 1024"}}},
 		"max_queue_size":              {"65536", "the most without being asked for more", false, []given{given1("3")}},
 		"max_batch_reads":             {"0", "default", false, []given{given1("3")}},

@@ -13,7 +13,7 @@ var stored = map[string]model.DType{"sent": model.Invalid, "f32": model.F32, "f1
 func (r *Resolved) updates() (o weights.Options) {
 	m := &r.Memory
 	if m.Limit > 0 {
-		o.Limit = int(max(m.WeightSet, m.Usable-m.Executor.Total()))
+		o.Limit = int(max(m.WeightSet, m.Usable-m.ofExecutor()))
 	}
 	if o.Storage = stored[r.Config.UpdateDType]; o.Storage != model.Invalid {
 		for _, t := range r.Config.Checkpoint.Config.Tensors() {

@@ -137,6 +137,8 @@ func hints(at *Hints) value {
 	return structured[Hints, *Hints]{at, "max_prompt=N,max_new=N,requests=N"}
 }
 
+func device(at *Device) value { return structured[Device, *Device]{at, "auto|cpu|cuda|cuda:N"} }
+
 func graphs(at *Graphs) value { return structured[Graphs, *Graphs]{at, "bool[,bool]"} }
 
 func compile(at *Compile) value { return structured[Compile, *Compile]{at, "mode=MODE,dynamic=bool"} }

@@ -25,7 +25,7 @@ const adapterBound = 0.25
 // TestAdaptersConform has adapters that add to some products, of ranks that are padded to different sizes.
 func TestAdaptersConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunAdapters(t, makeWith(t, m, set, true), func(number int) *model.Adapter {
+	suite.RunAdapters(t, makeWith(t, m, set, all), func(number int) *model.Adapter {
 		return familytest.Adapter(m, uint64(number), 8+32*(number%2), func(module string) bool {
 			return strings.HasSuffix(module, []string{"v_proj", "up_proj"}[number%2])
 		})

@@ -9,11 +9,19 @@ import (
 	"github.com/cbactor/cbactor/internal/familytest"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, with an adapter and without, through Start and Finish.
+// TestStepsAllocateNothing decodes, greedy and not, with an adapter and without, through Start and
+// Finish, by kernels and by graphs.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, MaxAdapters: 1})
-	load(t, e, familytest.Adapter(m, 1, 8, familytest.Everywhere))
+	for _, graphs := range []Graphs{{}, all} {
+		e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs, MaxAdapters: 1})
+		load(t, e, familytest.Adapter(m, 1, 8, familytest.Everywhere))
+		stepsAllocateNothing(t, e)
+	}
+}
+
+func stepsAllocateNothing(t *testing.T, e *Executor) {
+	t.Helper()
 	var b executor.Batch
 	var r executor.Result
 	for s := range executor.Slot(2) {

@@ -24,6 +24,9 @@ var (
 // MaxOutstanding is how many steps may be handed over.
 const MaxOutstanding = 2
 
+// MostSlots is how many sequences a step may have.
+const MostSlots = 1 << 12
+
 // Config is what New needs. A zero number takes its default.
 type Config struct {
 	Device  *cuda.Device
@@ -51,9 +54,17 @@ type Config struct {
 	// of what is free.
 	MaxMemory int64
 
-	// Graphs has decoding steps captured, once for each size, and replayed: their kernels are launched by
+	// Graphs says which steps are captured, once for each size, and replayed: their kernels are launched by
 	// one call.
-	Graphs bool
+	Graphs Graphs
+	// QPadding is what the tokens of steps with chunks of prompts are padded to a multiple of, where they are
+	// captured; 64. KVPadding is the same for the positions of the longest context of a step of few tokens,
+	// whose contexts are shared by blocks of threads; 16384.
+	QPadding, KVPadding int
+
+	// Warn, if set, is told once that the driver has no memory for a graph: kernels of steps of that size
+	// are launched one by one then. It must not block.
+	Warn func(error)
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
@@ -62,6 +73,12 @@ type Config struct {
 
 	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.
 	Timed func(Timing)
+}
+
+// Graphs says of which steps graphs are made.
+type Graphs struct {
+	Varlen bool // with chunks of prompts
+	Decode bool // one token of each of some sequences
 }
 
 // DefaultShare of the free memory of a device is what New takes at most, in percent.
@@ -81,12 +98,14 @@ func (c Config) withDefaults() (Config, error) {
 		def, top int
 	}{
 		{"PageSize", &c.PageSize, 16, 4096},
-		{"MaxSlots", &c.MaxSlots, 64, 1 << 12},
+		{"MaxSlots", &c.MaxSlots, 64, MostSlots},
 		{"MaxTokens", &c.MaxTokens, 2048, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
 		{"WeightSets", &c.WeightSets, 1, 2},
 		{"MaxAdapterRank", &c.MaxAdapterRank, 32, 1024},
 		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
+		{"QPadding", &c.QPadding, 64, 1 << 20},
+		{"KVPadding", &c.KVPadding, 1 << 14, 1 << 30},
 	} {
 		if *n.value == 0 {
 			*n.value = n.def

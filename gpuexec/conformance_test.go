@@ -6,20 +6,27 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// makeWith answers the suite's wishes over one model, on one device.
-func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suite.Make {
-	dev := emulated(t)
+// makeWith answers the suite's wishes over one model, on one device: with graphs lazily, without
+// them hastily.
+func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs Graphs) suite.Make {
+	schedule := emu.Hasty
+	if graphs != (Graphs{}) {
+		schedule = emu.Lazy
+	}
+	dev := device(t, emu.Open(t, emu.Options{Schedule: schedule}))
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		e, err := New(Config{
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
-			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs, MaxAdapters: o.Adapters, MaxAdapterRank: 40,
+			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs, QPadding: 8,
+			MaxAdapters: o.Adapters, MaxAdapterRank: 40,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -27,6 +34,9 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs bool) suit
 		return e
 	}
 }
+
+// all is that all steps have graphs.
+var all = Graphs{Varlen: true, Decode: true}
 
 // family is the folder of a golden model that is committed with its weights.
 func family(name string) string { return filepath.Join("..", "test", "testdata", "families", name) }
@@ -36,17 +46,17 @@ func TestConformance(t *testing.T) {
 		t.Skip("graphs conform")
 	}
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(t, m, set, false))
+	suite.Run(t, makeWith(t, m, set, Graphs{}))
 }
 
 func TestGraphsConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.Run(t, makeWith(t, m, set, true))
+	suite.Run(t, makeWith(t, m, set, all))
 }
 
 func TestSleepConforms(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSleep(t, makeWith(t, m, set, true))
+	suite.RunSleep(t, makeWith(t, m, set, all))
 }
 
 // changed is a checkpoint one of whose tensors is not what it is.
@@ -83,7 +93,7 @@ func loadChanged(t *testing.T, path string, epoch uint32, name string, change fu
 
 func TestSetsConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	suite.RunSets(t, makeWith(t, m, set, true), func(epoch uint32) *weights.Set {
+	suite.RunSets(t, makeWith(t, m, set, all), func(epoch uint32) *weights.Set {
 		_, other := loadChanged(t, family("llama"), epoch, "model.norm.weight", func(data []byte) {
 			for i := 3; i < len(data); i += 4 * (1 + int(epoch)) {
 				data[i] ^= 0x80 // the sign of a number in float32
@@ -103,5 +113,5 @@ func TestBadRow(t *testing.T) {
 		row := 4 * plain.Hidden
 		copy(data[poison*row:], slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, plain.Hidden))
 	})
-	suite.BadRow(t, makeWith(t, m, set, true), []int32{5, poison, 6})
+	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
 }

@@ -20,21 +20,29 @@
 //
 // Order: inputs are copied on one stream, kernels run on another, results are copied on a third, joined
 // by events. What a step has of its own is there twice, and free again when its Finish has returned.
-// Copies of blocks run on the stream of the kernels, in the order of the Batch.
+// Copies of blocks within the device run on the stream of the kernels, in the order of the Batch. Blocks go to
+// the host and come back on a fourth stream, beside kernels. One that goes out is copied to staging memory
+// first, in that order; a step waits only where all of that is in use. One that comes in waits for the rows
+// of the steps before, and the next step for it, which is Info.Overlap.
 //
-// Graphs: where Config.Graphs is set, a step that decodes, all of whose tokens are drawn on the device, is
-// padded to the next of a few sizes, captured when one is first seen, and replayed. What is captured are
+// Graphs: a step of a kind that Config.Graphs names is padded, captured when its size is first seen, for the
+// buffers of both steps at once, and replayed. Decoding tokens, draws, and steps of up to 8 tokens are padded
+// to powers of two up to 8, then to multiples of 8; tokens of longer steps to multiples of
+// Config.QPadding; items of attention to powers of two; contexts that blocks of threads share to multiples of
+// Config.KVPadding. What the host draws or scores is computed behind the graph. What is captured are
 // addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
 // forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
-// run, and the driver takes memory for each, here and on the device, that Plan does not count: leave some.
+// run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver
+// has no memory for one, that size's kernels are launched one by one.
 //
-// Memory: Plan says before anything is taken what New takes, from what the device has free. Everything
-// is taken at once; a step allocates nothing, neither here nor there, but for a graph that it captures. A
-// weight set stays the caller's, and is read while it is copied; places for sets stay the executor's when
-// sets are dropped. Sleep gives back the pools or the places, Wake takes and fills them again.
+// Memory: Plan says before anything is taken what New takes, from what the device has free, and what it
+// leaves there for graphs. Everything is taken at once; a step allocates nothing, neither here nor there, but
+// for a graph that it captures. A weight set stays the caller's, and is read while it is copied; places for
+// sets stay the executor's when sets are dropped. Sleep gives back the pools or the places, Wake takes and
+// fills them again.
 //
-// Failure: an error of the driver, or a panic of a launch, fails the step and all later ones; whoever has it makes a new
-// one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
+// Failure: an error of the driver, or a panic of a launch, fails the step and all later ones; whoever has it
+// makes a new one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
 // fails alone.
 //
 // Ownership and concurrency: as package executor says. The device's primary context is retained from New

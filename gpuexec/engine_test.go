@@ -1,6 +1,7 @@
 package gpuexec_test
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/cbactor/cbactor/checkpoint"
+	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/engine"
 	"github.com/cbactor/cbactor/gpuexec"
@@ -16,7 +18,7 @@ import (
 )
 
 // spawn starts an engine over an executor on the fake driver, whose cache holds a few requests.
-func spawn(t *testing.T) *engine.Engine {
+func spawn(t *testing.T) (*engine.Engine, *emu.Driver) {
 	t.Helper()
 	c, err := checkpoint.Open(filepath.Join("..", "test", "testdata", "families", "llama"))
 	if err != nil {
@@ -29,12 +31,13 @@ func spawn(t *testing.T) *engine.Engine {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dev, err := emu.Open(t, emu.Options{}).Device(0)
+	driver := emu.Open(t, emu.Options{})
+	dev, err := driver.Device(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ex, err := gpuexec.New(gpuexec.Config{
-		Device: dev, Model: c.Config, Weights: set, MaxMemory: 64 << 20, Graphs: true,
+		Device: dev, Model: c.Config, Weights: set, MaxMemory: 64 << 20, Graphs: gpuexec.Graphs{Varlen: true, Decode: true}, QPadding: 8,
 		PageSize: 4, NumBlocks: 20, HostBlocks: 8, MaxSlots: 6, MaxTokens: 24, MaxContext: 64,
 	})
 	if err != nil {
@@ -44,18 +47,18 @@ func spawn(t *testing.T) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return e, driver
 }
 
 // TestEngine runs more requests than the cache holds, with a pause that keeps them and with one that is
 // cancelled in the middle: the others have the tokens that each has alone.
 func TestEngine(t *testing.T) {
-	e := spawn(t)
+	e, _ := spawn(t)
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	requests := make([]engine.Request, 10)
 	for i := range requests {
 		seed := uint64(i)
@@ -110,5 +113,35 @@ func TestEngine(t *testing.T) {
 		if out.Err != nil || !slices.Equal(out.TokenIDs, want[i]) {
 			t.Errorf("request %d gives %v (%v), alone %v", i, out.TokenIDs, out.Err, want[i])
 		}
+	}
+}
+
+// TestDeviceIsLostUnderRequests loses the device while requests decode: all end with an error that says so, and
+// so do those that come later. The process goes on.
+func TestDeviceIsLostUnderRequests(t *testing.T) {
+	emu.Only(t, "the device is lost on purpose")
+	e, driver := spawn(t)
+	streams := make([]*engine.Stream, 4)
+	for i := range streams {
+		r := engine.Request{PromptIDs: []int32{1, 2, int32(i)}, MaxNewTokens: 60, IgnoreEOS: true, Streaming: true}
+		var err error
+		if streams[i], err = e.AddRequest(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := streams[0].Recv(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	driver.Fail(700) // CUDA_ERROR_ILLEGAL_ADDRESS
+	for i, s := range streams {
+		if out := s.Wait(t.Context()); !errors.Is(out.Err, cuda.ErrDeviceLost) {
+			t.Errorf("request %d ends with %v", i, out.Err)
+		}
+	}
+	if _, err := e.AddRequest(t.Context(), engine.Request{PromptIDs: []int32{1}}); !errors.Is(err, cuda.ErrDeviceLost) {
+		t.Errorf("a later request: %v", err)
+	}
+	if err := e.Close(); !errors.Is(err, cuda.ErrDeviceLost) {
+		t.Errorf("Close says %v", err)
 	}
 }

@@ -28,19 +28,20 @@ type Executor struct {
 	ctx     *cuda.Context
 	kernels *kernels.Set
 	in      *cuda.Stream // inputs of steps
-	compute *cuda.Stream
+	compute *cuda.Stream // kernels
 	out     *cuda.Stream // what steps drew
 
 	pool     room
 	buffers  room
 	host     pinned // the host pool
+	swap     swap
 	stepping pinned // what steps send and receive
 	work     work
 
 	steps   [MaxOutstanding]step
-	input   *input                   // of the step that is laid
-	order   []int32                  // of its rows
-	graphs  map[graphKey]*cuda.Graph // the launcher's; while no step is unfinished, theirs who sleep
+	input   *input  // of the step that is laid
+	order   []int32 // of its rows
+	shapes  shapes  // the launcher's; while no step is unfinished, theirs who sleep
 	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]

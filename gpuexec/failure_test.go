@@ -10,6 +10,8 @@ import (
 	"github.com/cbactor/cbactor/executor"
 )
 
+const illegalAddress = 700 // a result of the driver
+
 // TestDeviceIsLost loses the device under a step: it fails, so do those behind it, and nothing hangs.
 func TestDeviceIsLost(t *testing.T) {
 	emu.Only(t, "it is told to fail")
@@ -32,7 +34,6 @@ func TestDeviceIsLost(t *testing.T) {
 			b = first
 		}
 		if step == 2 {
-			const illegalAddress = 700
 			driver.Fail(illegalAddress)
 		}
 		if err := errors.Join(e.Start(&b), e.Finish(&r)); err != nil {
@@ -70,7 +71,7 @@ func TestPanicsAreErrors(t *testing.T) {
 // TestPanicEndsCapture lets a launch panic while a graph is captured: the stream works afterwards.
 func TestPanicEndsCapture(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: true})
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: all})
 	err := e.besides(func() error {
 		_, err := e.capture(&step{tokens: 1, items: 1, segments: 1}) // without weights
 		return errors.Join(err, e.compute.Synchronize())

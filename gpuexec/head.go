@@ -7,10 +7,7 @@ import (
 
 // headDraws draws on the device what a step can draw there, and keeps it there for the next one.
 func (l *launching) headDraws() {
-	w, sent, n := &l.work, &l.s.sent, len(l.s.draws)
-	if l.s.graphed {
-		n = l.s.tokens
-	}
+	w, sent, n := &l.work, &l.s.sent, l.s.drawing
 	for at := 0; at < n; at += l.dims.headRows {
 		rows, skip := min(l.dims.headRows, n-at), cuda.Pointer(4*at)
 		drawn := w.drawn[l.s.number] + skip

@@ -32,9 +32,14 @@ type input struct {
 
 // sent is where the lists of an input are on the device.
 type sent struct {
-	ids, pos, slots, items, from, drawn, draws, read, adapted, loras cuda.Pointer
-	changes                                                          [executor.MaxGroups]cuda.Pointer
+	captured
+	read    cuda.Pointer
+	changes [executor.MaxGroups]cuda.Pointer
 }
+
+// captured are those that a graph reads. They come first: of inputs of one size they begin at the same
+// places.
+type captured struct{ ids, pos, slots, items, from, drawn, draws, adapted, loras cuda.Pointer }
 
 const (
 	listAlign = 4 // of a list, in int32
@@ -103,11 +108,21 @@ func (in *input) token(id int32, pos int, s executor.Slot) int {
 	return len(in.ids) - 1
 }
 
-// nowhere adds a token that no sequence has, which attends to nothing, and a draw behind it that nobody
-// gets.
-func (in *input) nowhere() {
-	in.items = append(in.items, 0, 0)
-	in.draw(in.token(0, -1, 0), executor.NoSlot, &sampling.Params{}, sampling.Key{})
+// pad adds tokens that no sequence has, items without tokens, of attention and of adapters, and draws that
+// nobody gets, up to so many.
+func (in *input) pad(tokens, items, draws, loras int) {
+	for len(in.ids) < tokens {
+		in.token(0, -1, 0)
+	}
+	for len(in.items) < 2*items {
+		in.items = append(in.items, 0, 0)
+	}
+	for len(in.from) < draws {
+		in.draw(0, executor.NoSlot, &sampling.Params{}, sampling.Key{})
+	}
+	for len(in.loras) < kernels.LoraItem*loras {
+		in.loras = append(in.loras, 0)
+	}
 }
 
 // draw lets a slot draw behind a token.
@@ -146,22 +161,26 @@ func (in *input) adapt(a *adapter, first, n int) {
 }
 
 // pack writes all lists to memory of the host and says where on the device they will be, when that
-// is copied to base.
+// is copied to base. Without memory it only says so.
 func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err error) {
 	to := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/4)
 	put := func(list []int32) cuda.Pointer {
-		if len(list) > len(to)-used {
-			err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
-			return 0
-		}
 		at := base + cuda.Pointer(4*used)
-		used += (copy(to[used:], list) + listAlign - 1) / listAlign * listAlign
+		if memory != nil {
+			if len(list) > len(to)-used {
+				err = fmt.Errorf("%w: it changes more entries of block tables than there are", executor.ErrContract)
+				return 0
+			}
+			copy(to[used:], list)
+		}
+		used += (len(list) + listAlign - 1) / listAlign * listAlign
 		return at
 	}
 	if in.joints == 0 {
 		in.adapted = in.adapted[:0]
 	}
-	s = sent{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), read: put(in.read), adapted: put(in.adapted), loras: put(in.loras)}
+	s.captured = captured{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), adapted: put(in.adapted), loras: put(in.loras)}
+	s.read = put(in.read)
 	for g := range in.changes {
 		s.changes[g] = put(in.changes[g])
 	}

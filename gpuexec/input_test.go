@@ -73,8 +73,8 @@ func TestLastChangeOfAnEntryWins(t *testing.T) {
 
 // TestFewSizesOfGraphs looks at what steps of so many sequences are padded to.
 func TestFewSizesOfGraphs(t *testing.T) {
-	for n, want := range map[int]int{1: 1, 2: 2, 3: 4, 5: 8, 8: 8, 9: 16, 16: 16, 17: 24, 256: 256} {
-		if got := paddedTokens(n); got != want {
+	for n, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 4, 5: 8, 8: 8, 9: 16, 16: 16, 17: 24, 256: 256} {
+		if got := few(n); got != want {
 			t.Errorf("%d tokens are padded to %d, want %d", n, got, want)
 		}
 	}

@@ -1,10 +1,5 @@
 package gpuexec
 
-import (
-	"github.com/cbactor/cbactor/cuda"
-	"github.com/cbactor/cbactor/executor"
-)
-
 // launch enqueues all of a step that needs no answer of the device.
 func (e *Executor) launch(s *step) error {
 	e.lay(s)
@@ -32,6 +27,11 @@ func (e *Executor) run(s *step) error {
 	case s.graphed:
 		return e.replay(s)
 	}
+	return e.enqueue(s)
+}
+
+// enqueue enqueues a step's kernels one by one.
+func (e *Executor) enqueue(s *step) error {
 	l := launching{Executor: e, s: s}
 	l.layers()
 	l.headDraws()
@@ -82,27 +82,4 @@ func (e *Executor) fetch(s *step) error {
 		}
 	}
 	return e.out.Record(s.done)
-}
-
-// copyBlocks runs the copies of a Batch, in their order.
-func (e *Executor) copyBlocks(copies []executor.Copy) error {
-	for i := range copies {
-		p := &copies[i]
-		g := &e.layout.groups[p.Group]
-		device := func(block int32) cuda.Pointer { return e.pool.at + cuda.Pointer(int64(block)*int64(g.block)) }
-		host := func(block int32) []byte { return e.host.mem[g.host+int64(block)*int64(g.block):][:g.block] }
-		var err error
-		switch p.Kind {
-		case executor.CopyOut:
-			err = e.compute.CopyOut(host(p.To), device(p.From))
-		case executor.CopyIn:
-			err = e.compute.CopyIn(device(p.To), host(p.From))
-		default:
-			err = e.compute.Copy(device(p.To), device(p.From), g.block)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

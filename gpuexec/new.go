@@ -33,7 +33,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{}), graphs: map[graphKey]*cuda.Graph{}}
+	e := &Executor{config: cfg, dims: dimsOf(&cfg), layout: layoutOf(&cfg), ctx: ctx, released: make(chan struct{})}
 	e.changed.L = &e.mu
 	life, die := context.WithCancelCause(context.Background())
 	e.life, e.die = life, func() { die(executor.ErrClosed) }
@@ -84,11 +84,17 @@ func (e *Executor) open(first *weights.Set) error {
 func (e *Executor) describe() {
 	c := &e.config
 	e.info = e.memory.Cache()
-	e.info.Name = fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	e.info.Name = c.Name()
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
 	e.info.MaxAdapters, e.info.MaxAdapterRank = c.MaxAdapters, c.MaxAdapterRank
+	e.info.Overlap = c.HostBlocks > 0
 	e.info.CopyCost = copyCost(e.memory.BlockBytes/int64(c.PageSize), e.dims.products())
+}
+
+// Name is what an executor of c has as its name: its device, and what is computed in.
+func (c *Config) Name() string {
+	return fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
 }
 
 // copyCost is what it costs to copy K and V of a token out and in again, against computing the token in a
@@ -121,7 +127,10 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.adapters.open(room{ctx: e.ctx, what: "adapters", size: m.Adapters}, c.MaxAdapters)
 	e.host = pinned{ctx: e.ctx, what: "the host pool", size: m.Host}
 	e.stepping = pinned{ctx: e.ctx, what: "the inputs of steps", size: int64(c.stepBytes(groups))}
-	if err := errors.Join(e.buffers.take(), e.pool.take(), e.host.take(), e.stepping.take(), e.adapters.room.take()); err != nil {
+	if err := e.openSwap(); err != nil {
+		return err
+	}
+	if err := errors.Join(e.buffers.take(), e.takeCache(), e.stepping.take(), e.adapters.room.take()); err != nil {
 		return err
 	}
 	e.work, _ = layWork(c, &e.dims, groups, e.buffers.at)

@@ -15,12 +15,17 @@ type Memory struct {
 	Adapters int64 // places for adapters
 	KV       int64 // the pool
 	Work     int64 // buffers of a step, block tables, angles of all positions
+	Staging  int64 // blocks on their way to the host pool
+	Graphs   int64 // left to the driver, for graphs
 	Host     int64 // the host pool, in pinned memory
 	Pinned   int64 // what steps send and receive, and what weights are copied through
+	Shapes   int   // of steps whose graphs are kept
 }
 
 // Device is the sum of what lies on the device.
-func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.Adapters + m.KV + m.Work }
+func (m Memory) Device() int64 {
+	return m.Weights + m.NextSet + m.Adapters + m.KV + m.Work + m.Staging + m.Graphs
+}
 
 // Plan computes what New will take for cfg, whose Weights are not looked at and whose MaxMemory
 // must be given. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
@@ -33,6 +38,11 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.Adapters + m.K
 //	             its modules * padded inputs + outputs)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
 //	             products give
+//	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
+//	             MaxMemory, holds
+//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has
+//	             room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
+//	             kernel is an allowance
 //	Host       = BlockBytes * HostBlocks
 //
 // with every part rounded up to 256 bytes. Errors wrap ErrConfig, ErrModel or executor.ErrMemory.
@@ -55,6 +65,9 @@ func (c *Config) plan() (Memory, error) {
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	m.Adapters = 2 * int64(c.MaxAdapters) * int64(d.adapters.place())
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
+	places, place := stagingPlaces(c, &l)
+	m.Staging = 2 * int64(places) * int64(place)
+	m.sizeGraphs(c)
 	if err := m.sizePool(c, &l); err != nil {
 		return m, err
 	}

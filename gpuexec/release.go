@@ -1,12 +1,16 @@
 package gpuexec
 
-import "github.com/cbactor/cbactor/cuda"
+import (
+	"slices"
+
+	"github.com/cbactor/cbactor/cuda"
+)
 
 // release gives back everything that was taken, as far as open came, on a thread that the context is
 // bound to. Of a device that is lost only the first error is told: the others say the same.
 func (e *Executor) release() error {
 	e.die()
-	errs := append(e.forget(), e.sender.close()...)
+	errs := slices.Concat(e.forget(), e.sender.close(), e.swap.close())
 	errs = append(errs, e.watch.close())
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {

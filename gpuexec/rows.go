@@ -49,9 +49,8 @@ func (e *Executor) lay(s *step) {
 	if s.tokens <= splitTokens {
 		s.segments = max(1, pages(longest, kernels.Segment))
 	}
-	e.pad(s)
 	s.joints, s.loras = e.input.joints, len(e.input.loras)/kernels.LoraItem
-	s.tokens, s.items = len(e.input.ids), len(e.input.items)/2
+	e.pad(s)
 }
 
 // inOrder answers the numbers of the rows in the order in which they are laid out: those of one adapter

@@ -2,6 +2,7 @@ package gpuexec
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/cbactor/cbactor/executor"
@@ -89,7 +90,7 @@ func (e *Executor) weightsOf(epoch uint32) *parameters {
 }
 
 // besides runs fn beside steps, on a thread that the context is bound to. Nothing is given back before it
-// returns.
+// returns; if the executor was closed meanwhile, who is the last to use it answers what failed of that, too.
 func (e *Executor) besides(fn func() error) error {
 	e.mu.Lock()
 	if e.closed {
@@ -106,9 +107,10 @@ func (e *Executor) besides(fn func() error) error {
 	}
 	e.mu.Lock()
 	e.beside--
+	last := e.idle()
 	e.changed.Broadcast()
 	e.mu.Unlock()
-	return err
+	return errors.Join(err, e.awaitRelease(last))
 }
 
 // until is a context that also ends when the executor is closed.

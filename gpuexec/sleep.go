@@ -13,7 +13,7 @@ func (e *Executor) Sleep(kv, weights bool) error {
 		}
 		slept, errs := e.asleep || e.pool.at == 0, e.forget() // they have addresses of what is given back
 		if kv {
-			errs = append(errs, e.pool.free(), e.host.free())
+			errs = append(errs, e.swap.settle(), e.pool.free(), e.host.free(), e.swap.staging.free())
 		}
 		if weights {
 			e.asleep = true
@@ -45,9 +45,14 @@ func (e *Executor) Wake() error {
 	return e.besides(e.takeAgain)
 }
 
+// takeCache takes the pools, as far as they are not there.
+func (e *Executor) takeCache() error {
+	return errors.Join(e.pool.take(), e.host.take(), e.swap.staging.take())
+}
+
 // takeAgain takes all memory that was given back; then steps may run.
 func (e *Executor) takeAgain() error {
-	if err := errors.Join(e.pool.take(), e.host.take()); err != nil {
+	if err := e.takeCache(); err != nil {
 		return err
 	}
 	for i := range e.places {

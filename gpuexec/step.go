@@ -23,6 +23,7 @@ type step struct {
 	loras    int      // items of tokens with adapters
 	samples  []sample // drawn or scored on the host
 	draws    []sample // drawn on the device
+	drawing  int      // draws, with those of nobody
 	greedy   bool     // all of them
 	graphed  bool     // it is a graph's; then there may be tokens, items and draws of nobody behind its own
 

@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
+
+// ErrPanic is what a step fails of that panicked on a rank.
+var ErrPanic = errors.New("ranks: panic")
 
 // Part is the executor of a rank.
 type Part interface {
@@ -26,6 +30,7 @@ type Executor struct {
 	timeout  time.Duration
 	abandon  func(err error) // lets no part wait for another one
 	info     executor.Info
+	late     *time.Timer // Finish's
 
 	mu     sync.Mutex
 	failed error // none runs after it
@@ -37,6 +42,8 @@ type Executor struct {
 // left behind.
 func New(parts []Part, timeout time.Duration, abandon func(err error)) *Executor {
 	e := &Executor{parts: parts, timeout: timeout, abandon: abandon, info: parts[0].Info()}
+	e.late = time.NewTimer(timeout)
+	e.late.Stop()
 	e.info.Name = fmt.Sprintf("%s, %d ranks", e.info.Name, len(parts))
 	for range parts {
 		e.outcomes = append(e.outcomes, make(chan error, e.info.MaxOutstanding))
@@ -86,30 +93,41 @@ func (e *Executor) Finish(r *executor.Result) error {
 func (e *Executor) follow(rank int) {
 	r := &executor.Result{}
 	for {
-		if err := e.parts[rank].Finish(r); err != nil { // it is closed
+		err := e.finish(rank, r)
+		if errors.Is(err, executor.ErrClosed) {
 			close(e.outcomes[rank])
 			return
 		}
-		if r.Err != nil {
-			e.fail(fmt.Errorf("rank %d: %w", rank, r.Err))
+		if err = cmp.Or(err, r.Err); err != nil {
+			e.fail(fmt.Errorf("rank %d: %w", rank, err))
 		}
-		e.outcomes[rank] <- r.Err
+		e.outcomes[rank] <- err
 	}
+}
+
+// finish finishes a step of a rank. A panic fails the step.
+func (e *Executor) finish(rank int, r *executor.Result) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%w: %v", ErrPanic, cause)
+		}
+	}()
+	return e.parts[rank].Finish(r)
 }
 
 // await waits until a rank has finished its step, for ever as long as none has failed.
 func (e *Executor) await(rank int) {
-	late := time.NewTimer(e.timeout)
-	defer late.Stop()
+	e.late.Reset(e.timeout)
+	defer e.late.Stop()
 	for {
 		select {
 		case <-e.outcomes[rank]:
 			return
-		case <-late.C:
+		case <-e.late.C:
 			if e.failure() != nil {
 				return
 			}
-			late.Reset(e.timeout) // it answers the others, who wait for it no longer than that
+			e.late.Reset(e.timeout) // it answers the others, who wait for it no longer than that
 		}
 	}
 }

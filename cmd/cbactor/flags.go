@@ -16,7 +16,7 @@ import (
 
 // commandDefaults are the fields that have another default here than in the engine:
 // a command runs one engine alone.
-var commandDefaults = []engine.Given{{Name: "pin", Text: "true", Called: "the command"}}
+var commandDefaults = []engine.Given{{Name: "pin", Text: "true", Called: "the command", Silent: true}}
 
 // engineFlags are the flags of every command that starts an engine.
 type engineFlags struct {

@@ -23,19 +23,27 @@ var architectures = []int{80, 89, 90, 100, 120}
 // and no higher minor one, which such a device runs, or else PTX. ErrDevice: the device is
 // too old for both.
 func For(major, minor int) ([]byte, error) {
+	if err := Check(major, minor); err != nil {
+		return nil, err
+	}
 	best := 0
 	for _, a := range architectures {
 		if a/10 == major && a%10 <= minor {
 			best = a
 		}
 	}
-	if best == 0 && major < architectures[0]/10 {
-		return nil, fmt.Errorf("%w: its compute capability is %d.%d, and 8.0 is the least; compute on the CPU (--device cpu)", ErrDevice, major, minor)
-	}
 	if best == 0 {
 		return PTX()
 	}
 	return read(fmt.Sprintf("sm_%d.cubin.gz", best))
+}
+
+// Check is For's error, without reading anything.
+func Check(major, minor int) error {
+	if major < architectures[0]/10 {
+		return fmt.Errorf("%w: its compute capability is %d.%d, and 8.0 is the least; compute on the CPU (--device cpu)", ErrDevice, major, minor)
+	}
+	return nil
 }
 
 // PTX is the kernels as text, ended by no zero, for devices of compute capability 8.0 and up.

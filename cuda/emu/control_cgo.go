@@ -9,9 +9,9 @@ package emu
 
 typedef struct { long launches, graphs, copies, waits, allocations, handles; } counts;
 
-static void configure(void *f, const char *runner, const char *ptx, int lazy, int protect, int order, int version, int devices, int capability,
+static void configure(void *f, const char *runner, const char *ptx, int schedule, int protect, int order, int version, int devices, int capability,
 	unsigned long long memory) {
-	((void (*)(const char *, const char *, int, int, int, int, int, int, unsigned long long))f)(runner, ptx, lazy, protect, order, version, devices, capability, memory);
+	((void (*)(const char *, const char *, int, int, int, int, int, int, unsigned long long))f)(runner, ptx, schedule, protect, order, version, devices, capability, memory);
 }
 static void count(void *f, counts *c) { ((void (*)(counts *))f)(c); }
 static void fail(void *f, unsigned code) { ((void (*)(unsigned))f)(code); }
@@ -50,7 +50,7 @@ func (c *control) configure(o Options, runner string) {
 	r, p := C.CString(runner), C.CString(o.PTX)
 	defer C.free(unsafe.Pointer(r))
 	defer C.free(unsafe.Pointer(p))
-	C.configure(c.symbol("fake_configure"), r, p, number(!o.Eager), number(o.Protect), C.int(o.Order),
+	C.configure(c.symbol("fake_configure"), r, p, C.int(o.Schedule), number(o.Protect), C.int(o.Order),
 		C.int(o.Version), C.int(o.Devices), C.int(o.Capability), C.ulonglong(o.Memory))
 }
 

@@ -11,19 +11,28 @@ import (
 )
 
 // Options are what a driver is like. The zero value is an H200 that runs the module's
-// kernels on the shim, lazily.
+// kernels on the shim.
 type Options struct {
-	Kernels string // folder of the kernels' all.cu; empty: that of the module
-	PTX     string // file that the interpreter runs instead of the sources
-	Eager   bool   // work is done when it is enqueued, not when somebody waits
-	Protect bool   // device memory cannot be touched outside of the driver's work: the process faults
-	Order   int    // in which threads run: 0 forward, 1 backward, else random with this seed
-	Version int    // of CUDA; 0: 13000
-	Devices int    // 0: one; -1: none
-	Memory  uint64 // bytes of the device; 0: 4 GiB
+	Kernels  string   // folder of the kernels' all.cu; empty: that of the module
+	PTX      string   // file that the interpreter runs instead of the sources
+	Schedule Schedule // when work is done; Lazy
+	Protect  bool     // device memory cannot be touched outside of the driver's work: the process faults
+	Order    int      // in which threads run: 0 forward, 1 backward, else random with this seed
+	Version  int      // of CUDA; 0: 13000
+	Devices  int      // 0: one; -1: none
+	Memory   uint64   // bytes of the device; 0: 4 GiB
 
 	Capability int // of the device, 80 for 8.0; 0: 90
 }
+
+// Schedule says when a driver does its work. All of them are what a real one may do.
+type Schedule int
+
+const (
+	Lazy  Schedule = iota // when somebody waits for it
+	Eager                 // when it is enqueued
+	Hasty                 // copies as soon as what their stream waits for is done, kernels when somebody waits for anything: all, what he waits for last
+)
 
 // Counts are what a driver has done, and what it still holds.
 type Counts struct {

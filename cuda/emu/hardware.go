@@ -27,12 +27,15 @@ func Only(tb testing.TB, why string) {
 	}
 }
 
+// LosesDevice is why Loses leaves a test out.
+const LosesDevice = "it loses the device: to be run in a process of its own"
+
 // Loses says that the test loses its device for good, which a real one is for the whole
 // process: there it is left out unless it has one of its own, as losesVariable says.
 func Loses(tb testing.TB) {
 	tb.Helper()
 	if Hardware() && os.Getenv(losesVariable) != "1" {
-		tb.Skip("it loses the device: to be run in a process of its own")
+		tb.Skip(LosesDevice)
 	}
 }
 

@@ -80,7 +80,7 @@ func onBoth(t *testing.T, test func(r *rig)) {
 		return
 	}
 	t.Run("shim", func(t *testing.T) { test(newRig(t, emu.Options{})) })
-	t.Run("shim backward", func(t *testing.T) { test(newRig(t, emu.Options{Order: 1, Eager: true})) })
+	t.Run("shim backward", func(t *testing.T) { test(newRig(t, emu.Options{Order: 1, Schedule: emu.Eager})) })
 	t.Run("ptx", func(t *testing.T) { test(newRig(t, emu.Options{PTX: ptxFile(t)})) })
 }
 

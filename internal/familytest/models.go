@@ -3,7 +3,6 @@ package familytest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -29,8 +28,24 @@ func Models(t testing.TB) []Model {
 // Made are the models of the formula.
 func Made(t testing.TB) []Model {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	return models(t, filepath.Join(filepath.Dir(here), "..", "..", "test", "testdata", "families", "made"), true)
+	return models(t, filepath.Join(root(t), "test", "testdata", "families", "made"), true)
+}
+
+// root is the module's: what was compiled elsewhere finds it, too, from where the test runs.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test's folder")
+		}
+	}
 }
 
 // Named is a model of the formula.

@@ -6,11 +6,11 @@
 using fake::driver;
 
 // fake_configure is called before cuInit.
-CONTROL void fake_configure(const char *runner, const char *ptx, int lazy, int protect, int order, int version, int devices, int capability, unsigned long long memory) {
+CONTROL void fake_configure(const char *runner, const char *ptx, int schedule, int protect, int order, int version, int devices, int capability, unsigned long long memory) {
 	LOCK;
 	driver.config.runner = runner;
 	driver.config.ptx = ptx;
-	driver.config.lazy = lazy;
+	driver.config.schedule = (fake::Schedule)schedule;
 	driver.config.protect = protect;
 	driver.config.order = order;
 	driver.config.version = version;

@@ -5,17 +5,24 @@
 
 using fake::driver;
 
+static bool at_once() { return true; }
+
 static CUresult host_copy(CUstream s, void *to, const void *from, size_t n, const void *host) {
 	TRY(fake::usable(s));
 	bool pinned = fake::within(host, n, false);
 	// A driver captures memory that is not pinned as well; nobody can mean it, since a replay would read what lies there then.
 	if (!pinned && s->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	fake::put(s, {[=] {
-			fake::Touch touch;
-			driver.counts.copies++;
-			memcpy(to, from, n);
-		},
-		pinned ? host : nullptr, pinned ? n : 0});
+	Work w = {[=] {
+		fake::Touch touch;
+		driver.counts.copies++;
+		memcpy(to, from, n);
+	}, at_once};
+	if (pinned) {
+		w.host = host;
+		w.bytes = n;
+		w.reads = host == from;
+	}
+	fake::put(s, w);
 	if (!pinned) fake::drain(s, s->enqueued);
 	return driver.sticky;
 }
@@ -43,7 +50,7 @@ API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s)
 		fake::Touch touch;
 		driver.counts.copies++;
 		memmove((void *)to, (void *)from, n);
-	}});
+	}, at_once});
 	return driver.sticky;
 }
 
@@ -55,6 +62,6 @@ API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n, CUstream s) {
 	fake::put(s, {[=] {
 		fake::Touch touch;
 		memset((void *)to, value, n);
-	}});
+	}, at_once});
 	return driver.sticky;
 }

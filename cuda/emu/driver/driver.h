@@ -9,11 +9,18 @@
 
 namespace fake {
 
+// Schedule says when work is done. All of them are legal.
+enum Schedule {
+	lazy,  // when somebody waits for it
+	eager, // when it is enqueued
+	hasty, // copies as soon as what their stream waits for is done; kernels when somebody waits for anything, what he does not wait for first
+};
+
 // Config is what a test asks of the driver before cuInit.
 struct Config {
 	std::string runner;           // library that runs kernels
 	std::string ptx;              // file that it interprets; empty: it has the kernels compiled
-	bool lazy = true;             // nothing is done until somebody waits for it
+	Schedule schedule = lazy;     // when work is done
 	bool protect = false;         // device memory cannot be touched outside of the driver's work
 	int order = 0;                // of threads in blocks
 	int version = 13000;          // of CUDA

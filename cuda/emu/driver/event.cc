@@ -59,7 +59,7 @@ API cuEventRecord(CUevent e, CUstream s) {
 	e->milliseconds = at;
 	e->stream = s;
 	e->at = s->enqueued + 1;
-	fake::put(s, {[at] { *at = fake::now(); }});
+	fake::put(s, {[at] { *at = fake::now(); }, [] { return true; }});
 	return CUDA_SUCCESS;
 }
 
@@ -73,9 +73,10 @@ API cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags) {
 	CUstream_st *of = e->stream;
 	if (!of) return CUDA_SUCCESS;
 	uint64_t at = e->at;
-	fake::put(s, {[of, at] {
-		if (fake::streams.count(of)) fake::drain(of, at);
-	}});
+	auto there = [of] { return fake::streams.count(of) > 0; };
+	fake::put(s, {[=] {
+		if (there()) fake::drain(of, at);
+	}, [=] { return !there() || of->done >= at; }});
 	return CUDA_SUCCESS;
 }
 
@@ -83,8 +84,10 @@ API cuEventSynchronize(CUevent e) {
 	NEED_CONTEXT;
 	if (!fake::events.count(e)) return CUDA_ERROR_INVALID_HANDLE;
 	if (e->capture) return CUDA_ERROR_CAPTURED_EVENT;
-	driver.counts.waits++;
-	if (e->stream) fake::drain(e->stream, e->at);
+	if (e->stream)
+		fake::wait(e->stream, e->at);
+	else
+		driver.counts.waits++; // for what was never recorded
 	return driver.sticky;
 }
 

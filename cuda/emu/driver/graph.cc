@@ -1,4 +1,5 @@
 // Captures and graphs.
+#include "memory.h"
 #include "stream.h"
 
 namespace fake {
@@ -12,6 +13,9 @@ CUresult unsafe_call() {
 	}
 	return CUDA_SUCCESS;
 }
+
+// memory_of is what an instantiated graph takes of the device: what a driver takes is not told.
+static size_t memory_of(const std::vector<Work> &work) { return 2048 * work.size(); }
 
 // leave takes all streams out of the capture that began at s.
 static void leave(CUstream_st *origin) {
@@ -63,6 +67,7 @@ API cuStreamEndCapture(CUstream s, CUgraph *g) {
 API cuGraphInstantiateWithFlags(CUgraphExec *x, CUgraph g, unsigned long long flags) {
 	NEED_CONTEXT;
 	if (!g || flags) return CUDA_ERROR_INVALID_VALUE;
+	TRY(fake::reserve(fake::memory_of(g->work)));
 	*x = new CUgraphExec_st{g->work};
 	driver.counts.handles++;
 	return CUDA_SUCCESS;
@@ -95,6 +100,7 @@ API cuGraphLaunch(CUgraphExec x, CUstream s) {
 API cuGraphExecDestroy(CUgraphExec x) {
 	NEED_CONTEXT;
 	if (!x) return CUDA_ERROR_INVALID_VALUE;
+	fake::give_back(fake::memory_of(x->work));
 	delete x;
 	driver.counts.handles--;
 	return CUDA_SUCCESS;

@@ -81,6 +81,6 @@ API cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned
 	auto l = std::make_shared<fake::Launch>(fake::Launch{f, {gx, gy, gz}, {bx, by, bz}, shared, {}, {}});
 	TRY(fake::fits(*l));
 	TRY(l->copy_args(params));
-	fake::put(s, {[l] { l->run(); }});
+	fake::put(s, {[l] { l->run(); }, {}});
 	return driver.sticky;
 }

@@ -45,10 +45,24 @@ std::vector<RunnerRange> ranges() {
 	return all;
 }
 
+static CUresult room(size_t n) {
+	return n > driver.config.memory || used > driver.config.memory - n ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+CUresult reserve(size_t n) {
+	TRY(room(n));
+	used += n;
+	return CUDA_SUCCESS;
+}
+
+void give_back(size_t n) { used -= n; }
+
 // allocate takes memory whose end lies as near to the page behind it as the alignment lets it.
 static CUresult allocate(uintptr_t *p, size_t n, bool device) {
 	if (!n) return CUDA_ERROR_INVALID_VALUE;
-	if (device && (n > driver.config.memory || used > driver.config.memory - n)) return CUDA_ERROR_OUT_OF_MEMORY;
+	if (device) {
+		TRY(room(n));
+	}
 	size_t body = (n + page - 1) & ~(page - 1);
 	char *map = (char *)mmap(nullptr, body + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -69,7 +83,7 @@ static CUresult release(uintptr_t p, bool device) {
 	if (found == allocations.end() || found->second.device != device) return CUDA_ERROR_INVALID_VALUE;
 	Allocation a = found->second;
 	if (device) drain_all(); // as cuMemFree does
-	if (!device && pending((void *)p, a.bytes)) {
+	if (!device && pending((void *)p, a.bytes, false)) {
 		complain("pinned memory was freed with a copy of it outstanding");
 		driver.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
 		return driver.sticky;

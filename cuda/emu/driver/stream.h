@@ -8,12 +8,17 @@
 #include <set>
 #include <vector>
 
-// Work is one entry of a stream: a copy, a launch, a wait. Of a copy it names the memory of the
-// process, which must last until it is done.
+// Work is one entry of a stream: a copy, a launch, a wait.
 struct Work {
 	std::function<void()> run;
+	std::function<bool()> ready; // a hasty driver may do it before somebody waits; empty: never
+
+	// Of a copy, the pinned memory that it reads or writes, which must last until it is done.
 	const void *host = nullptr;
 	size_t bytes = 0;
+	bool reads = false;  // it must stay as it is, too:
+	bool summed = false; // this was its sum when the copy was enqueued
+	uint64_t sum = 0;
 };
 
 struct CUgraph_st {
@@ -59,9 +64,11 @@ void put(CUstream_st *s, Work w);
 // drain does the work of a stream until so much is done.
 void drain(CUstream_st *s, uint64_t upto);
 void drain_all();
+// wait does it, and hastily all other work before that.
+void wait(CUstream_st *s, uint64_t upto);
 // unsafe_call answers whether a capture forbids calls that take memory or wait, and breaks it.
 CUresult unsafe_call();
-// pending tells whether work that is not done names memory of the process in this range.
-bool pending(const void *p, size_t n);
+// pending tells whether work that is not done names memory of the process in this range; or, of that, writes to it.
+bool pending(const void *p, size_t n, bool written);
 
 } // namespace fake

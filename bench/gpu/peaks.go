@@ -1,0 +1,53 @@
+package main
+
+import "github.com/cbactor/cbactor/cuda"
+
+// The data sheet's figures of an H200 (SXM): bandwidth of its memory, and products of bf16 summed up in
+// float32, dense.
+const (
+	nominalTBs   = 4.8
+	nominalFLOPs = 989
+)
+
+// sizes are how large what is measured is.
+type sizes struct {
+	copied int // bytes
+	square int // rows of the largest product
+	spread int // bytes over which kernels that are bound by memory go, more than the L2 cache has
+}
+
+// whole are those for a GPU, little those for an emulated one.
+var (
+	whole  = sizes{copied: 1 << 30, square: 8192, spread: 512 << 20}
+	little = sizes{copied: 1 << 16, square: 128, spread: 1 << 17}
+)
+
+// measurePeaks measures what shares are of.
+func (r *rig) measurePeaks(s sizes) (peaks, error) {
+	p := peaks{NominalTBs: nominalTBs, NominalFLOPs: nominalFLOPs}
+	from, to := r.take(s.copied), r.room(s.copied)
+	took, err := r.time(func(int) error { return r.stream.Copy(to, from, s.copied) })
+	if err != nil {
+		return p, err
+	}
+	p.CopyTBs = 2 * float64(s.copied) / took.Seconds() / 1e12
+	if err := r.give(from, to); err != nil {
+		return p, err
+	}
+	n := s.square
+	a, w, out := r.take(2*n*n), r.take(2*n*n), r.room(4*n*n)
+	took, err = r.time(func(int) error { return r.set.Gemm(r.stream, out, a, w, n, n, n, 1) })
+	if err != nil {
+		return p, err
+	}
+	p.GemmTFLOPs = 2 * float64(n) * float64(n) * float64(n) / took.Seconds() / 1e12
+	return p, r.give(a, w, out)
+}
+
+// spreadOver is how many pieces of so many bytes lie in what is larger than the cache, one at least.
+func (s sizes) spreadOver(bytes int) int { return max(1, s.spread/bytes) }
+
+// at is piece i of so many, which follow one another.
+func at(p cuda.Pointer, i, pieces, bytes int) cuda.Pointer {
+	return p + cuda.Pointer(i%pieces*bytes)
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/gpuexec"
+)
+
+// Device says where an engine computes.
+type Device string
+
+const (
+	AnyDevice Device = "auto" // on the first NVIDIA GPU that can, else on the CPU
+	OnTheCPU  Device = "cpu"
+	FirstGPU  Device = "cuda" // on the first NVIDIA GPU that can; cuda:1 is on the second
+)
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Device) MarshalText() ([]byte, error) { return []byte(d), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Device) UnmarshalText(text []byte) error {
+	if err := Device(text).check(); err != nil {
+		return err
+	}
+	*d = Device(text)
+	return nil
+}
+
+func (d Device) check() error {
+	if _, gpu := d.Ordinal(); !gpu && d != AnyDevice && d != OnTheCPU {
+		return errors.New("must be auto, cpu, cuda, or cuda:N with a device from 0")
+	}
+	return nil
+}
+
+// Ordinal is which GPU a device is, as gpuexec.Open takes it; !gpu: it is none.
+func (d Device) Ordinal() (ordinal int, gpu bool) {
+	if d == FirstGPU {
+		return gpuexec.First, true
+	}
+	digits, gpu := strings.CutPrefix(string(d), "cuda:")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	return int(n), gpu && err == nil
+}
+
+// resolve decides every field for the device that is asked for, or the best there is.
+func resolve(cfg Config, has memory) (*Resolved, error) {
+	if err := fieldNamed("device").check(&cfg); err != nil {
+		return nil, fieldNamed("device").wrong(string(cfg.Device), err)
+	}
+	if cfg.Executor != nil || cfg.Device == OnTheCPU {
+		return resolveOn(cfg, has, choice{device: OnTheCPU})
+	}
+	ordinal, asked := cfg.Device.Ordinal()
+	if !asked {
+		return resolveOnAny(cfg, has)
+	}
+	gpu, err := gpuexec.Open(ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("%w: device is %s (%s): %w", ErrDevice, cfg.Device, cmp.Or(cfg.from.by["device"], theProgram), err)
+	}
+	return resolveOn(cfg, has, gpuAs(gpu, ""))
+}
+
+// resolveOnAny decides for the first GPU, if it computes all that is asked for, and else for
+// the CPU.
+func resolveOnAny(cfg Config, has memory) (*Resolved, error) {
+	gpu, err := gpuexec.Open(gpuexec.First)
+	if err != nil {
+		return resolveOn(cfg, has, choice{device: OnTheCPU, because: withoutDriver(err)})
+	}
+	r, err := resolveOn(cfg, has, gpuAs(gpu, "the first GPU that can compute"))
+	if err == nil {
+		return r, nil
+	}
+	passed := fmt.Sprintf("cuda:%d is passed over: %v", gpu.Ordinal, err)
+	if r, err = resolveOn(cfg, has, choice{device: OnTheCPU, because: passed}); err == nil {
+		r.notice("device is cpu: %s", passed)
+	}
+	return r, err
+}
+
+// withoutDriver says in short why there is no GPU.
+func withoutDriver(err error) string {
+	if u := (*cuda.Unavailable)(nil); errors.As(err, &u) {
+		return "no NVIDIA driver: " + u.Why
+	}
+	return err.Error()
+}
+
+// choice is where an engine computes.
+type choice struct {
+	device  Device
+	because string       // "": it is asked for
+	gpu     *cuda.Device // nil: it is the CPU
+}
+
+func gpuAs(gpu *cuda.Device, because string) choice {
+	return choice{device: Device(fmt.Sprintf("cuda:%d", gpu.Ordinal)), because: because, gpu: gpu}
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
+	"github.com/cbactor/cbactor/weights"
+)
+
+// bestOnGPU are the tokens of a step on a GPU.
+var bestOnGPU = best{tokens: 2048, least: 512, slots: gpuexec.MostSlots, from: "the best for a GPU"}
+
+// followDevice decides what depends on where is computed: types, kernels and graphs.
+func (r *Resolved) followDevice() error {
+	if r.gpu != nil {
+		return r.followGPU()
+	}
+	r.withoutGPU()
+	if r.Config.Executor != nil {
+		return nil
+	}
+	return r.followStored()
+}
+
+// withoutGPU is how the reference resolves fields of GPUs where there is none.
+func (r *Resolved) withoutGPU() {
+	c, none, given := &r.Config, 0, new(Config)
+	*given = *c
+	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
+	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph"} {
+		r.from[name] = "there is no GPU"
+		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
+			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
+		}
+	}
+}
+
+// followGPU decides the same for a GPU, and refuses what it does not compute.
+func (r *Resolved) followGPU() error {
+	c := &r.Config
+	for _, t := range []struct {
+		name string
+		at   *string
+	}{{"compute", &c.Compute}, {"kv_dtype", &c.KVDType}} {
+		if auto(*t.at) {
+			*t.at, r.from[t.name] = string(cpuexec.ComputeBF16), "what a GPU computes in"
+		}
+		if *t.at != string(cpuexec.ComputeBF16) {
+			return fmt.Errorf("%w: %s is %s (%s), a GPU computes in bf16: leave it out, or take device cpu", ErrConfig, t.name, *t.at, r.given[t.name])
+		}
+	}
+	if c.MaxAdapters > 0 {
+		return fmt.Errorf("%w: max_adapters is %d (%s), a GPU computes none: leave it out, or take device cpu", ErrConfig, c.MaxAdapters, r.given["max_adapters"])
+	}
+	if auto(c.Quantize) {
+		delete(r.given, "quantize")
+		c.Quantize, r.from["quantize"] = "", "weights stay as they are stored"
+	}
+	c.Attention, r.from["attention"] = "", "a GPU has one"
+	if c.UseCUDAGraph == nil {
+		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Decode: true}, "for decoding"
+	}
+	if c.UseCUDAGraph.Varlen {
+		return fmt.Errorf("%w: use_cuda_graph is %s (%s): %w, only graphs for decoding are", ErrConfig, format(*c.UseCUDAGraph), r.given["use_cuda_graph"], ErrNotAvailable)
+	}
+	r.noticeLosses()
+	return nil
+}
+
+// gpuConfig is what the executor for GPUs needs but for the sizes and the weights.
+func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
+	c, d := &r.Config, &r.Memory.Device
+	var err error
+	if d.Free, d.Memory, err = gpuexec.Room(r.gpu); err != nil {
+		return gpuexec.Config{}, fmt.Errorf("%w: the memory of %s: %w", ErrDevice, c.Device, err)
+	}
+	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
+	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable, Graphs: gpuexec.Graphs(*c.UseCUDAGraph)}, nil
+}
+
+// planGPU is plan for the executor for GPUs.
+func (r *Resolved) planGPU() error {
+	m, cfg := &r.Memory, &r.gpuPlan
+	cfg.MaxTokens, cfg.MaxSlots, cfg.NumBlocks, cfg.HostBlocks, cfg.WeightSets = r.sizes.tokens, r.sizes.slots, r.sizes.blocks, r.sizes.host, r.sizes.sets
+	var err error
+	e := &m.Device.Executor
+	if *e, err = gpuexec.Plan(*cfg); err != nil {
+		return r.tooSmallForGPU(err)
+	}
+	if err := r.hostFits(); err != nil {
+		return err
+	}
+	r.pool = e.Pool
+	return nil
+}
+
+// tooSmallForGPU says how much of the GPU may be used, when the executor's plan finds that it
+// is too little.
+func (r *Resolved) tooSmallForGPU(err error) error {
+	if d := &r.Memory.Device; errors.Is(err, ErrMemory) {
+		return fmt.Errorf("%w, max_memory_percent %s of the %d free on %s", err, formatFloat(r.Config.MaxMemoryPercent), d.Free, r.Config.Device)
+	}
+	return err
+}
+
+// hostFits makes sure that the host has room for what a GPU does not hold.
+func (r *Resolved) hostFits() error {
+	m, e := &r.Memory, &r.Memory.Device.Executor
+	pool := e.Host
+	if m.Limit == 0 || m.Total()-pool <= m.Usable && m.Resident+m.Total() <= m.Limit {
+		return nil
+	}
+	e.Host = 0 // there is none
+	return fmt.Errorf("%w: of the host %d bytes are usable (max_memory_percent %s of %d left of %d), weights take %d as stored, what goes to the GPU and comes back %d, and the host pool %d: "+
+		"use a smaller model or raise max_memory_percent", ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet+m.NextSet, e.Pinned, pool)
+}
+
+// onGPU makes executors on a GPU.
+func (r *Resolved) onGPU() func(*weights.Set) (executor.Executor, error) {
+	cfg := r.gpuPlan
+	return func(set *weights.Set) (executor.Executor, error) {
+		cfg := cfg
+		cfg.Weights = set
+		return gpuexec.New(cfg)
+	}
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/gpuexec"
+)
+
+// withGPU lets the test find a GPU: a driver that is no other test's.
+func withGPU(t *testing.T, o emu.Options) *emu.Driver {
+	t.Helper()
+	d := emu.New(t, o)
+	t.Setenv(gpuexec.Library, d.Path)
+	return d
+}
+
+// TestDevices chooses a device: auto takes the first GPU that computes what is asked for and says
+// why it takes another, and one that is asked for by name is taken or refused.
+func TestDevices(t *testing.T) {
+	on := func(name Device, change func(*Config)) Config {
+		cfg := Config{Checkpoint: tiny(t), Device: name}
+		if change != nil {
+			change(&cfg)
+		}
+		return cfg
+	}
+	f32 := func(c *Config) { c.Compute = "f32" }
+	varlen := func(c *Config) { c.UseCUDAGraph = &Graphs{Varlen: true} }
+	for name, c := range map[string]struct {
+		driver    emu.Options
+		cfg       Config
+		want      string // "": refused
+		from, err string // parts
+		class     error
+		notice    string
+	}{
+		"the first":            {emu.Options{}, on("", nil), "cuda:0", "the first GPU that can compute", "", nil, ""},
+		"auto":                 {emu.Options{}, on(AnyDevice, nil), "cuda:0", "the first GPU that can compute", "", nil, ""},
+		"the CPU":              {emu.Options{}, on(OnTheCPU, nil), "cpu", "the program", "", nil, ""},
+		"by name":              {emu.Options{}, on(FirstGPU, nil), "cuda:0", "the program", "", nil, ""},
+		"by number":            {emu.Options{Devices: 2}, on("cuda:1", nil), "cuda:1", "the program", "", nil, ""},
+		"none of that number":  {emu.Options{Devices: 2}, on("cuda:2", nil), "", "", "device is cuda:2 (the program): gpuexec: no such device: cuda:2 of 2", ErrDevice, ""},
+		"no device":            {emu.Options{Devices: -1}, on("", nil), "cpu", "no NVIDIA driver: the driver finds no device", "", nil, ""},
+		"no device, asked for": {emu.Options{Devices: -1}, on("cuda", nil), "", "", "attach an NVIDIA GPU", ErrDevice, ""},
+		"too old":              {emu.Options{Capability: 75}, on("", nil), "cpu", "its compute capability is 7.5, and 8.0 is the least", "", nil, ""},
+		"too old, asked for":   {emu.Options{Capability: 75}, on("cuda", nil), "", "", "7.5, and 8.0 is the least; compute on the CPU (--device cpu)", ErrDevice, ""},
+		"too small":            {emu.Options{Memory: 1 << 20}, on("", nil), "cpu", "cuda:0 is passed over: not enough memory", "", nil, "device is cpu: cuda:0 is passed over"},
+		"too small, asked for": {emu.Options{Memory: 1 << 20}, on("cuda", nil), "", "", "max_memory_percent 0.6 of the 1048576 free on cuda:0", ErrMemory, ""},
+		"f32":                  {emu.Options{}, on("", f32), "cpu", "cuda:0 is passed over: bad engine configuration: compute is f32 (the program)", "", nil, "a GPU computes in bf16"},
+		"f32, asked for":       {emu.Options{}, on("cuda", f32), "", "", "compute is f32 (the program), a GPU computes in bf16", ErrConfig, ""},
+		"cache in int8":        {emu.Options{}, on("cuda", func(c *Config) { c.KVDType = "int8" }), "", "", "kv_dtype is int8", ErrConfig, ""},
+		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "", "", "max_adapters is 1", ErrConfig, ""},
+		"graphs of prompts":    {emu.Options{}, on("cuda", varlen), "", "", "not available yet", ErrConfig, ""},
+		"a profile":            {emu.Options{}, on("cuda", func(c *Config) { c.Profile = new(cpuexec.Profile) }), "", "", "a profile is of the CPU executor's steps", ErrConfig, ""},
+		"threads":              {emu.Options{}, on("cuda", func(c *Config) { c.Threads = 3 }), "cuda:0", "", "", nil, "threads (the program) has no effect here: it acts on a CPU"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withGPU(t, c.driver)
+			r, err := resolve(c.cfg, plenty)
+			if c.want == "" {
+				if !errors.Is(err, c.class) || !strings.Contains(fmt.Sprint(err), c.err) {
+					t.Errorf("%v, want %v: %s", err, c.class, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, notices := setting(t, r, "device"), strings.Join(r.Notices, "; ")
+			if s.Text() != c.want || !strings.Contains(s.From, c.from) || !strings.Contains(notices, c.notice) || (notices == "") != (c.notice == "") {
+				t.Errorf("%s from %q, notices %q", s.Text(), s.From, notices)
+			}
+		})
+	}
+}
+
+// TestNoDriver asks for a GPU where there is no driver.
+func TestNoDriver(t *testing.T) {
+	_, err := resolve(Config{Checkpoint: tiny(t), Device: FirstGPU}, plenty)
+	if !errors.Is(err, ErrDevice) || !errors.Is(err, cuda.ErrUnavailable) || errors.Is(err, ErrConfig) {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []Device{"gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:99999"} {
+		if _, err := resolve(Config{Checkpoint: tiny(t), Device: name}, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "cuda:N") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSizesOnAGPU plans the memory of a GPU and of its host, which an engine then takes.
+func TestSizesOnAGPU(t *testing.T) {
+	withGPU(t, emu.Options{Memory: 1 << 30})
+	r, err := resolve(Config{Checkpoint: openLlama(t), MaxContext: 64, MaxRequestsPerBatch: 4, MaxBatchTokens: 40, PageSize: 4, CPUOffloadSpace: 0.01}, plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Memory.Device
+	if m.Memory != 1<<30 || m.Free > m.Memory || m.Usable != int64(0.6*float64(m.Free)) || m.Executor.Device() > m.Usable {
+		t.Errorf("of the device: %+v", m)
+	}
+	if c := r.Config; c.NumBlocks != 64 || c.WeightSets != 2 || r.Memory.NextSet != r.Memory.WeightSet || r.Memory.Executor.Total() != 0 || m.Executor.Host == 0 {
+		t.Errorf("%d blocks, %d sets, memory %+v", c.NumBlocks, c.WeightSets, r.Memory)
+	}
+	of, err := r.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := of.next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpu := made.(*gpuexec.Executor)
+	taken, info := gpu.Memory(), gpu.Info()
+	if err := gpu.Close(); err != nil {
+		t.Error(err)
+	}
+	if taken.Bound = m.Executor.Bound; taken != m.Executor {
+		t.Errorf("taken %+v, planned %+v", taken, m.Executor)
+	}
+	told, err := r.Info()
+	if err != nil || told.Executor != info.Name || told.CacheBytes != taken.KV || told.WeightBytes != taken.Weights || told.Threads != 0 || info.MaxSlots != 4 || info.MaxTokens != 40 {
+		t.Errorf("told %+v (%v), the executor has %+v", told, err, info)
+	}
+}
+
+// TestLittleMemoryOnAGPU has less of the device, or of the host, than is best.
+func TestLittleMemoryOnAGPU(t *testing.T) {
+	withGPU(t, emu.Options{Memory: 5 << 20})
+	base := Config{Checkpoint: openLlama(t), Device: FirstGPU}
+	r, err := resolve(base, plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := setting(t, r, "max_batch_tokens"); r.Config.MaxBatchTokens >= bestOnGPU.tokens || s.From != "max_memory_percent" || r.Config.WeightSets != 1 {
+		t.Errorf("%s tokens a step (%s), %d sets", s.Text(), s.From, r.Config.WeightSets)
+	}
+	if _, err := resolve(base, memory{limit: 2 << 20, resident: 1 << 20}); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "of the host 629145 bytes are usable") {
+		t.Errorf("a host that cannot hold the weights: %v", err)
+	}
+	base.CPUOffloadSpace = 1
+	off := 1.0
+	base.CPUOffloadSpaceSafetyThreshold = &off
+	if _, err := resolve(base, memory{limit: 1 << 29, resident: 1 << 20}); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 1 GiB") {
+		t.Errorf("a host pool that is larger than the host: %v", err)
+	}
+}

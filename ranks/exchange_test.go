@@ -1,0 +1,68 @@
+package ranks
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Ranks see what each has shown, of the same round, however fast the others are.
+func TestExchange(t *testing.T) {
+	const ranks, rounds = 3, 2000
+	x := NewExchange(ranks, 4, time.Minute)
+	errs := make(chan error)
+	for rank := range ranks {
+		m := x.Member(rank)
+		go func() {
+			for round := range rounds {
+				m.Room()[0] = float32(rank*rounds + round)
+				all, err := m.Show(1)
+				if err != nil {
+					errs <- err
+					return
+				}
+				for other, shown := range all {
+					if shown[0] != float32(other*rounds+round) {
+						errs <- errors.New("a number of another round")
+						return
+					}
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range ranks {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who waits too long for another one gives up, by its number, and so do all.
+func TestLostRank(t *testing.T) {
+	x := NewExchange(3, 1, 10*time.Millisecond)
+	other := make(chan error)
+	go func() {
+		_, err := x.Member(2).Show(1)
+		other <- err
+	}()
+	_, err := x.Member(0).Show(1)
+	if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "rank 1") {
+		t.Errorf("%v", err)
+	}
+	if err := <-other; !errors.Is(err, ErrLost) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Nobody waits for who has failed.
+func TestBreak(t *testing.T) {
+	planted := errors.New("planted")
+	x := NewExchange(2, 1, time.Minute)
+	x.Break(planted)
+	x.Break(errors.New("another one"))
+	if _, err := x.Member(0).Show(1); err != planted {
+		t.Errorf("%v", err)
+	}
+}
