@@ -54,3 +54,6 @@ func (s *Stream) Copy(dst, src Pointer, n int) error {
 func (s *Stream) Fill(dst Pointer, value byte, n int) error {
 	return s.lib.call(cuMemsetD8Async, uintptr(dst), uintptr(value), uintptr(n), s.handle)
 }
+
+// Handle is the driver's own, for libraries that enqueue work of theirs.
+func (s *Stream) Handle() uintptr { return s.handle }

@@ -7,10 +7,11 @@ import (
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/familytest"
+	"github.com/cbactor/cbactor/sampling"
 )
 
-// TestStepsAllocateNothing decodes, greedy and not, with an adapter and without, through Start and
-// Finish, by kernels and by graphs.
+// TestStepsAllocateNothing decodes through Start and Finish, by kernels and by graphs: greedy with an adapter, and with
+// penalties while being told of it.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, graphs := range []Graphs{{}, all} {
@@ -26,7 +27,12 @@ func stepsAllocateNothing(t *testing.T, e *Executor) {
 	var r executor.Result
 	for s := range executor.Slot(2) {
 		a := executor.Admit{Slot: s, IDs: []int32{int32(s) + 3}, PromptLen: 1, Parent: executor.NoSlot}
-		a.Sampling.Temperature, a.Adapter = float32(s), []string{"a", ""}[s]
+		a.Adapter = []string{"a", ""}[s]
+		if s > 0 {
+			a.Sampling = sampling.Params{
+				Temperature: 1, RepetitionPenalty: 1.2, Bias: []sampling.Bias{{ID: 7, Value: 1}}, Tell: sampling.Tell{Logprobs: true, Top: 5},
+			}
+		}
 		b.Admit = append(b.Admit, a)
 		b.Tables = append(b.Tables, executor.Table{Slot: s, Blocks: []int32{4 * int32(s), 4*int32(s) + 1}})
 	}
@@ -40,8 +46,8 @@ func stepsAllocateNothing(t *testing.T, e *Executor) {
 			if err := e.Start(&b); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Finish(&r); err != nil || r.Err != nil {
-				t.Fatal(err, r.Err)
+			if err := e.Finish(&r); err != nil || r.Err != nil || len(r.Rows[1].Drawn) != 1 {
+				t.Fatal(err, r.Err, r.Rows)
 			}
 			step := b.Step
 			b.Reset()

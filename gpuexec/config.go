@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
@@ -65,6 +66,11 @@ type Config struct {
 	// Warn, if set, is told once that the driver has no memory for a graph: kernels of steps of that size
 	// are launched one by one then. It must not block.
 	Warn func(error)
+
+	// CublasLt, if set, computes products of more than 64 rows with matrices of layers and with the head,
+	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute
+	// all, and it does not.
+	CublasLt *cublaslt.Library
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the

@@ -106,12 +106,19 @@ func TestSetsConform(t *testing.T) {
 // TestBadRow gives one request a token whose embedding is NaN. The head is not tied to it, so nobody
 // else meets it.
 func TestBadRow(t *testing.T) {
-	const poison = 77
+	m, set := loadPoisoned(t)
+	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
+}
+
+// poison is a token whose embedding is NaN in what loadPoisoned reads.
+const poison = 77
+
+func loadPoisoned(t *testing.T) (*model.Config, *weights.Set) {
+	t.Helper()
 	path := family("llama-rope-llama3")
 	plain, _ := loadModel(t, path)
-	m, set := loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
+	return loadChanged(t, path, 1, "model.embed_tokens.weight", func(data []byte) {
 		row := 4 * plain.Hidden
 		copy(data[poison*row:], slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, plain.Hidden))
 	})
-	suite.BadRow(t, makeWith(t, m, set, all), []int32{5, poison, 6})
 }

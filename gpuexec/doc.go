@@ -11,6 +11,9 @@
 // file has in other types is widened and rounded when it is copied to the device. Norms, biases, sinks
 // and routers are in float32.
 //
+// With Config.CublasLt products of more than 64 rows are NVIDIA's, whose order of sums depends on how many
+// rows there are: then what a token gets depends on the batch, in the last bits.
+//
 // Steps: up to two are handed over. A goroutine that is locked to its thread, the launcher, enqueues a
 // step as soon as the one before it needs the host no more; so the device never waits for the host while
 // all tokens are drawn on the device: all for which temperature, top-k, top-p and min-p say enough, and of

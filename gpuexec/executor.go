@@ -37,6 +37,7 @@ type Executor struct {
 	swap     swap
 	stepping pinned // what steps send and receive
 	work     work
+	vendor   vendor
 
 	steps   [MaxOutstanding]step
 	input   *input  // of the step that is laid
@@ -46,6 +47,7 @@ type Executor struct {
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
 	drawn   sampling.Drawn // of a row of which nothing is told
+	edits   []int32        // the launcher's: of a sequence
 
 	state sync.Mutex // of slots: the launcher lays steps while Finish answers earlier ones
 	slots []slot

@@ -1,16 +1,11 @@
 package gpuexec
 
 import (
-	"fmt"
 	"runtime"
 	"unsafe"
 
 	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/sampling"
 )
-
-// errUnusable is what a row fails of that the device could draw no token from.
-var errUnusable = fmt.Errorf("%w: one is NaN or +Inf, or all are -Inf", sampling.ErrLogits)
 
 // finish waits for a step, draws what the host draws, and fills in the rows of r.
 func (e *Executor) finish(s *step, r *executor.Result) error {
@@ -19,7 +14,6 @@ func (e *Executor) finish(s *step, r *executor.Result) error {
 	if err := e.ctx.Bind(); err != nil {
 		return err
 	}
-	e.records(s, r)
 	for at := 0; at < len(s.samples); at += hostRows {
 		if err := e.drawSome(s, at, min(at+hostRows, len(s.samples)), r); err != nil {
 			return err
@@ -33,35 +27,13 @@ func (e *Executor) finish(s *step, r *executor.Result) error {
 	}
 	e.state.Lock()
 	defer e.state.Unlock()
-	for i := range s.draws {
-		m := &s.draws[i]
-		if id := s.ids[i]; id >= 0 {
-			e.give(m, r, id)
-		} else {
-			e.fail(m, errUnusable)
-		}
-	}
+	e.take(s, r)
 	for i := range r.Rows {
 		if err := e.slots[r.Rows[i].Slot].err; err != nil {
 			r.Rows[i].Fail(err)
 		}
 	}
 	return nil
-}
-
-// records makes room in r for what is told of tokens.
-func (e *Executor) records(s *step, r *executor.Result) {
-	for i := range s.samples {
-		m := &s.samples[i]
-		switch row := &r.Rows[m.row]; {
-		case m.score:
-			if m.nth == 0 {
-				row.Prompt = executor.Records(row.Prompt, s.batch.Rows[m.row].PromptScores(e.slots[m.number].prompt))
-			}
-		case executor.Tells(&e.slots[m.number].sampling.Tell):
-			row.Drawn = executor.Records(row.Drawn, 1)
-		}
-	}
 }
 
 // drawSome draws from or scores samples of a step, from one to before the other, by their logits on the
@@ -87,7 +59,7 @@ func (e *Executor) drawSome(s *step, from, to int, r *executor.Result) error {
 			e.config.KeepLogits(int(m.number), m.pos-1, logits)
 		}
 		if e.slots[m.number].err == nil {
-			if err := e.draw(m, r, logits); err != nil {
+			if err := e.draw(s, m, r, logits); err != nil {
 				e.fail(m, err)
 			}
 		}
@@ -96,16 +68,12 @@ func (e *Executor) drawSome(s *step, from, to int, r *executor.Result) error {
 }
 
 // draw uses the logits of m.
-func (e *Executor) draw(m *sample, r *executor.Result, logits []float32) error {
-	q, row := &e.slots[m.number], &r.Rows[m.row]
+func (e *Executor) draw(s *step, m *sample, r *executor.Result, logits []float32) error {
+	q, out := &e.slots[m.number], e.record(s, m, r)
 	if m.score {
-		return e.sampler.Score(logits, q.ids[m.pos], q.sampling.Tell.Top, &row.Prompt[m.nth])
+		return e.sampler.Score(logits, q.ids[m.pos], q.sampling.Tell.Top, out)
 	}
-	out := &e.drawn
-	if len(row.Drawn) > 0 {
-		out = &row.Drawn[0]
-	}
-	err := e.sampler.Sample(logits, &q.sampling, q.history(), sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)}, out)
+	err := e.sampler.Sample(logits, &q.sampling, q.history(), q.key(m.pos), out)
 	if err == nil {
 		e.give(m, r, out.ID)
 	}

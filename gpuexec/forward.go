@@ -42,17 +42,29 @@ func (l *launching) layers() {
 			l.residual(1, 0, kernels.Added{}, layer.norms[3], next)
 			continue
 		}
-		added := l.added(n, jointGateUp, w.y)
-		l.do(l.kernels.GemmGate(l.compute, w.act, w.y, layer.gateUp.at, layer.gateUp.bias, added, t, layer.gateUp.n, layer.gateUp.k, d.actWidth, int(d.Activation)))
+		l.gate(&layer.gateUp, l.added(n, jointGateUp, w.y))
 		l.residual(l.product(w.act, &layer.down), layer.down.bias, l.added(n, jointDown, w.act), layer.norms[3], next)
 	}
 }
 
 // product multiplies all tokens' rows with a matrix, and answers in how many parts the result is.
 func (l *launching) product(rows cuda.Pointer, m *matrix) int {
+	if l.byVendor(l.work.parts, rows, m, l.s.tokens, l.config.MaxTokens) {
+		return 1
+	}
 	count := kernels.Parts(l.s.tokens, m.n, m.k)
 	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.at, l.s.tokens, m.n, m.k, count))
 	return count
+}
+
+// gate multiplies all tokens' rows with the matrix of gate and up, and gates them with what adapters add.
+func (l *launching) gate(m *matrix, added kernels.Added) {
+	d, w, t := &l.dims, &l.work, l.s.tokens
+	if l.byVendor(w.parts, w.y, m, t, l.config.MaxTokens) {
+		l.do(l.kernels.GateParts(l.compute, w.act, w.parts, m.bias, added, t, m.n, d.actWidth, int(d.Activation)))
+		return
+	}
+	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.at, m.bias, added, t, m.n, m.k, d.actWidth, int(d.Activation)))
 }
 
 // added computes what adapters add to a joint of layer n, whose product takes such rows.
@@ -71,8 +83,7 @@ func (l *launching) added(n, number int, rows cuda.Pointer) kernels.Added {
 }
 
 // residual adds what half a layer answers, with what adapters add to it, normalised where there is a norm of
-// it, and makes of the
-// stream what the next product takes.
+// it, and makes of the stream what the next product takes.
 func (l *launching) residual(count int, bias cuda.Pointer, added kernels.Added, post, pre cuda.Pointer) {
 	d, w := &l.dims, &l.work
 	scale := float32(1)

@@ -15,28 +15,36 @@ const (
 	tinyLead  = 0.15
 )
 
-// TestTinyModelIsTheReference computes the golden's prompts with their greedy tokens, as prompts: the
-// tokens that the reference in float32 is sure of are the most likely ones here.
-func TestTinyModelIsTheReference(t *testing.T) {
-	m, set := loadModel(t, "tiny")
+// tinyCase is a prompt and what the reference generates behind it: logits behind the prompt, tokens, their
+// log-probabilities and by how much their logits lead.
+type tinyCase struct {
+	PromptIDs []int32 `json:"prompt_ids"`
+	Logits    []float64
+	Greedy    []int32
+	Logprobs  []float64
+	Gap       []float64
+}
+
+func tinyGolden(t *testing.T) []tinyCase {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "checkpoint", "tiny", "golden.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var g struct {
-		Cases []struct {
-			PromptIDs []int32 `json:"prompt_ids"`
-			Logits    []float64
-			Greedy    []int32
-			Gap       []float64
-		}
-	}
+	var g struct{ Cases []tinyCase }
 	if err := json.Unmarshal(text, &g); err != nil {
 		t.Fatal(err)
 	}
+	return g.Cases
+}
+
+// TestTinyModelIsTheReference computes the golden's prompts with their greedy tokens, as prompts: the
+// tokens that the reference in float32 is sure of are the most likely ones here.
+func TestTinyModelIsTheReference(t *testing.T) {
+	m, set := loadModel(t, "tiny")
 	j := newJudge(t, Config{Device: emulated(t), Model: m, Weights: set, MaxContext: 256, MaxTokens: 256, MaxSlots: 2})
 	worst, sure := 0.0, 0
-	for i, c := range g.Cases {
+	for i, c := range tinyGolden(t) {
 		j.run(c.PromptIDs)
 		off := furthest(j.logits, c.Logits)
 		if !(off <= tinyBound) {

@@ -15,10 +15,28 @@ func (l *launching) headDraws() {
 		if l.s.greedy {
 			l.do(l.kernels.Best(l.compute, drawn, w.logits, rows, l.dims.Vocab))
 		} else {
-			l.do(l.kernels.Draw(l.compute, drawn, w.logits, sent.draws+cuda.Pointer(kernels.DrawBytes*at), w.draw, rows, l.dims.Vocab, drawBlocks))
+			l.do(l.kernels.Draw(l.compute, &kernels.Drawing{
+				IDs: drawn, Logits: w.logits, Records: sent.draws + cuda.Pointer(kernels.DrawBytes*at), Scratch: w.draw,
+				History: w.history, Edits: w.edits, Told: w.told[l.s.number] + cuda.Pointer(kernels.ToldBytes*at), Context: l.config.MaxContext,
+			}, rows, l.dims.Vocab, drawBlocks))
 		}
 		l.do(l.kernels.Keep(l.compute, w.last, drawn, sent.drawn+skip, rows))
 	}
+}
+
+// headScores scores ids of prompts. No graph has that in it.
+func (l *launching) headScores() {
+	w, sent, told := &l.work, &l.s.sent, l.scoresTold(l.s)
+	for at := 0; at < len(l.s.scores); at += l.dims.headRows {
+		rows := min(l.dims.headRows, len(l.s.scores)-at)
+		l.head(sent.scored+cuda.Pointer(4*at), rows)
+		l.do(l.kernels.Score(l.compute, told+cuda.Pointer(kernels.ToldBytes*at), w.logits, sent.scores+cuda.Pointer(kernels.ScoreBytes*at), w.draw, rows, l.dims.Vocab, drawBlocks))
+	}
+}
+
+// scoresTold is where on the device what a step tells of scores begins.
+func (e *Executor) scoresTold(s *step) cuda.Pointer {
+	return e.work.told[s.number] + cuda.Pointer(kernels.ToldBytes*e.config.MaxSlots)
 }
 
 // headLogits computes the logits of samples that the host uses, hostRows at most.
@@ -30,7 +48,9 @@ func (l *launching) headLogits(from, to int) {
 func (l *launching) head(tokens cuda.Pointer, rows int) {
 	d, w, p := &l.dims, &l.work, l.s.weights
 	l.do(l.kernels.Norm(l.compute, w.headIn, w.x, tokens, p.norm, rows, d.Hidden, d.hiddenWidth, float32(d.NormEps)))
-	l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.at, rows, p.head.n, p.head.k, 1))
+	if !l.byVendor(w.logits, w.headIn, &p.head, rows, d.headRows) {
+		l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.at, rows, p.head.n, p.head.k, 1))
+	}
 	if d.LogitScale != 0 || d.LogitSoftcap != 0 {
 		l.do(l.kernels.Shape(l.compute, w.logits, rows, d.Vocab, float32(d.LogitScale), float32(d.LogitSoftcap)))
 	}

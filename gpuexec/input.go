@@ -22,6 +22,9 @@ type input struct {
 	draws []int32 // [draw]: how, kernels.DrawBytes each
 	read  []int32 // [sample of the host]: token
 
+	scored []int32 // [score]: token
+	scores []int32 // [score]: of what, kernels.ScoreBytes each
+
 	adapted []int32 // [token]: bits of the joints to which its adapter adds
 	loras   []int32 // tokens with the same adapter, kernels.LoraItem each; in their order
 	joints  int32   // all bits; 0: nothing is sent of adapters
@@ -33,8 +36,8 @@ type input struct {
 // sent is where the lists of an input are on the device.
 type sent struct {
 	captured
-	read    cuda.Pointer
-	changes [executor.MaxGroups]cuda.Pointer
+	read, scored, scores cuda.Pointer
+	changes              [executor.MaxGroups]cuda.Pointer
 }
 
 // captured are those that a graph reads. They come first: of inputs of one size they begin at the same
@@ -44,12 +47,13 @@ type captured struct{ ids, pos, slots, items, from, drawn, draws, adapted, loras
 const (
 	listAlign = 4 // of a list, in int32
 	drawInts  = kernels.DrawBytes / 4
+	scoreInts = kernels.ScoreBytes / 4
 )
 
 // inputLen is how many int32 an input has at most: of all block tables, each entry once.
 func (c *Config) inputLen(groups int) int {
 	tables := c.MaxSlots * pages(c.MaxContext, c.PageSize)
-	return 7*c.MaxTokens + c.loraInts(c.MaxTokens) + (3+drawInts)*c.MaxSlots + 2*groups*tables + (10+groups)*listAlign
+	return (8+scoreInts)*c.MaxTokens + c.loraInts(c.MaxTokens) + (3+drawInts)*c.MaxSlots + 2*groups*tables + (12+groups)*listAlign
 }
 
 // loraInts is how many int32 the items of adapters in so many tokens are at most.
@@ -65,7 +69,7 @@ func newInput(c *Config, groups int) *input {
 	for _, list := range []struct {
 		of *[]int32
 		n  int
-	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}, {&in.adapted, c.MaxTokens}, {&in.loras, c.loraInts(c.MaxTokens)}} {
+	}{{&in.ids, c.MaxTokens}, {&in.pos, c.MaxTokens}, {&in.slots, c.MaxTokens}, {&in.items, 2 * c.MaxTokens}, {&in.from, c.MaxSlots}, {&in.drawn, c.MaxSlots}, {&in.draws, drawInts * c.MaxSlots}, {&in.read, c.MaxTokens + c.MaxSlots}, {&in.adapted, c.MaxTokens}, {&in.loras, c.loraInts(c.MaxTokens)}, {&in.scored, c.MaxTokens}, {&in.scores, scoreInts * c.MaxTokens}} {
 		*list.of = make([]int32, 0, list.n)
 	}
 	for g := range groups {
@@ -78,6 +82,7 @@ func (in *input) reset() {
 	in.ids, in.pos, in.slots, in.items = in.ids[:0], in.pos[:0], in.slots[:0], in.items[:0]
 	in.from, in.drawn, in.draws, in.read = in.from[:0], in.drawn[:0], in.draws[:0], in.read[:0]
 	in.adapted, in.loras, in.joints = in.adapted[:0], in.loras[:0], 0
+	in.scored, in.scores = in.scored[:0], in.scores[:0]
 	for g := range in.changes {
 		in.changes[g] = in.changes[g][:0]
 	}
@@ -118,7 +123,7 @@ func (in *input) pad(tokens, items, draws, loras int) {
 		in.items = append(in.items, 0, 0)
 	}
 	for len(in.from) < draws {
-		in.draw(0, executor.NoSlot, &sampling.Params{}, sampling.Key{})
+		in.draw(0, &kernels.Drawn{Params: &sampling.Params{}, Slot: int32(executor.NoSlot)})
 	}
 	for len(in.loras) < kernels.LoraItem*loras {
 		in.loras = append(in.loras, 0)
@@ -126,11 +131,16 @@ func (in *input) pad(tokens, items, draws, loras int) {
 }
 
 // draw lets a slot draw behind a token.
-func (in *input) draw(token int, s executor.Slot, p *sampling.Params, key sampling.Key) {
-	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, int32(s))
+func (in *input) draw(token int, d *kernels.Drawn) {
+	in.from, in.drawn = append(in.from, int32(token)), append(in.drawn, d.Slot)
 	n := len(in.draws)
 	in.draws = in.draws[:n+drawInts] // each slot draws once
-	kernels.PutDraw(bytesOf(in.draws[n:]), p, key)
+	d.Put(bytesOf(in.draws[n:]))
+}
+
+// score lets an id behind a token be scored, and the top most likely ones.
+func (in *input) score(token int, id, top int32) {
+	in.scored, in.scores = append(in.scored, int32(token)), append(in.scores, id, top)
 }
 
 // attend lets the tokens from first on, n of them, attend, in items of as many as go together.
@@ -180,7 +190,7 @@ func (in *input) pack(memory []byte, base cuda.Pointer) (s sent, used int, err e
 		in.adapted = in.adapted[:0]
 	}
 	s.captured = captured{ids: put(in.ids), pos: put(in.pos), slots: put(in.slots), items: put(in.items), from: put(in.from), drawn: put(in.drawn), draws: put(in.draws), adapted: put(in.adapted), loras: put(in.loras)}
-	s.read = put(in.read)
+	s.read, s.scored, s.scores = put(in.read), put(in.scored), put(in.scores)
 	for g := range in.changes {
 		s.changes[g] = put(in.changes[g])
 	}

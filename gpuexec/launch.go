@@ -1,5 +1,7 @@
 package gpuexec
 
+import "github.com/cbactor/cbactor/cuda/kernels"
+
 // launch enqueues all of a step that needs no answer of the device.
 func (e *Executor) launch(s *step) error {
 	e.lay(s)
@@ -19,15 +21,21 @@ func (e *Executor) launch(s *step) error {
 	return e.fetch(s)
 }
 
-// run enqueues a step's kernels: as a graph, or one by one.
+// run enqueues a step's kernels: as a graph, or one by one, and behind them those of scores, which no graph has.
 func (e *Executor) run(s *step) error {
-	switch {
-	case s.tokens == 0:
+	if s.tokens == 0 {
 		return nil
-	case s.graphed:
-		return e.replay(s)
 	}
-	return e.enqueue(s)
+	enqueue := e.enqueue
+	if s.graphed {
+		enqueue = e.replay
+	}
+	if err := enqueue(s); err != nil {
+		return err
+	}
+	l := launching{Executor: e, s: s}
+	l.headScores()
+	return l.err
 }
 
 // enqueue enqueues a step's kernels one by one.
@@ -40,6 +48,9 @@ func (e *Executor) enqueue(s *step) error {
 
 // send copies a step's input to the device and changes the block tables.
 func (e *Executor) send(s *step) error {
+	if err := e.remember(s.batch.Admit); err != nil {
+		return err
+	}
 	base := e.work.inputs[s.number]
 	sent, n, err := e.input.pack(s.memory, base)
 	if err != nil || n == 0 {
@@ -76,8 +87,19 @@ func (e *Executor) fetch(s *step) error {
 	if err := e.out.Wait(s.computed); err != nil {
 		return err
 	}
-	if n := len(s.draws); n > 0 {
-		if err := e.out.CopyOut(bytesOf(s.ids[:n]), e.work.drawn[s.number]); err != nil {
+	draws, scores := len(s.draws), len(s.scores)
+	if draws > 0 {
+		if err := e.out.CopyOut(bytesOf(s.ids[:draws]), e.work.drawn[s.number]); err != nil {
+			return err
+		}
+	}
+	if s.tells {
+		if err := e.out.CopyOut(s.told[:kernels.ToldBytes*draws], e.work.told[s.number]); err != nil {
+			return err
+		}
+	}
+	if scores > 0 {
+		if err := e.out.CopyOut(e.scoreRecords(s)[:kernels.ToldBytes*scores], e.scoresTold(s)); err != nil {
 			return err
 		}
 	}

@@ -69,6 +69,7 @@ func (e *Executor) open(first *weights.Set) error {
 	e.check = executor.NewChecker(e.info, first.Epoch)
 	e.order = make([]int32, 0, c.MaxSlots)
 	e.slots, e.input, e.sampler = newSlots(c), newInput(c, len(e.layout.groups)), sampling.NewSampler(c.Model.Vocab)
+	e.edits = make([]int32, 0, kernels.EditInts)
 	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
 		if *s, err = e.ctx.NewStream(); err != nil {
 			return err
@@ -94,7 +95,11 @@ func (e *Executor) describe() {
 
 // Name is what an executor of c has as its name: its device, and what is computed in.
 func (c *Config) Name() string {
-	return fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	name := fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	if c.CublasLt != nil {
+		name += " cublasLt"
+	}
+	return name
 }
 
 // copyCost is what it costs to copy K and V of a token out and in again, against computing the token in a
@@ -144,5 +149,8 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if err := e.turn(); err != nil {
 		return err
 	}
-	return e.newSteps(e.stepping.mem)
+	if err := e.newSteps(e.stepping.mem); err != nil {
+		return err
+	}
+	return e.vendor.open(e, at)
 }

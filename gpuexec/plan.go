@@ -37,7 +37,7 @@ func (m Memory) Device() int64 {
 //	Adapters   = 2 * MaxAdapters * padded rank * (for each product of a layer with weights of its own:
 //	             its modules * padded inputs + outputs)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
-//	             products give
+//	             products give; with CublasLt its workspace, and what it gives of gate and up
 //	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
 //	             MaxMemory, holds
 //	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has

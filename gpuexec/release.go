@@ -12,6 +12,7 @@ func (e *Executor) release() error {
 	e.die()
 	errs := slices.Concat(e.forget(), e.sender.close(), e.swap.close())
 	errs = append(errs, e.watch.close())
+	errs = append(errs, e.vendor.close()...)
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/sampling"
 )
 
 // sample is a use of the logits after a token: to draw the next id, or to score the one that the
@@ -25,11 +24,11 @@ func (e *Executor) lay(s *step) {
 	e.state.Lock()
 	defer e.state.Unlock()
 	e.input.reset()
-	s.samples, s.draws, s.greedy = s.samples[:0], s.draws[:0], true
+	s.samples, s.scores, s.draws, s.greedy, s.tells = s.samples[:0], s.scores[:0], s.draws[:0], true, false
 	longest := 0 // context
 	b := s.batch
 	for i := range b.Admit {
-		e.slots[b.Admit[i].Slot].admit(&b.Admit[i], e.adapters.find(b.Admit[i].Adapter))
+		e.slots[b.Admit[i].Slot].admit(&b.Admit[i], e.adapters.find(b.Admit[i].Adapter), e.config.KeepLogits == nil)
 	}
 	for i := range b.Tables {
 		e.input.change(&b.Tables[i], pages(e.config.MaxContext, e.config.PageSize))
@@ -92,8 +91,7 @@ func (e *Executor) layRow(s *step, i int, row *executor.Row) {
 	q.token = len(e.input.ids) - 1
 	if row.PromptLogprobs {
 		for j := range row.PromptScores(q.prompt) {
-			s.samples = append(s.samples, sample{row: i, number: row.Slot, pos: int(row.Start) + j + 1, score: true, nth: j})
-			e.input.read = append(e.input.read, int32(first+j))
+			e.layScore(s, sample{row: i, number: row.Slot, pos: int(row.Start) + j + 1, score: true, nth: j}, first+j)
 		}
 	}
 	if row.Sample {
@@ -112,15 +110,33 @@ func (e *Executor) layFork(s *step, i int, row *executor.Row) {
 	e.laySample(s, i, row, parent.token)
 }
 
+// layScore scores the id of a prompt behind a token.
+func (e *Executor) layScore(s *step, m sample, token int) {
+	q := &e.slots[m.number]
+	if top := q.sampling.Tell.Top; e.config.KeepLogits == nil && top <= kernels.MaxTold {
+		e.input.score(token, q.ids[m.pos], top)
+		s.scores = append(s.scores, m)
+		return
+	}
+	e.layRead(s, m, token)
+}
+
+// layRead lets the host use the logits after a token.
+func (e *Executor) layRead(s *step, m sample, token int) {
+	s.samples = append(s.samples, m)
+	e.input.read = append(e.input.read, int32(token))
+}
+
 // laySample lets row i sample from the logits after a token.
 func (e *Executor) laySample(s *step, i int, row *executor.Row, token int) {
 	m := sample{row: i, number: row.Slot, pos: int(row.Start + row.Count)}
-	if q := &e.slots[row.Slot]; e.config.KeepLogits == nil && kernels.Draws(&q.sampling) {
-		e.input.draw(token, row.Slot, &q.sampling, sampling.Key{Seed: q.seed, Child: q.child, Position: int32(m.pos)})
-		s.draws = append(s.draws, m)
-		s.greedy = s.greedy && q.sampling.Greedy()
-	} else {
-		s.samples = append(s.samples, m)
-		e.input.read = append(e.input.read, int32(token))
+	q := &e.slots[row.Slot]
+	if !q.onDevice {
+		e.layRead(s, m, token)
+		return
 	}
+	d := kernels.Drawn{Params: &q.sampling, Key: q.key(m.pos), Slot: int32(row.Slot), Prompt: q.prompt}
+	e.input.draw(token, &d)
+	s.draws = append(s.draws, m)
+	s.greedy, s.tells = s.greedy && d.Plain(), s.tells || q.sampling.Tell.Logprobs
 }

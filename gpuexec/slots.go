@@ -1,6 +1,7 @@
 package gpuexec
 
 import (
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/sampling"
 )
@@ -15,6 +16,7 @@ type slot struct {
 	parent   executor.Slot
 	adapter  *adapter // nil: none
 	err      error    // of the row that failed: later ones have no token to go on from
+	onDevice bool     // the device draws its tokens
 
 	token int // number of its last one in the step that was laid last
 }
@@ -28,9 +30,17 @@ func newSlots(c *Config) []slot {
 	return slots
 }
 
-// admit makes the slot a's sequence, with the adapter that a names.
-func (s *slot) admit(a *executor.Admit, with *adapter) {
-	*s = slot{ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent, adapter: with}
+// admit makes the slot a's sequence, with the adapter that a names; its tokens may be drawn on the device.
+func (s *slot) admit(a *executor.Admit, with *adapter, onDevice bool) {
+	*s = slot{
+		ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
+		adapter: with, onDevice: onDevice && kernels.Draws(&a.Sampling),
+	}
+}
+
+// key is that of the draw of the id at a position.
+func (s *slot) key(pos int) sampling.Key {
+	return sampling.Key{Seed: s.seed, Child: s.child, Position: int32(pos)}
 }
 
 // history is what the sequence has.

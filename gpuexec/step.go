@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
 
@@ -23,8 +24,10 @@ type step struct {
 	loras    int      // items of tokens with adapters
 	samples  []sample // drawn or scored on the host
 	draws    []sample // drawn on the device
+	scores   []sample // scored there
 	drawing  int      // draws, with those of nobody
-	greedy   bool     // all of them
+	greedy   bool     // all draws take the largest logit
+	tells    bool     // of some draw more than its id is told
 	graphed  bool     // it is a graph's; then there may be tokens, items and draws of nobody behind its own
 
 	sent    sent
@@ -37,18 +40,20 @@ type step struct {
 
 	memory []byte  // pinned: the input
 	ids    []int32 // pinned: what the device drew
+	told   []byte  // pinned: what it tells, kernels.ToldBytes each: of draws, and from MaxSlots on of scores
 }
 
 // newSteps makes the steps of e, whose pinned memory is cut out of memory.
 func (e *Executor) newSteps(memory []byte) (err error) {
 	c := &e.config
-	in, out := 4*c.inputLen(len(e.layout.groups)), 4*c.MaxSlots
+	in, out, told := 4*c.inputLen(len(e.layout.groups)), 4*c.MaxSlots, c.toldBytes()
 	for i := range e.steps {
 		s := &e.steps[i]
 		s.number, s.memory = i, memory[:in]
 		s.ids = unsafe.Slice((*int32)(unsafe.Pointer(&memory[in])), c.MaxSlots)
-		s.samples, s.draws = make([]sample, 0, c.MaxTokens+c.MaxSlots), make([]sample, 0, c.MaxSlots)
-		memory = memory[in+out:]
+		s.told = memory[in+out:][:told]
+		s.samples, s.draws, s.scores = make([]sample, 0, c.MaxTokens+c.MaxSlots), make([]sample, 0, c.MaxSlots), make([]sample, 0, c.MaxTokens)
+		memory = memory[in+out+told:]
 		for _, event := range []**cuda.Event{&s.arrived, &s.computed, &s.done} {
 			if *event, err = e.ctx.NewEvent(false); err != nil {
 				return err
@@ -61,8 +66,11 @@ func (e *Executor) newSteps(memory []byte) (err error) {
 
 // stepBytes is the pinned memory of all steps, and of the logits that come to the host.
 func (c *Config) stepBytes(groups int) int {
-	return MaxOutstanding*(4*c.inputLen(groups)+4*c.MaxSlots) + 4*hostRows*c.Model.Vocab
+	return MaxOutstanding*(4*c.inputLen(groups)+4*c.MaxSlots+c.toldBytes()) + 4*hostRows*c.Model.Vocab
 }
+
+// toldBytes is what the device may tell of the tokens of a step.
+func (c *Config) toldBytes() int { return kernels.ToldBytes * (c.MaxSlots + c.MaxTokens) }
 
 // pinnedBytes is all pinned memory beside the host pool.
 func (c *Config) pinnedBytes(groups int) int { return c.stepBytes(groups) + sendBuffers*sendBytes }

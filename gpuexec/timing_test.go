@@ -16,7 +16,8 @@ func TestTimesOfSteps(t *testing.T) {
 		Timed: func(one Timing) { told = append(told, one) },
 	})
 	const steps = 7
-	generate(t, e, []int32{5, 6, 7}, make([]sampling.Params, 2), steps)
+	g := generation{prompt: []int32{5, 6, 7}, list: make([]sampling.Params, 2), n: steps}
+	g.run(t, e)
 	if len(told) != steps {
 		t.Fatalf("%d steps are told of, want %d", len(told), steps)
 	}

@@ -2,6 +2,7 @@ package gpuexec
 
 import (
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -13,6 +14,10 @@ type work struct {
 	tables [executor.MaxGroups]cuda.Pointer // i32 [slot][page], per group
 	last   cuda.Pointer                     // i32 [slot], the token drawn last
 	rope   [executor.MaxGroups]cuda.Pointer // f32 [position][rotary], per kind of attention
+
+	history cuda.Pointer                 // i32 [slot][position]: ids, of sequences that are drawn by what they have
+	edits   cuda.Pointer                 // i32 [slot][kernels.EditInts]
+	told    [MaxOutstanding]cuda.Pointer // of tokens of a step, see step.told
 
 	x     cuda.Pointer // f32 [T][hidden], the residual stream
 	y     cuda.Pointer // bf16 [T][hiddenWidth], of it what products take
@@ -34,6 +39,7 @@ type work struct {
 	headIn cuda.Pointer // bf16 [headRows][hiddenWidth]
 	logits cuda.Pointer // f32 [headRows][vocab]
 	draw   cuda.Pointer // what blocks that draw have for themselves
+	vendor cuda.Pointer // cublaslt.Workspace bytes; of an executor with a Config.CublasLt
 }
 
 // layWork lays the buffers out from base on, and answers how many bytes they take.
@@ -46,11 +52,19 @@ func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
 		w.tables[g] = a.i32(c.MaxSlots * pages(c.MaxContext, c.PageSize))
 	}
 	w.last = a.i32(c.MaxSlots)
+	w.history, w.edits = a.i32(c.MaxSlots*c.MaxContext), a.i32(c.MaxSlots*kernels.EditInts)
+	for i := range w.told {
+		w.told[i] = a.bytes(int64(c.toldBytes()))
+	}
 	for i := range d.ropes() {
 		w.rope[i] = a.f32(c.MaxContext * d.rotary)
 	}
 	w.x, w.y = a.f32(t*d.Hidden), a.bf16(t*d.hiddenWidth)
-	w.parts = a.f32(d.partsFloats(t))
+	parts := d.partsFloats(t)
+	if c.CublasLt != nil { // which answers gate and up before they are gated
+		parts = max(parts, t*2*d.Intermediate)
+	}
+	w.parts = a.f32(parts)
 	w.q, w.attn, w.act = a.bf16(t*d.Heads*kernels.HeadWidth(d.HeadDim)), a.bf16(t*d.attnWidth), a.bf16(t*d.actWidth)
 	w.state = a.f32(min(t, splitTokens) * d.Heads * d.segments * (d.HeadDim + 2))
 	low, delta := d.adapters.work(c.Model, t)
@@ -62,6 +76,9 @@ func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
 	}
 	w.headIn, w.logits = a.bf16(d.headRows*d.hiddenWidth), a.f32(d.headRows*d.Vocab)
 	w.draw = a.bytes(int64(kernels.DrawScratch(drawBlocks, d.Vocab)))
+	if c.CublasLt != nil {
+		w.vendor = a.bytes(cublaslt.Workspace)
+	}
 	return w, a.used
 }
 

@@ -14,8 +14,10 @@ type distribution struct {
 }
 
 // at is the logarithm of a token's weight, its probability relative to the best's.
-func (d *distribution) at(id int32) float64 {
-	return (float64(d.logits[id]) - d.best) / d.temperature
+func (d *distribution) at(id int32) float64 { return logWeight(d.logits[id], d.best, d.temperature) }
+
+func logWeight(logit float32, best, temperature float64) float64 {
+	return (float64(logit) - best) / temperature
 }
 
 // logTotal is the logarithm of the weight of all that may be drawn.
@@ -33,6 +35,17 @@ func logprob(log float64) float32 {
 		return float32(log)
 	}
 	return float32(min(0, max(log, -math.MaxFloat32)))
+}
+
+// Softmax is a distribution of logits whose numbers were found elsewhere, on a device.
+type Softmax struct {
+	Best, Temperature float32 // the largest logit is Best; Temperature is above 0
+	LogTotal          float64 // the logarithm of the weight of all that may be drawn, the best's being 1
+}
+
+// Logprob is the log-probability of a token with such a logit, -Inf if that is.
+func (s *Softmax) Logprob(logit float32) float32 {
+	return logprob(logWeight(logit, float64(s.Best), float64(s.Temperature)) - s.LogTotal)
 }
 
 // tellTop fills out.Top with the n most likely tokens of raw, which it completes.

@@ -83,7 +83,7 @@ func (s *Sampler) penalties(p *Params, ids []int32) {
 	for _, id := range ids {
 		if n := times[id]; n > 0 {
 			times[id] = 0
-			s.work[id] -= p.PresencePenalty + p.FrequencyPenalty*float32(n)
+			s.work[id] -= p.PresencePenalty + float32(p.FrequencyPenalty*float32(n)) // not fused where a CPU can
 		}
 	}
 }

@@ -25,6 +25,7 @@ var layers = map[string][]string{
 	"weights":             {"model", "github.com/zeebo/xxh3"},
 	"executor":            {"weights", "model", "sampling"},
 	"cuda":                {},
+	"cuda/cublaslt":       {"cuda"},
 	"cuda/kernels":        {"cuda", "sampling"},
 	"cpuexec":             {"executor", "weights", "model", "sampling", "golang.org/x/sys"},
 	"gpuexec":             {"executor", "weights", "model", "sampling", "cuda"},

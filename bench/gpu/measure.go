@@ -102,7 +102,7 @@ func (p *plan) executor(d *cuda.Device, m *model.Config, set *weights.Set, graph
 	slots := slices.Max(p.batches)
 	return gpuexec.New(gpuexec.Config{
 		Device: d, Model: m, Weights: set, PageSize: page, MaxSlots: slots, MaxTokens: p.tokens, MaxContext: pagesOf(p.context, grown) * page,
-		NumBlocks: slots * pagesOf(p.context, grown), Graphs: graphs, Timed: timed,
+		NumBlocks: slots * pagesOf(p.context, grown), Graphs: gpuexec.Graphs{Varlen: graphs, Decode: graphs}, Timed: timed,
 	})
 }
 

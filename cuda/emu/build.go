@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-//go:embed driver shim ptx
+//go:embed driver shim ptx cublaslt
 var sources embed.FS
 
 const compiler = "g++"

@@ -1,13 +1,14 @@
 // Package emu is a device on the CPU, for tests: a libcuda.so.1 that keeps the driver's
 // rules and runs the real kernels' sources, where there is no GPU.
 //
-// Three parts are written in C++ and are built once, with g++, into the user's cache:
+// Four parts are written in C++ and are built once, with g++, into the user's cache:
 //   - driver: the fake driver. It reads real cubins and checks launches against them, guards
 //     memory and fills it with NaN, keeps the rules of contexts, captures and sticky errors,
 //     tells who writes to pinned memory that a copy is still to read, and is as late as it may
 //     be, nothing is done until somebody waits for it, or with copies as early as they may be.
 //   - shim: kernels compiled for the CPU, each thread a fiber. It tells divergent barriers
 //     and collectives, deadlocks, too much shared memory, and addresses out of bounds.
+//   - cublaslt: a fake of NVIDIA's library of products over the fake driver, see CublasLt.
 //   - ptx: an interpreter of the PTX that the compiler wrote, which also tells races in
 //     shared memory, misaligned accesses, and accesses past an allocation.
 //

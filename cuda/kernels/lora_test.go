@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -134,9 +135,14 @@ func TestAddedIsLikeABias(t *testing.T) {
 				r.ok(r.set.GemmGate(r.stream, y, x, w, bias, added, rows, n, 64, half, 0))
 				return r.getHalves(y, rows*half)
 			},
+			"gates of a product": func(bias cuda.Pointer, added Added) []float32 {
+				y := r.room(2 * rows * half)
+				r.ok(r.set.GateParts(r.stream, y, parts, bias, added, rows, n, half, 0))
+				return r.getHalves(y, rows*half)
+			},
 		} {
 			bias := delta
-			if name == "gates" {
+			if strings.HasPrefix(name, "gates") {
 				bias = turns
 			}
 			plain, biased := read(r.floats(nothing), Added{}), read(r.floats(bias), Added{})

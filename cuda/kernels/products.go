@@ -73,3 +73,9 @@ func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, added Ad
 		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), delta, adapted, joint,
 		cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
 }
+
+// GateParts is the rest of GemmGate for a product that is there: parts, float32 [m][n].
+func (s *Set) GateParts(stream *cuda.Stream, y, parts, bias cuda.Pointer, added Added, m, n, ld, kind int) error {
+	delta, adapted, joint := added.args()
+	return s.rows(stream, gateParts, m, cuda.Address(y), cuda.Address(parts), cuda.Address(bias), delta, adapted, joint, cuda.Int(n), cuda.Int(ld), cuda.Int(kind))
+}

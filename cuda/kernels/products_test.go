@@ -109,6 +109,9 @@ func TestGemmGate(t *testing.T) {
 			one := r.halves(make([]float32, ld))
 			r.ok(r.set.GemmGate(r.stream, one, r.halves(a[(c.m-1)*k:]), r.halves(w), biasAt, Added{}, 1, 2*inter, k, ld, int(c.kind)))
 			r.same("a row alone", r.getHalves(one, ld), got[(c.m-1)*ld:])
+			there := r.floats(r.gemm(r.halves(a), r.halves(w), c.m, 2*inter, k, 1))
+			r.ok(r.set.GateParts(r.stream, y, there, biasAt, Added{}, c.m, 2*inter, ld, int(c.kind)))
+			r.same("of a product that is there", r.getHalves(y, c.m*ld), got)
 		}
 	})
 }

@@ -55,6 +55,7 @@ const (
 	gate16
 	gate64
 	gate128
+	gateParts
 	loraDown
 	loraUp
 	attention64
@@ -71,17 +72,18 @@ const (
 	best
 	draw
 	keep
+	score
 	patch
 	count
 )
 
 var names = [count]string{
 	"embed", "rms_norm", "residual", "shape", "qkv",
-	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128",
+	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128", "gate_parts",
 	"lora_down", "lora_up",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
 	"gate_experts_16", "gate_experts_64", "gemm_experts_16", "gemm_experts_64",
-	"route", "sort_experts", "mix", "best", "draw", "keep", "patch",
+	"route", "sort_experts", "mix", "best", "draw", "keep", "score", "patch",
 }
 
 // rowThreads computes a row: ROW_THREADS of the source.

@@ -1,8 +1,6 @@
 // What tests say to the fake driver, and ask it.
 #include "driver.h"
 
-#define CONTROL extern "C" __attribute__((visibility("default")))
-
 using fake::driver;
 
 // fake_configure is called before cuInit.

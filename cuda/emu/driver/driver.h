@@ -63,6 +63,8 @@ inline CUresult ready_context() {
 
 } // namespace fake
 
+// CONTROL is a function of the fake's own, which a real driver has not.
+#define CONTROL extern "C" __attribute__((visibility("default")))
 #define LOCK std::lock_guard<std::recursive_mutex> lock(fake::driver.mutex)
 #define TRY(e) \
 	if (CUresult try_result = (e)) return try_result

@@ -34,6 +34,19 @@ struct Best {
 
 DEV Best better(Best a, Best b) { return b.most > a.most || (b.most == a.most && b.at < a.at) ? b : a; }
 
+// best_of_block is the best of what ROW_THREADS threads have. bests is shared memory for it.
+DEV Best best_of_block(Best own, Best *bests) {
+  for (int o = 16; o > 0; o >>= 1) {
+    Best x = {__shfl_xor_sync(ALL_LANES, own.most, o), __shfl_xor_sync(ALL_LANES, own.at, o)};
+    own = better(own, x);
+  }
+  __syncthreads();  // bests may be in use by the one before
+  if ((threadIdx.x & 31) == 0) bests[threadIdx.x >> 5] = own;
+  __syncthreads();
+  for (int i = 0; i < ROW_WARPS; i++) own = better(own, bests[i]);
+  return own;
+}
+
 // block_best is the largest of n logits, the lowest place among equals, infinity where one is
 // a NaN; nowhere if all are -infinity. bests is shared memory for it.
 DEV Best block_best(const float *logits, int n, Best *bests) {
@@ -43,15 +56,7 @@ DEV Best block_best(const float *logits, int n, Best *bests) {
     if (!(x.most < infinity())) x.most = infinity();
     if (x.most > own.most) own = x;
   }
-  for (int o = 16; o > 0; o >>= 1) {
-    Best x = {__shfl_xor_sync(ALL_LANES, own.most, o), __shfl_xor_sync(ALL_LANES, own.at, o)};
-    own = better(own, x);
-  }
-  __syncthreads();
-  if ((threadIdx.x & 31) == 0) bests[threadIdx.x >> 5] = own;
-  __syncthreads();
-  for (int i = 0; i < ROW_WARPS; i++) own = better(own, bests[i]);
-  return own;
+  return best_of_block(own, bests);
 }
 
 // usable says that a row of logits has a largest one that a token can be drawn by.

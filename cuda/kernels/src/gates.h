@@ -22,7 +22,15 @@ DEV float gated(float gate, float up, int kind) {
   return gate / (1 + expf(-x)) * up;
 }
 
-// Added is what adapters add to the products of gates, then to those of up: see delta_of.
+// gated_at is what becomes of two columns of a row of n, the products of a gate and its up, of
+// which column is the first. delta has what adapters add to all gates, then to all up.
+DEV bf16 gated_at(float gate, float up, const float *bias, const bf16 *delta, int column, int n, int kind) {
+  if (bias) gate += bias[column], up += bias[column + 1];
+  if (delta) gate += from_bf16(delta[column >> 1]), up += from_bf16(delta[(n + column) >> 1]);
+  return to_bf16(gated(gate, up, kind));
+}
+
+// Added is what adapters add to rows: see delta_of.
 struct Added {
   const bf16 *delta;
   const i32 *adapted;
@@ -41,10 +49,8 @@ DEV void store_gated(bf16 *y, const float *bias, const Added &added, const Area 
       UNROLLED (int j = 0; j < T::NJ; j++) {
         int column = a.n0 + T::column(j, r);
         if (column >= a.n1) continue;
-        float gate = acc[i][j][r], up = acc[i][j][r + 1];
-        if (bias) gate += bias[column], up += bias[column + 1];
-        if (delta) gate += from_bf16(delta[column >> 1]), up += from_bf16(delta[(a.n1 + column) >> 1]);
-        y[(i64)row * ld + (column >> 1)] = to_bf16(gated(gate, up, kind));
+        y[(i64)row * ld + (column >> 1)] =
+            gated_at(acc[i][j][r], acc[i][j][r + 1], bias, delta, column, a.n1, kind);
       }
     }
 }

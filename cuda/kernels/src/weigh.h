@@ -57,6 +57,23 @@ DEV double weigh(const Weights &w, float logit) {
   return power + power * part;
 }
 
+// ln is the natural logarithm of a number above 0, which is not subnormal: of a mantissa m near 1,
+// with f = m-1 and s = f/(2+f), by f - f*f/2 + s*(f*f/2 + R(s*s)), R being a polynomial; the
+// method and constants are those of Sun's fdlibm, e_log.c, in the order of Go's math.Log.
+DEV double ln(double x) {
+  int k = (int)(bits_of(x) >> 52) - 0x3fe;
+  double m = double_of((bits_of(x) & 0x000fffffffffffffull) | 0x3fe0000000000000ull);
+  if (m < 7.07106781186547524401e-01) {
+    k--;
+    m *= 2;
+  }
+  double f = m - 1, s = f / (2 + f), s2 = s * s, s4 = s2 * s2;
+  double odd = s2 * (6.666666666666735130e-01 + s4 * (2.857142874366239149e-01 + s4 * (1.818357216161805012e-01 + s4 * 1.479819860511658591e-01)));
+  double even = s4 * (3.999999999940941908e-01 + s4 * (2.222219843214978396e-01 + s4 * 1.531383769920937332e-01));
+  double r = odd + even, half = 0.5 * f * f;
+  return k * 6.93147180369123816490e-01 - ((half - (s * (half + r) + k * 1.90821492927058770002e-10)) - f);
+}
+
 // uniform is a random number in [0, 1) of 53 bits: Philox4x32-10 of Salmon, Moraes, Dror and
 // Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 DEV double uniform(u64 seed, u32 child, u32 position) {
