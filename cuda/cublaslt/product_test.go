@@ -10,7 +10,7 @@ import (
 )
 
 func TestProduct(t *testing.T) {
-	for _, o := range []emu.Options{{}, {Eager: true, Protect: true}} {
+	for _, o := range []emu.Options{{}, {Schedule: emu.Eager, Protect: true}} {
 		r := newRig(t, o)
 		for _, s := range []sizes{{1, 1, 32}, {70, 33, 96}, {128, 64, 64}} {
 			p, err := r.handle.Product(s.m, s.n, s.k)
