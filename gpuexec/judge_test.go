@@ -1,6 +1,7 @@
 package gpuexec
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -14,7 +15,7 @@ type judge struct {
 	t      *testing.T
 	e      *Executor
 	step   uint64
-	epoch  uint32
+	epoch  uint32 // 0: 1
 	logits []float32 // behind the last prompt
 
 	adapter string // of the next prompts
@@ -22,7 +23,7 @@ type judge struct {
 
 // newJudge makes an executor that shows its logits.
 func newJudge(t *testing.T, cfg Config) *judge {
-	j := &judge{t: t, epoch: 1}
+	j := &judge{t: t}
 	cfg.KeepLogits = func(_, _ int, logits []float32) { j.logits = slices.Clone(logits) }
 	j.e = start(t, cfg)
 	return j
@@ -34,7 +35,7 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	j.t.Helper()
 	j.step++
 	b := executor.Batch{
-		Step: j.step, Epoch: j.epoch,
+		Step: j.step, Epoch: cmp.Or(j.epoch, 1),
 		Admit: []executor.Admit{{
 			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot, Adapter: j.adapter,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
