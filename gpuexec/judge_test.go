@@ -15,7 +15,7 @@ type judge struct {
 	t      *testing.T
 	e      *Executor
 	step   uint64
-	epoch  uint32 // 0: 1
+	epoch  uint32    // 0: 1
 	logits []float32 // behind the last prompt
 
 	adapter string // of the next prompts
