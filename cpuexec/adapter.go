@@ -7,8 +7,6 @@ import (
 
 // adapter is a place for one, and the one that is in it.
 type adapter struct {
-	name   string // "": none that may be used
-	taken  bool
 	number int // of the place
 	area   area
 	layers [][joints]lowRank

@@ -10,8 +10,6 @@ import (
 
 // adapter is a place for one, and the one that is in it.
 type adapter struct {
-	name   string // "": none that may be used
-	taken  bool
 	number int32 // of the place
 	rank   int32 // of its matrices there
 	joints int32 // bits of those to which it adds, in any layer

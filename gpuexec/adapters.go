@@ -2,8 +2,6 @@ package gpuexec
 
 import (
 	"context"
-	"slices"
-	"sync"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
@@ -11,38 +9,25 @@ import (
 
 // adapters are the places, in one piece of memory that is kept until Close.
 type adapters struct {
-	room   room
-	mu     sync.Mutex // of what places have, and of the Checker's names with them
-	places []*adapter
+	*executor.AdapterPlaces
+	list []*adapter
+	room room
 }
 
 // open makes n places, in memory that is not taken yet.
-func (l *adapters) open(r room, n int) {
-	l.room, l.places = r, make([]*adapter, n)
-	for i := range l.places {
-		l.places[i] = &adapter{number: int32(i)}
+func (l *adapters) open(n int, check *executor.Checker, r room) {
+	l.AdapterPlaces, l.list, l.room = executor.NewAdapterPlaces(check), make([]*adapter, n), r
+	for i := range l.list {
+		l.list[i] = &adapter{number: int32(i)}
 	}
 }
 
 // find is the adapter of that name, which is loaded; nil for none.
 func (l *adapters) find(name string) *adapter {
-	if name == "" {
-		return nil
+	if i := l.Find(name); i >= 0 {
+		return l.list[i]
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.places, func(p *adapter) bool { return p.name == name })
-	if i < 0 {
-		return nil
-	}
-	return l.places[i]
-}
-
-// rename says what a place has now.
-func (l *adapters) rename(p *adapter, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p.name = name
+	return nil
 }
 
 // LoadAdapter implements executor.Adapters. It copies beside steps, into memory that New has taken,
@@ -55,44 +40,21 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
 	return e.besides(func() error {
-		p, err := e.adapterPlace(name)
+		i, err := e.adapters.Take(name)
 		if err != nil {
 			return err
 		}
 		ctx, cancel := e.until(context.Background())
 		defer cancel()
-		if err := e.sendAdapter(ctx, p, a); err != nil {
+		if err := e.sendAdapter(ctx, e.adapters.list[i], a); err != nil {
 			return err
 		}
-		e.adapters.rename(p, name)
+		e.adapters.Loaded(i, name)
 		return nil
 	})
 }
 
-// adapterPlace takes one.
-func (e *Executor) adapterPlace(name string) (*adapter, error) {
-	l := &e.adapters
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := e.check.LoadAdapter(name); err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(l.places, func(p *adapter) bool { return !p.taken }) // as many as the Checker has names
-	l.places[i].taken = true
-	return l.places[i], nil
-}
-
 // UnloadAdapter implements executor.Adapters.
-func (e *Executor) UnloadAdapter(name string) error {
-	l := &e.adapters
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := e.check.UnloadAdapter(name); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(l.places, func(p *adapter) bool { return p.name == name })
-	l.places[i].name, l.places[i].taken = "", false
-	return nil
-}
+func (e *Executor) UnloadAdapter(name string) error { return e.adapters.Free(name) }
 
 var _ executor.Adapters = (*Executor)(nil)

@@ -129,7 +129,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	groups := len(e.layout.groups)
 	e.buffers = room{ctx: e.ctx, what: "the buffers of steps", size: m.Work}
 	e.pool = room{ctx: e.ctx, what: "the KV pool", size: m.KV}
-	e.adapters.open(room{ctx: e.ctx, what: "adapters", size: m.Adapters}, c.MaxAdapters)
+	e.adapters.open(c.MaxAdapters, e.check, room{ctx: e.ctx, what: "adapters", size: m.Adapters})
 	e.host = pinned{ctx: e.ctx, what: "the host pool", size: m.Host}
 	e.stepping = pinned{ctx: e.ctx, what: "the inputs of steps", size: int64(c.stepBytes(groups))}
 	if err := e.openSwap(); err != nil {

@@ -1,9 +1,6 @@
 package gpuexec
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/executor"
 )
@@ -33,7 +30,8 @@ func (e *Executor) lay(s *step) {
 	for i := range b.Tables {
 		e.input.change(&b.Tables[i], pages(e.config.MaxContext, e.config.PageSize))
 	}
-	for _, i := range e.inOrder(b.Rows) {
+	e.order = executor.SideBySide(e.order, b.Rows, func(n executor.Slot) int { return e.slots[n].place() })
+	for _, i := range e.order {
 		if row := &b.Rows[i]; row.Count > 0 {
 			e.layRow(s, int(i), row)
 			longest = max(longest, int(row.Start+row.Count))
@@ -50,23 +48,6 @@ func (e *Executor) lay(s *step) {
 	}
 	s.joints, s.loras = e.input.joints, len(e.input.loras)/kernels.LoraItem
 	e.pad(s)
-}
-
-// inOrder answers the numbers of the rows in the order in which they are laid out: those of one adapter
-// side by side, so that it is read once for all of them.
-func (e *Executor) inOrder(rows []executor.Row) []int32 {
-	e.order = e.order[:0]
-	adapted := false
-	for i := range rows {
-		e.order = append(e.order, int32(i))
-		adapted = adapted || e.slots[rows[i].Slot].adapter != nil
-	}
-	if adapted {
-		slices.SortStableFunc(e.order, func(a, b int32) int {
-			return cmp.Compare(e.slots[rows[a].Slot].place(), e.slots[rows[b].Slot].place())
-		})
-	}
-	return e.order
 }
 
 // layRow lays out row i of s.

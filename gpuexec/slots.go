@@ -47,9 +47,9 @@ func (s *slot) key(pos int) sampling.Key {
 func (s *slot) history() sampling.History { return sampling.History{IDs: s.ids, Prompt: s.prompt} }
 
 // place is the number of the sequence's adapter, -1 for none.
-func (s *slot) place() int32 {
+func (s *slot) place() int {
 	if s.adapter == nil {
 		return -1
 	}
-	return s.adapter.number
+	return int(s.adapter.number)
 }
