@@ -85,6 +85,9 @@ type Config struct {
 	// must be locked to its thread (runtime.LockOSThread) and is bound too.
 	Pin bool
 
+	// FirstCPU is the first one that Pin binds to, of those that the process may use.
+	FirstCPU int
+
 	// Profile, if set, is told where the time of steps goes.
 	Profile *Profile
 

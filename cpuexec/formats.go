@@ -5,7 +5,6 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
-	"github.com/cbactor/cbactor/weights"
 )
 
 // formats are those of the panels of all matrices.
@@ -85,15 +84,6 @@ func (c *Config) formatOf(stored model.DType) kernels.Format {
 		return kernels.Q4
 	}
 	return kernels.Q8
-}
-
-// storedTypes lists the tensors of a set.
-func storedTypes(set *weights.Set) []model.Tensor {
-	var list []model.Tensor
-	for t := range set.All() {
-		list = append(list, t.Tensor)
-	}
-	return list
 }
 
 // headName is the tensor that makes logits.

@@ -71,7 +71,7 @@ func MeasureMachine(c Config) (Machine, error) {
 	failed := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: pinned as it may be, the thread ends here
-		m.pool = pool.New(threads, c.Pin)
+		m.pool = pool.New(threads, c.Pin, 0)
 		defer m.pool.Close()
 		failed <- m.all(&out, small)
 	}()

@@ -32,7 +32,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	if cfg.Stored == nil {
-		cfg.Stored = storedTypes(cfg.Weights)
+		cfg.Stored = cfg.Weights.Tensors()
 	}
 	memory, err := cfg.plan()
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < c.Threads+2 {
 		runtime.GOMAXPROCS(c.Threads + 2) // threads that spin would hold every P
 	}
-	e.pool = pool.New(c.Threads, c.Pin)
+	e.pool = pool.New(c.Threads, c.Pin, c.FirstCPU)
 	e.step = newStep(c, d, e.kernels, e.pool)
 	e.kv, e.host = parts[0], parts[3]
 	e.step.cache = newCache(e.kv, e.host, c, &d, &e.memory)

@@ -3,8 +3,10 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/ranks"
 )
 
 // bestOnCPU are the tokens of a step on a CPU.
@@ -31,11 +33,25 @@ func (r *Resolved) planCPU() error {
 		cfg.MaxMemory = max(1, m.Usable-m.WeightSet-m.NextSet) // 0 is no bound
 	}
 	var err error
-	if m.Executor, err = cpuexec.Plan(*cfg); err != nil {
+	if n := r.Config.TensorParallelSize; n > 1 {
+		m.Executor, err = r.ranks(*cfg).Plan()
+	} else {
+		m.Executor, err = cpuexec.Plan(*cfg)
+	}
+	if err != nil {
 		return r.tooSmallForCPU(err)
 	}
 	r.pool = m.Executor.Pool
 	return nil
+}
+
+// ranks are those that compute the model together, in this process.
+func (r *Resolved) ranks(cfg cpuexec.Config) ranks.CPU {
+	timeout := r.Config.CPUGroupTimeout
+	if timeout == Forever {
+		timeout = math.MaxInt64
+	}
+	return ranks.CPU{Config: cfg, Ranks: r.Config.TensorParallelSize, Timeout: timeout}
 }
 
 // tooSmallForCPU says what would have to fit, when the executor's plan finds that it does

@@ -63,7 +63,7 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 	}
 	gpu, err := gpuexec.Open(ordinal)
 	if err != nil {
-		return nil, fmt.Errorf("%w: device is %s (%s): %w", ErrDevice, cfg.Device, cmp.Or(cfg.from.by["device"], theProgram), err)
+		return nil, fmt.Errorf("%w: device is %s (%s): %w; or take device cpu", ErrDevice, cfg.Device, cmp.Or(cfg.from.by["device"], theProgram), err)
 	}
 	return resolveOn(cfg, has, gpuAs(gpu, ""))
 }

@@ -44,6 +44,10 @@
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
+// Where is computed, Config.Device says: on a GPU of NVIDIA's or on the CPU. All else is the
+// same on both. A GPU that is lost fails what is open and the sessions after it with
+// cuda.ErrDeviceLost: the process has to end for it.
+//
 // A Config is resolved in one place: Fields is the table of its entries, from which
 // checks, flags, files, environment and documentation come; Resolve decides each and
 // says why, and plans the memory; package settings reads files and environment.

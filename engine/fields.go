@@ -73,11 +73,11 @@ var fields = []Field{
 	{Name: "pin", Help: "bind threads to CPUs, where the system can", Default: "false", Acts: OnCPU,
 		at: func(c *Config) value { return boolean(&c.Pin) }},
 
-	{Name: "use_cuda_graph", Help: "run captured graphs: one value, or one for ragged batches and one for decoding", Derived: "for decoding", Acts: OnGPU,
+	{Name: "use_cuda_graph", Help: "run captured graphs: one value, or one for ragged batches and one for decoding", Derived: "for all steps", Acts: OnGPU,
 		at: func(c *Config) value { return opt(&c.UseCUDAGraph, graphs) }},
-	{Name: "q_padding_interval_size", Help: "tokens that a graph's batches are padded to multiples of", Default: "64", Min: 1, Max: 1 << 20, Acts: Nowhere,
+	{Name: "q_padding_interval_size", Help: "tokens that a graph's batches are padded to multiples of", Default: "64", Min: 1, Max: 1 << 20, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.QPaddingIntervalSize) }},
-	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: Nowhere,
+	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
 
 	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
@@ -87,9 +87,9 @@ var fields = []Field{
 	{Name: "default_compile_level", Help: "effort of tuning; docs/configuration.md describes each level", Default: "0", Max: 3, Acts: OnCPU,
 		at: func(c *Config) value { return whole(&c.DefaultCompileLevel) }},
 
-	{Name: "tensor_parallel_size", Help: "ranks that compute the model together", Default: "1", Min: 1, Max: 1024,
+	{Name: "tensor_parallel_size", Help: "ranks that compute the model together, each a part of every layer, with its share of the threads", Default: "1", Min: 1, Max: 1024,
 		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
-	{Name: "ranks", Help: "addresses of the other ranks", Derived: "none",
+	{Name: "ranks", Help: "how many ranks compute the model together, as tensor_parallel_size", Derived: "none",
 		at: func(c *Config) value { return words{&c.Ranks} }},
 	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
 		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},

@@ -61,10 +61,7 @@ func (r *Resolved) followGPU() error {
 	}
 	c.Attention, r.from["attention"] = "", "a GPU has one"
 	if c.UseCUDAGraph == nil {
-		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Decode: true}, "for decoding"
-	}
-	if c.UseCUDAGraph.Varlen {
-		return fmt.Errorf("%w: use_cuda_graph is %s (%s): %w, only graphs for decoding are", ErrConfig, format(*c.UseCUDAGraph), r.given["use_cuda_graph"], ErrNotAvailable)
+		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Varlen: true, Decode: true}, "attention needs no masks"
 	}
 	r.noticeLosses()
 	return nil
@@ -78,7 +75,8 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 		return gpuexec.Config{}, fmt.Errorf("%w: the memory of %s: %w", ErrDevice, c.Device, err)
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
-	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable, Graphs: gpuexec.Graphs(*c.UseCUDAGraph)}, nil
+	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
+		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize}, nil
 }
 
 // planGPU is plan for the executor for GPUs.
@@ -120,7 +118,8 @@ func (r *Resolved) hostFits() error {
 
 // onGPU makes executors on a GPU.
 func (r *Resolved) onGPU() func(*weights.Set) (executor.Executor, error) {
-	cfg := r.gpuPlan
+	cfg, log := r.gpuPlan, r.Config.Log
+	cfg.Warn = func(err error) { log.Warn().Err(err).Msg("graphs") }
 	return func(set *weights.Set) (executor.Executor, error) {
 		cfg := cfg
 		cfg.Weights = set

@@ -31,7 +31,6 @@ func TestDevices(t *testing.T) {
 		return cfg
 	}
 	f32 := func(c *Config) { c.Compute = "f32" }
-	varlen := func(c *Config) { c.UseCUDAGraph = &Graphs{Varlen: true} }
 	for name, c := range map[string]struct {
 		driver    emu.Options
 		cfg       Config
@@ -56,7 +55,6 @@ func TestDevices(t *testing.T) {
 		"f32, asked for":       {emu.Options{}, on("cuda", f32), "", "", "compute is f32 (the program), a GPU computes in bf16", ErrConfig, ""},
 		"cache in int8":        {emu.Options{}, on("cuda", func(c *Config) { c.KVDType = "int8" }), "", "", "kv_dtype is int8", ErrConfig, ""},
 		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "", "", "max_adapters is 1", ErrConfig, ""},
-		"graphs of prompts":    {emu.Options{}, on("cuda", varlen), "", "", "not available yet", ErrConfig, ""},
 		"a profile":            {emu.Options{}, on("cuda", func(c *Config) { c.Profile = new(cpuexec.Profile) }), "", "", "a profile is of the CPU executor's steps", ErrConfig, ""},
 		"threads":              {emu.Options{}, on("cuda", func(c *Config) { c.Threads = 3 }), "cuda:0", "", "", nil, "threads (the program) has no effect here: it acts on a CPU"},
 	} {

@@ -21,6 +21,9 @@ func (r *Resolved) executorName() (string, error) {
 	if r.gpu != nil {
 		return r.gpuPlan.Name(), nil
 	}
+	if r.Config.TensorParallelSize > 1 {
+		return r.ranks(r.cpu).Name()
+	}
 	return r.cpu.Name()
 }
 

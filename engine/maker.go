@@ -48,6 +48,9 @@ func (r *Resolved) onCPU() func(*weights.Set) (executor.Executor, error) {
 	return func(set *weights.Set) (executor.Executor, error) {
 		cfg := cfg
 		cfg.Weights = set
+		if r.Config.TensorParallelSize > 1 {
+			return r.ranks(cfg).New()
+		}
 		return cpuexec.New(cfg)
 	}
 }

@@ -37,24 +37,9 @@ func TestPauseStorm(t *testing.T) {
 				step := time.Duration(50+r.IntN(200)) * time.Microsecond
 				t.Cleanup(func() { time.Sleep(time.Second) }) // what the actor library started for late messages ends
 				s := newStorm(t, r, requests, func(*executor.Batch) { time.Sleep(step) })
-				p := pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}, log: changing(t, s.engine)}
-				p.norm, _ = s.engine.maker.weights.Tensor("model.norm.weight")
-				p.norm.Data = bytes.Clone(p.norm.Data) // an update in place writes where it lies
-				s.changing = true
-				for w := range workers {
-					r := rand.New(rand.NewPCG(seed, uint64(1+w)))
-					s.workers.Go(func() {
-						for s.left.Add(-1) >= 0 {
-							time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
-							s.styles()[r.IntN(len(s.styles()))](r)
-						}
-					})
-				}
-				for c := range controllers {
-					r := rand.New(rand.NewPCG(seed, uint64(1000+c)))
-					p.controllers.Go(func() { p.control(r) })
-				}
-				p.run()
+				c := openLlama(t)
+				log := changing(t, s.engine, c.Config, &maker{weights: llamaSet(t, c)})
+				newPauseStorm(s, log, echoNext).run(seed, workers, controllers)
 			})
 		})
 	}
@@ -69,16 +54,39 @@ type pauseStorm struct {
 	counting sync.Mutex
 	calls    map[string]int
 
-	log   *bytes.Buffer  // of all requests
+	log   *bytes.Buffer // of all requests
+	next  nextOf
 	norm  weights.Tensor // what updates change
 	named atomic.Int64   // versions
+	other bool           // sessions may have executors of their own
+}
+
+func newPauseStorm(s *storm, log *bytes.Buffer, next nextOf) *pauseStorm {
+	p := &pauseStorm{storm: s, over: make(chan struct{}), calls: map[string]int{}, log: log, next: next}
+	p.norm, _ = s.engine.maker.weights.Tensor("model.norm.weight")
+	p.norm.Data = bytes.Clone(p.norm.Data) // an update in place writes where it lies
+	s.changing = true
+	return p
 }
 
 // deadline is what every call of a controller is given, those without a context, too.
 const deadline = 10 * time.Second
 
-// run waits for all, and looks what became of them.
-func (p *pauseStorm) run() {
+// run lets loose all, waits for them, and looks what became of them.
+func (p *pauseStorm) run(seed uint64, workers, controllers int) {
+	for w := range workers {
+		r := rand.New(rand.NewPCG(seed, uint64(1+w)))
+		p.workers.Go(func() {
+			for p.left.Add(-1) >= 0 {
+				time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+				p.styles()[r.IntN(len(p.styles()))](r)
+			}
+		})
+	}
+	for c := range controllers {
+		r := rand.New(rand.NewPCG(seed, uint64(1000+c)))
+		p.controllers.Go(func() { p.control(r) })
+	}
 	collected, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(collected)
@@ -108,7 +116,7 @@ func (p *pauseStorm) run() {
 		p.t.Errorf("%d requests are still there; %d were accepted, %d ended", n, len(p.accepted), len(p.ends))
 	}
 	p.call("close", p.engine.Close)
-	sequences, epochs := followsVersions(p.t, p.log)
+	sequences, epochs := followsVersions(p.t, p.log, p.next)
 	p.t.Logf("%d accepted, %d began, ended as %v; tokens by %d epochs; calls %v", len(p.accepted), sequences, p.reasons, epochs, p.calls)
 }
 
@@ -191,8 +199,8 @@ func (p *pauseStorm) pause(ctx context.Context, r *rand.Rand) {
 			continue
 		}
 		var logits []float32
-		asked := ids(1+r.IntN(100), r.IntN(8))
-		if p.call("logits", func() (err error) { logits, err = h.Logits(ctx, asked); return err }) && len(logits) != echoVocab {
+		asked := p.ids(1+r.IntN(100), r.IntN(8))
+		if p.call("logits", func() (err error) { logits, err = h.Logits(ctx, asked); return err }) && len(logits) != p.engine.Info().Vocab {
 			p.t.Errorf("%d logits", len(logits))
 		}
 	}
@@ -229,7 +237,7 @@ func (p *pauseStorm) wake(ctx context.Context, _ *rand.Rand) {
 }
 
 func (p *pauseStorm) stop(ctx context.Context, r *rand.Rand) {
-	o := StopOptions{Hard: r.IntN(2) == 0, Keep: true, Async: r.IntN(3) == 0}
+	o := StopOptions{Hard: r.IntN(2) == 0, Keep: !p.other || r.IntN(2) == 0, Async: r.IntN(3) == 0}
 	p.call("stop", func() error { return p.engine.Stop(ctx, o) })
 	time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
 	p.call("start", func() error { return p.engine.Start(ctx) })

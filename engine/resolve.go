@@ -80,7 +80,7 @@ func resolveOn(cfg Config, has memory, on choice) (*Resolved, error) {
 	if err := r.followDevice(); err != nil {
 		return nil, err
 	}
-	if err := r.withdraw(); err != nil {
+	if err := r.divide(); err != nil {
 		return nil, err
 	}
 	if err := r.checkProcessors(); err != nil {

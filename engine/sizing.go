@@ -7,8 +7,8 @@ import (
 )
 
 // Sizing is the input of the formula by which Transformers 5.23 sizes the cache of
-// a device from its memory; Size computes it. It is for executors with a memory of
-// their own; the CPU executor, the only one so far, plans its own buffers exactly.
+// a device from its memory; Size computes it. It is for executors that a program passes
+// in; the engine's own plan their buffers exactly.
 //
 // Symbols in the comments are those of the formula. All numbers are those of a model
 // and a configuration that were checked.

@@ -7,14 +7,30 @@ import (
 	"time"
 
 	"github.com/cbactor/cbactor/actors"
+	"github.com/cbactor/cbactor/sampling"
 )
+
+// ids are those of a prompt, in the engine's vocabulary.
+func (s *storm) ids(n, salt int) []int32 {
+	list := ids(n, salt)
+	for i := range list {
+		list[i] %= int32(s.engine.Info().Vocab)
+	}
+	return list
+}
 
 // request is any request of the storm, whose tokens are those of the plain function up to
 // where it ends.
 func (s *storm) request(r *rand.Rand) Request {
-	q := Request{PromptIDs: ids(1+r.IntN(40), r.IntN(8)), MaxNewTokens: 1 + r.IntN(30), N: max(0, r.IntN(6)-3),
+	q := Request{PromptIDs: s.ids(1+r.IntN(40), r.IntN(8)), MaxNewTokens: 1 + r.IntN(30), N: max(0, r.IntN(6)-3),
 		Priority: r.IntN(3), Wait: r.IntN(2) == 0, Streaming: r.IntN(2) == 0}
 	soon := func() time.Duration { return time.Duration(1+r.IntN(5000)) * time.Microsecond }
+	if s.draws && r.IntN(2) == 0 {
+		q.Sampling = sampling.Params{Temperature: 1, TopK: r.Int32N(2) * 40}
+	}
+	if s.draws && r.IntN(6) == 0 {
+		q.Sampling.RepetitionPenalty = 1.3
+	}
 	switch r.IntN(12) {
 	case 0:
 		q.Deadline = soon()

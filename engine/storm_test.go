@@ -57,6 +57,7 @@ type storm struct {
 	workers sync.WaitGroup
 
 	changing bool // weights do: what is right, somebody else tells
+	draws    bool // some requests are sampled
 
 	mu       sync.Mutex
 	accepted map[string][]int32 // the prompt of each
@@ -67,12 +68,18 @@ type storm struct {
 // newStorm makes one whose steps take as long as delay.
 func newStorm(t *testing.T, r *rand.Rand, requests int64, delay func(*executor.Batch)) *storm {
 	ec := executor.EchoConfig{PageSize: 4, Blocks: 40 + r.IntN(80), Slots: 4 + r.IntN(28), Tokens: 32 + r.IntN(64), Outstanding: 1 + r.IntN(2), HostBlocks: r.IntN(2) * 40, Sets: 1 + r.IntN(2), Context: 120, Delay: delay}
-	s := &storm{t: t, engine: spawnEcho(t, ec, Config{MaxQueueSize: 20 + r.IntN(200)}), stopAt: r.Int64N(requests), keep: r.IntN(2) == 0,
-		accepted: map[string][]int32{}, ends: map[string]int{}, reasons: map[FinishReason]int{}}
-	s.left.Store(requests)
+	s := stormOver(t, spawnEcho(t, ec, Config{MaxQueueSize: 20 + r.IntN(200)}), requests)
+	s.stopAt, s.keep = r.Int64N(requests), r.IntN(2) == 0
 	if r.IntN(2) == 0 {
 		s.again, s.soft = s.stopAt+r.Int64N(requests-s.stopAt), r.IntN(2) == 0
 	}
+	return s
+}
+
+// stormOver is a storm over an engine.
+func stormOver(t *testing.T, e *Engine, requests int64) *storm {
+	s := &storm{t: t, engine: e, accepted: map[string][]int32{}, ends: map[string]int{}, reasons: map[FinishReason]int{}}
+	s.left.Store(requests)
 	return s
 }
 

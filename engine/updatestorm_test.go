@@ -10,26 +10,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/internal/replaylog"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
-// changing lets the weights of an engine over ECHO be changed as those of the CPU
-// executor are: it gets the sets of a model, of which ECHO heeds the epochs. What its
+// changing lets the weights of an engine over an executor of the caller's be changed as those of
+// its own are: it gets the sets of a model, of which ECHO heeds the epochs. What its
 // tokens depend on is written to the log that comes back, which is whole after Close.
-func changing(t *testing.T, e *Engine) *bytes.Buffer {
+func changing(t *testing.T, e *Engine, c *model.Config, m *maker) *bytes.Buffer {
 	t.Helper()
-	c := openLlama(t)
+	log := new(bytes.Buffer)
+	e.model, e.maker = c, m
+	e.recording = &recording{replaylog.NewRecorder(unclosed{log}, replaylog.Header{PageSize: 1, Vocab: e.Info().Vocab}, func(err error) { t.Error(err) })}
+	e.recording.weights(m.weights, "")
+	return log
+}
+
+// llamaSet is the first set of a model.
+func llamaSet(t *testing.T, c *checkpoint.Checkpoint) *weights.Set {
+	t.Helper()
 	set, err := weights.Load(c.Config, c, 1, FirstVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := new(bytes.Buffer)
-	e.model, e.maker = c.Config, &maker{weights: set}
-	e.recording = &recording{replaylog.NewRecorder(unclosed{log}, replaylog.Header{PageSize: 1, Vocab: echoVocab}, func(err error) { t.Error(err) })}
-	e.recording.weights(set, "")
-	return log
+	return set
 }
 
 // unclosed is a writer that nothing is to be closed of.
@@ -37,10 +44,17 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// followsVersions holds the tokens of all sequences of a log against the plain function:
+// nextOf is the token that a sequence draws next, alone, of a cache whose positions epochs computed.
+type nextOf func(e *replaylog.Entry, ids []int32, epochs []uint32) int32
+
+func echoNext(_ *replaylog.Entry, ids []int32, epochs []uint32) int32 {
+	return executor.EchoNext(ids, epochs, echoVocab)
+}
+
+// followsVersions holds the tokens of all sequences of a log against what each draws alone:
 // each is what a cache gives whose positions the weights computed that are told, and is
 // drawn with those that computed the last of them. It tells how many epochs drew tokens.
-func followsVersions(t *testing.T, log io.Reader) (sequences, epochs int) {
+func followsVersions(t *testing.T, log io.Reader, next nextOf) (sequences, epochs int) {
 	t.Helper()
 	in, err := replaylog.NewReader(log)
 	if err != nil {
@@ -70,7 +84,7 @@ func followsVersions(t *testing.T, log io.Reader) (sequences, epochs int) {
 			computed := perID(cache.Runs, len(ids))
 			by := perID(e.Sequence.Sampled, i+1)[i]
 			drew[by] = true
-			if want := executor.EchoNext(ids, computed, echoVocab); id != want || by != computed[len(ids)-1] {
+			if want := next(&e, ids, computed); id != want || by != computed[len(ids)-1] {
 				t.Fatalf("%s: token %d is %d by epoch %d, want %d of a cache of %v", e.Request.ID, i, id, by, want, cache.Runs)
 			}
 			ids = append(ids, id)
@@ -99,7 +113,9 @@ func kv(r *rand.Rand) KVPolicy { return KVPolicy(r.IntN(4)) }
 // amended is a manifest of one tensor, and other bytes for it.
 func amended(t weights.Tensor, r *rand.Rand) (weights.Manifest, []byte) {
 	data := bytes.Clone(t.Data)
-	data[r.IntN(len(data)/4)*4] ^= byte(1 + r.IntN(255)) // of the lowest bits
+	for range len(data) / 32 {
+		data[r.IntN(len(data)/4)*4+3] ^= 0x80 // the sign of a number in float32
+	}
 	return weights.Manifest{Partial: true, Tensors: []weights.Entry{{Name: t.Name, DType: t.DType.String(), Shape: t.Shape}}}, data
 }
 

@@ -43,9 +43,7 @@ func TestAdaptersAreTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.e.LoadAdapter(name, a); err != nil {
-			t.Fatal(err)
-		}
+		load(t, j.e, name, a)
 		g := familytest.ReadGolden(t, folder)
 		worst, without := 0.0, 0.0
 		for i, p := range g.Prompts {
@@ -108,7 +106,7 @@ func TestAdapterIsAMergedModel(t *testing.T) {
 		with := newJudge(t, cfg)
 		cfg.Weights, cfg.MaxAdapters = mergedSet, 0
 		into := newJudge(t, cfg)
-		load(t, with.e, a)
+		load(t, with.e, "a", a)
 		ids := []int32{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}
 		with.run(ids)
 		plain := slices.Clone(with.logits)
@@ -127,10 +125,10 @@ func TestAdapterIsAMergedModel(t *testing.T) {
 	}
 }
 
-// load loads an adapter as a.
-func load(t *testing.T, e *Executor, a *model.Adapter) {
+// load loads an adapter.
+func load(t *testing.T, e executor.Executor, name string, a *model.Adapter) {
 	t.Helper()
-	if err := e.LoadAdapter("a", a); err != nil {
+	if err := e.(executor.Adapters).LoadAdapter(name, a); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,13 +144,13 @@ func TestWeightsLeaveAdapters(t *testing.T) {
 	for i := range logits {
 		j := newJudge(t, cfg)
 		if i == 0 {
-			load(t, j.e, a)
+			load(t, j.e, "a", a)
 		}
-		if err := j.e.Load(t.Context(), other); err != nil {
+		if err := j.e.(executor.Loader).Load(t.Context(), other); err != nil {
 			t.Fatal(err)
 		}
 		if i == 1 {
-			load(t, j.e, a)
+			load(t, j.e, "a", a)
 		}
 		j.epoch, j.adapter = 2, "a"
 		j.run([]int32{1, 2, 3})

@@ -16,7 +16,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, graphs := range []Graphs{{}, all} {
 		e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs, MaxAdapters: 1})
-		load(t, e, familytest.Adapter(m, 1, 8, familytest.Everywhere))
+		load(t, e, "a", familytest.Adapter(m, 1, 8, familytest.Everywhere))
 		stepsAllocateNothing(t, e)
 	}
 }

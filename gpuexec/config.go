@@ -44,6 +44,13 @@ type Config struct {
 	// copied to the device while steps go on.
 	WeightSets int
 
+	// Stored says what tensors are stored as, and Quantize what matrices of products become that are
+	// stored as floats: together they make the formats of matrices, which stay, also for sets that are
+	// loaded later and stored otherwise. A tensor that is not in Stored counts as floats. nil: New takes
+	// what Weights has.
+	Stored   []model.Tensor
+	Quantize Quantize // "": they stay floats, in bf16
+
 	// HostBlocks is the size of the host pool, in pinned memory of the host, where blocks of
 	// sequences that had to give way wait for their return. 0: none.
 	HostBlocks int
@@ -87,6 +94,14 @@ type Graphs struct {
 	Decode bool // one token of each of some sequences
 }
 
+// Quantize names what float weights become.
+type Quantize string
+
+const (
+	QuantizeQ8 Quantize = "q8" // 8 bits, a scale for each 32 of a row
+	QuantizeQ4 Quantize = "q4" // 4 bits, a scale and a minimum for each 32 of a row
+)
+
 // DefaultShare of the free memory of a device is what New takes at most, in percent.
 const DefaultShare = 90
 
@@ -125,6 +140,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxAdapters < 0 || c.MaxAdapters > 1<<10 {
 		return c, fmt.Errorf("%w: MaxAdapters is %d, must be from 0 to %d", ErrConfig, c.MaxAdapters, 1<<10)
+	}
+	if c.Quantize != "" && c.Quantize != QuantizeQ8 && c.Quantize != QuantizeQ4 {
+		return c, fmt.Errorf("%w: Quantize is %q, must be %s, %s or nothing", ErrConfig, c.Quantize, QuantizeQ8, QuantizeQ4)
 	}
 	if c.MaxMemory < 0 {
 		return c, fmt.Errorf("%w: MaxMemory is %d, must not be negative", ErrConfig, c.MaxMemory)

@@ -41,11 +41,20 @@ var all = Graphs{Varlen: true, Decode: true}
 // family is the folder of a golden model that is committed with its weights.
 func family(name string) string { return filepath.Join("..", "test", "testdata", "families", name) }
 
+// windowed is a model with two kinds of attention, whose groups share memory by sectors.
+func windowed(t *testing.T) (*model.Config, *weights.Set) {
+	t.Helper()
+	c, set := loadModel(t, family("llama"))
+	m := *c
+	m.Attn, m.Window = []model.Attention{model.Sliding, model.Full, model.Sliding, model.Sliding}, 20
+	return &m, set
+}
+
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("graphs conform")
 	}
-	m, set := loadModel(t, family("llama"))
+	m, set := windowed(t)
 	suite.Run(t, makeWith(t, m, set, Graphs{}))
 }
 

@@ -7,9 +7,14 @@
 // a bit of the logits.
 //
 // Numbers: the residual stream, what products give, and attention's sums are in float32; what
-// products take, queries, and the cache are in bf16. Weights are bf16, however they are stored: what a
-// file has in other types is widened and rounded when it is copied to the device. Norms, biases, sinks
-// and routers are in float32.
+// products take, queries, and the cache are in bf16. Norms, biases, sinks and routers are in float32.
+//
+// Weights: matrices that are stored as Q8_0, Q4_0 or Q4_1 stay packed, 34 or 20 bytes for 32 numbers, and
+// products and the lookup of tokens use the very numbers. All others are bf16: floats, which
+// Config.Quantize packs instead, and what there is no packed format for here: the K types, which are widened
+// and rounded when they are copied to the device. Modules that are one matrix, q with k and v, gate with
+// up, the experts of a layer, have one format: that of the module with the most bits. A set that is
+// loaded later is put into the formats that are there.
 //
 // With Config.CublasLt products of more than 64 rows are NVIDIA's, whose order of sums depends on how many
 // rows there are: then what a token gets depends on the batch, in the last bits.

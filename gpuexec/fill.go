@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -51,46 +52,55 @@ func located(from []source, row int) (*source, int) {
 // the numbers of a vector.
 type fill struct {
 	at        cuda.Pointer
-	in, width int  // of a row, stored and padded; 0: a vector
-	float     bool // in f32, else bf16
+	in, width int            // of a row, stored and padded; 0: a vector
+	float     bool           // in f32
+	format    kernels.Format // else
 	from      []source
 	add       float32 // to each number of a vector
 }
 
-// rows is how many pieces there are to make: a vector is one.
-func (f *fill) rows() int {
+// pieces is how many there are to make: of a matrix a row or, where they lie together, a panel. A vector
+// is one.
+func (f *fill) pieces() int {
 	if f.width == 0 {
 		return 1
 	}
-	return rowsOf(f.from)
+	height := f.format.Height()
+	return (rowsOf(f.from) + height - 1) / height
 }
 
-// rowBytes is the size of each.
-func (f *fill) rowBytes() int {
+// pieceBytes is the size of each.
+func (f *fill) pieceBytes() int {
 	switch {
 	case f.width == 0:
 		return 4 * rowsOf(f.from)
 	case f.float:
 		return 4 * f.width
 	}
-	return 2 * f.width
+	return f.format.PanelBytes(f.width)
 }
 
-// filler makes the rows of fills out of a set.
+// filler makes the pieces of fills out of a set.
 type filler struct {
 	set     *weights.Set
 	numbers []float32 // a stored row
 }
 
-// row writes row i of f to dst.
-func (w *filler) row(f *fill, dst []byte, i int) {
-	if f.width == 0 {
+// piece writes piece i of f to dst.
+func (w *filler) piece(f *fill, dst []byte, i int) {
+	switch {
+	case f.width == 0:
 		w.vector(f, dst)
-		return
+	case f.format != kernels.BF16:
+		w.panel(f, dst, i)
+	default:
+		w.row(f, dst, i)
 	}
-	s, output := located(f.from, i)
-	t := w.tensor(s)
-	row := s.Expert*matrixRows(&t) + s.First + output*s.Step
+}
+
+// row writes row i of f, of floats.
+func (w *filler) row(f *fill, dst []byte, i int) {
+	t, row := w.stored(f, i)
 	if t.DType == model.BF16 && !t.Turned && !f.float {
 		clear(dst[copy(dst, t.Data[2*f.in*row:][:2*f.in]):])
 		return
@@ -101,6 +111,13 @@ func (w *filler) row(f *fill, dst []byte, i int) {
 	} else {
 		clear(dst[putBF16(dst, numbers):])
 	}
+}
+
+// stored is which row of which tensor row i of f is.
+func (w *filler) stored(f *fill, i int) (weights.Tensor, int) {
+	s, output := located(f.from, i)
+	t := w.tensor(s)
+	return t, s.Expert*matrixRows(&t) + s.First + output*s.Step
 }
 
 // vector writes all numbers of f.

@@ -14,9 +14,9 @@ import (
 // made is all rows of a fill, as numbers.
 func made(f *fill, set *weights.Set) (rows [][]float32) {
 	w := &filler{set: set}
-	for i := range f.rows() {
-		data := slices.Repeat([]byte{0xff}, f.rowBytes()) // NaN where nothing is written
-		w.row(f, data, i)
+	for i := range f.pieces() {
+		data := slices.Repeat([]byte{0xff}, f.pieceBytes()) // NaN where nothing is written
+		w.piece(f, data, i)
 		var row []float32
 		for ; len(data) > 0; data = data[min(len(data), f.elementBytes()):] {
 			if f.elementBytes() == 4 {
@@ -59,7 +59,7 @@ func parametersOf(t *testing.T, name string) (*model.Config, *weights.Set, *para
 			continue
 		}
 		c, set := loadModel(t, m.Folder(t))
-		p, fills, _ := layParameters(c, 1<<20)
+		p, fills, _ := layParameters(&Config{Model: c}, 1<<20)
 		by := map[uint64]*fill{}
 		for i := range fills {
 			by[uint64(fills[i].at)] = &fills[i]
@@ -75,7 +75,7 @@ func parametersOf(t *testing.T, name string) (*model.Config, *weights.Set, *para
 func TestGateAndUpTakeTurns(t *testing.T) {
 	for _, name := range []string{"phi3", "qwen2-odd"} {
 		c, set, p, by := parametersOf(t, name)
-		rows := made(by[uint64(p.layers[1].gateUp.at)], set)
+		rows := made(by[uint64(p.layers[1].gateUp.At)], set)
 		if len(rows) != 2*c.Intermediate || len(rows[0]) != padded(c.Hidden) {
 			t.Fatalf("%s: %d rows of %d", name, len(rows), len(rows[0]))
 		}
@@ -115,7 +115,7 @@ func TestExpertsLieOneBehindTheOther(t *testing.T) {
 	c, set, p, by := parametersOf(t, "gpt-oss-odd")
 	m := &p.layers[0].down
 	for e := range c.MoE.Experts {
-		f := by[uint64(m.at)+uint64(2*e*m.n*m.k)]
+		f := by[uint64(m.At)+uint64(2*e*m.n*m.k)]
 		if f == nil {
 			t.Fatalf("expert %d has no matrix", e)
 		}

@@ -53,7 +53,7 @@ func (l *launching) product(rows cuda.Pointer, m *matrix) int {
 		return 1
 	}
 	count := kernels.Parts(l.s.tokens, m.n, m.k)
-	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.at, l.s.tokens, m.n, m.k, count))
+	l.do(l.kernels.Gemm(l.compute, l.work.parts, rows, m.Weights, l.s.tokens, m.n, m.k, count))
 	return count
 }
 
@@ -64,7 +64,7 @@ func (l *launching) gate(m *matrix, added kernels.Added) {
 		l.do(l.kernels.GateParts(l.compute, w.act, w.parts, m.bias, added, t, m.n, d.actWidth, int(d.Activation)))
 		return
 	}
-	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.at, m.bias, added, t, m.n, m.k, d.actWidth, int(d.Activation)))
+	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.Weights, m.bias, added, t, m.n, m.k, d.actWidth, int(d.Activation)))
 }
 
 // added computes what adapters add to a joint of layer n, whose product takes such rows.

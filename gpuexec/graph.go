@@ -51,7 +51,7 @@ func (e *Executor) replay(s *step) error {
 	if err != nil {
 		return err
 	}
-	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.greedy, s.joints, s.weights.embedding, at.captured}
+	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.greedy, s.joints, s.weights.embedding.At, at.captured}
 	known := e.shapes.of[key]
 	if known == nil {
 		if known, err = e.captureAll(s); err != nil {

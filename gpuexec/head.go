@@ -49,7 +49,7 @@ func (l *launching) head(tokens cuda.Pointer, rows int) {
 	d, w, p := &l.dims, &l.work, l.s.weights
 	l.do(l.kernels.Norm(l.compute, w.headIn, w.x, tokens, p.norm, rows, d.Hidden, d.hiddenWidth, float32(d.NormEps)))
 	if !l.byVendor(w.logits, w.headIn, &p.head, rows, d.headRows) {
-		l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.at, rows, p.head.n, p.head.k, 1))
+		l.do(l.kernels.Gemm(l.compute, w.logits, w.headIn, p.head.Weights, rows, p.head.n, p.head.k, 1))
 	}
 	if d.LogitScale != 0 || d.LogitSoftcap != 0 {
 		l.do(l.kernels.Shape(l.compute, w.logits, rows, d.Vocab, float32(d.LogitScale), float32(d.LogitSoftcap)))

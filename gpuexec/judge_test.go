@@ -1,21 +1,21 @@
 package gpuexec
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 // judge scores sequences with an executor: each is one prompt that a step of its own computes.
 type judge struct {
 	t      *testing.T
-	e      *Executor
+	e      executor.Executor
 	step   uint64
-	epoch  uint32    // 0: 1
+	epoch  uint32    // to compute with; 0: the first
 	logits []float32 // behind the last prompt
 
 	adapter string // of the next prompts
@@ -35,7 +35,7 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	j.t.Helper()
 	j.step++
 	b := executor.Batch{
-		Step: j.step, Epoch: cmp.Or(j.epoch, 1),
+		Step: j.step, Epoch: max(1, j.epoch),
 		Admit: []executor.Admit{{
 			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot, Adapter: j.adapter,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
@@ -64,6 +64,23 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 		j.t.Fatal(r.Err, r.Rows[0].Err)
 	}
 	return r.Rows[0].Prompt
+}
+
+// far is how far the logits behind the prompts of a golden are off. Where a token's experts score alike,
+// rounding may take another one: of a model with experts the prompt in the middle is judged.
+func (j *judge) far(g *familytest.Golden, experts bool) float64 {
+	j.t.Helper()
+	off := make([]float64, len(g.Prompts))
+	for i, p := range g.Prompts {
+		j.run(p)
+		off[i] = furthest(j.logits, g.Logits[i])
+	}
+	j.t.Logf("golden: %s on the fake driver: logits differ by %.2g", j.t.Name(), off)
+	slices.Sort(off)
+	if experts {
+		return off[len(off)/2]
+	}
+	return off[len(off)-1]
 }
 
 // furthest is the largest difference of two rows of logits.

@@ -27,6 +27,9 @@ func New(cfg Config) (*Executor, error) {
 	if err := checkSet(cfg.Model, cfg.Weights); err != nil {
 		return nil, err
 	}
+	if cfg.Stored == nil {
+		cfg.Stored = cfg.Weights.Tensors()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, err := cfg.Device.Retain()

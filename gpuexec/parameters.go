@@ -2,12 +2,13 @@ package gpuexec
 
 import (
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
 	"github.com/cbactor/cbactor/model"
 )
 
-// matrix is a product's weights on the device: bf16, n rows of k numbers, k padded.
+// matrix is a product's weights on the device: n rows of k numbers, k padded.
 type matrix struct {
-	at   cuda.Pointer
+	kernels.Weights
 	bias cuda.Pointer // f32 [n]; 0: none
 	n, k int
 }
@@ -23,7 +24,7 @@ type layer struct {
 
 // parameters is a weight set as steps compute with it, in one piece of memory.
 type parameters struct {
-	embedding cuda.Pointer // bf16 [vocab][padded hidden]
+	embedding kernels.Weights // [vocab][padded hidden]
 	head      matrix
 	norm      cuda.Pointer
 	layers    []layer
@@ -32,19 +33,26 @@ type parameters struct {
 // laying cuts the memory of a model's parameters, and notes what each part is filled with.
 type laying struct {
 	cutter
-	m      *model.Config
-	joints [joints]joint
-	fills  []fill
+	m       *model.Config
+	joints  [joints]joint
+	formats formats
+	fills   []fill
 }
 
-// layParameters lays out the parameters of m from base on, and answers how many bytes they take.
-func layParameters(m *model.Config, base cuda.Pointer) (*parameters, []fill, int64) {
-	l := &laying{cutter: cutter{base: base}, m: m, joints: jointsOf(m)}
+// layParameters lays out the parameters of the model of c from base on, and answers how many bytes they
+// take.
+func layParameters(c *Config, base cuda.Pointer) (*parameters, []fill, int64) {
+	m := c.Model
+	l := &laying{cutter: cutter{base: base}, m: m, joints: jointsOf(m), formats: formatsOf(c)}
 	p := &parameters{norm: l.norm("model.norm.weight", m.Hidden)}
-	table := l.matrix(m.Hidden, source{model.Rows{Tensor: "model.embed_tokens.weight", Step: 1}, m.Vocab})
-	p.embedding, p.head = table.at, table
-	if !m.TiedHead {
-		p.head = l.matrix(m.Hidden, source{model.Rows{Tensor: "lm_head.weight", Step: 1}, m.Vocab})
+	table := source{model.Rows{Tensor: embeddingName, Step: 1}, m.Vocab}
+	if m.TiedHead {
+		p.head = l.matrix(m.Hidden, l.formats.of(table), table)
+		p.embedding = p.head.Weights
+	} else {
+		p.embedding = l.matrix(m.Hidden, l.formats.ofTable(), table).Weights
+		head := source{model.Rows{Tensor: "lm_head.weight", Step: 1}, m.Vocab}
+		p.head = l.matrix(m.Hidden, l.formats.of(head), head)
 	}
 	for n := range m.Layers {
 		p.layers = append(p.layers, l.layer(n))
@@ -88,18 +96,18 @@ func (l *laying) linear(layer, number int, bias bool) matrix {
 		weights = append(weights, source{l.m.Weight(layer, one.name), one.out})
 		biases = append(biases, source{l.m.Bias(layer, one.name), one.out})
 	}
-	p := l.matrix(l.joints[number].in, weights...)
+	p := l.matrix(l.joints[number].in, l.formats.of(weights...), weights...)
 	if bias {
 		p.bias = l.vector(0, biases...)
 	}
 	return p
 }
 
-// matrix is one of rows of in numbers.
-func (l *laying) matrix(in int, from ...source) matrix {
+// matrix is one of rows of in numbers, in a format.
+func (l *laying) matrix(in int, f kernels.Format, from ...source) matrix {
 	n, k := rowsOf(from), padded(in)
-	p := matrix{at: l.bf16(n * k), n: n, k: k}
-	l.fills = append(l.fills, fill{at: p.at, in: in, width: k, from: from})
+	p := matrix{Weights: kernels.Weights{At: l.bytes(f.Bytes(n, k)), Format: f}, n: n, k: k}
+	l.fills = append(l.fills, fill{at: p.At, in: in, width: k, format: f, from: from})
 	return p
 }
 

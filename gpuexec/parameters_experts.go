@@ -1,6 +1,10 @@
 package gpuexec
 
-import "github.com/cbactor/cbactor/cuda"
+import (
+	"slices"
+
+	"github.com/cbactor/cbactor/cuda"
+)
 
 // experts lays out the router of a layer, which is in f32 so that no score that is a little off
 // takes another expert, and its experts: each matrix one behind the other.
@@ -19,25 +23,28 @@ func (l *laying) experts(n int, p *layer) {
 
 // mixed is a matrix of every expert of a layer: [expert][n][k], with biases [expert][n].
 func (l *laying) mixed(layer, in int, modules ...module) matrix {
-	p := matrix{k: padded(in)}
+	var weights, biases [][]source // by expert
 	for e := range l.m.MoE.Experts {
-		var weights, biases []source
+		var w, b []source
 		for _, one := range modules {
-			weights = append(weights, source{l.m.ExpertWeight(layer, e, one.name), one.out})
+			w = append(w, source{l.m.ExpertWeight(layer, e, one.name), one.out})
 			if l.m.MoE.RouterBias {
-				biases = append(biases, source{l.m.ExpertBias(layer, e, one.name), one.out})
+				b = append(b, source{l.m.ExpertBias(layer, e, one.name), one.out})
 			}
 		}
-		if e == 0 {
-			p.n = rowsOf(weights)
-			p.at = l.bf16(l.m.MoE.Experts * p.n * p.k)
-			if l.m.MoE.RouterBias {
-				p.bias = l.f32(l.m.MoE.Experts * p.n)
-			}
-		}
-		l.fills = append(l.fills, fill{at: p.at + cuda.Pointer(2*e*p.n*p.k), in: in, width: p.k, from: weights})
-		if p.bias != 0 {
-			l.fills = append(l.fills, fill{at: p.bias + cuda.Pointer(4*e*p.n), float: true, from: biases})
+		weights, biases = append(weights, w), append(biases, b)
+	}
+	p := matrix{n: rowsOf(weights[0]), k: padded(in)}
+	p.Format = l.formats.of(slices.Concat(weights...)...)
+	size := p.Format.Bytes(p.n, p.k)
+	p.At = l.bytes(int64(len(weights)) * size)
+	for e := range weights {
+		l.fills = append(l.fills, fill{at: p.At + cuda.Pointer(int64(e)*size), in: in, width: p.k, format: p.Format, from: weights[e]})
+	}
+	if l.m.MoE.RouterBias {
+		p.bias = l.f32(len(biases) * p.n)
+		for e := range biases {
+			l.fills = append(l.fills, fill{at: p.bias + cuda.Pointer(4*e*p.n), float: true, from: biases[e]})
 		}
 	}
 	return p

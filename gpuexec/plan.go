@@ -32,7 +32,8 @@ func (m Memory) Device() int64 {
 // tokens can use, and of what MaxMemory leaves beside weights and work:
 //
 //	BlockBytes = 4 * layers * key heads * padded head size * PageSize: K and V in bf16
-//	Weights    = 2 * numbers of matrices, rows padded to 32, + 4 * those of norms, biases, sinks and routers
+//	Weights    = 2 bytes a number of matrices, rows padded to 32, or of 32 numbers 34 in Q8 and 20 in Q4,
+//	             which have a multiple of 32 rows, + 4 a number of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
 //	Adapters   = 2 * MaxAdapters * padded rank * (for each product of a layer with weights of its own:
 //	             its modules * padded inputs + outputs)
@@ -61,7 +62,7 @@ func Plan(cfg Config) (Memory, error) {
 func (c *Config) plan() (Memory, error) {
 	d, l := dimsOf(c), layoutOf(c)
 	m := Memory{Pinned: int64(c.pinnedBytes(len(l.groups)))}
-	_, _, m.Weights = layParameters(c.Model, 0)
+	_, _, m.Weights = layParameters(c, 0)
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
 	m.Adapters = 2 * int64(c.MaxAdapters) * int64(d.adapters.place())
 	_, m.Work = layWork(c, &d, len(l.groups), 0)

@@ -31,15 +31,17 @@ func free(t *testing.T, d *cuda.Device) int64 {
 }
 
 // TestPlanIsWhatIsTaken compares what Plan says with what New takes, of models with one kind of
-// attention, with two, and with experts.
+// attention, with two, and with experts, in all formats.
 func TestPlanIsWhatIsTaken(t *testing.T) {
 	driver := emu.Open(t, emu.Options{})
+	quantised := map[string]Quantize{"llama": "", "gemma3": QuantizeQ8, "gpt-oss": QuantizeQ4}
 	for _, m := range familytest.Models(t) {
-		if m.Name != "llama" && m.Name != "gemma3" && m.Name != "gpt-oss" {
+		q, ok := quantised[m.Name]
+		if !ok {
 			continue
 		}
 		c, set := loadModel(t, m.Folder(t))
-		cfg := Config{Model: c, MaxMemory: 32 << 20, MaxContext: 128, MaxTokens: 32, MaxSlots: 3, HostBlocks: 5, MaxAdapters: 2, MaxAdapterRank: 33}
+		cfg := Config{Model: c, MaxMemory: 32 << 20, MaxContext: 128, MaxTokens: 32, MaxSlots: 3, HostBlocks: 5, Quantize: q, MaxAdapters: 2, MaxAdapterRank: 33}
 		plan, err := Plan(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -115,6 +117,7 @@ func TestPlanRefuses(t *testing.T) {
 		{func(c *Config) { c.WeightSets = 3 }, ErrConfig, "WeightSets"},
 		{func(c *Config) { c.MaxAdapters = -1 }, ErrConfig, "MaxAdapters"},
 		{func(c *Config) { c.MaxAdapterRank = 1025 }, ErrConfig, "MaxAdapterRank"},
+		{func(c *Config) { c.Quantize = "column" }, ErrConfig, `Quantize is "column"`},
 		{func(c *Config) { m := *c.Model; m.HeadDim = 300; c.Model = &m }, ErrModel, "300"},
 		{func(c *Config) { m := *c.Model; m.MoE = &model.MoE{Experts: 1025, PerToken: 1}; c.Model = &m }, ErrModel, "1025 experts"},
 		{func(c *Config) { m := *c.Model; m.Family = "none"; c.Model = &m }, ErrModel, "none"},

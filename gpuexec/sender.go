@@ -11,7 +11,7 @@ import (
 const (
 	// sendBuffers are used in turn: one is filled while the other is copied.
 	sendBuffers = 2
-	// sendBytes is the size of each. A row of a matrix, or a vector, must fit.
+	// sendBytes is the size of each. A piece of a fill must fit.
 	sendBytes = 4 << 20
 )
 
@@ -53,13 +53,13 @@ func (w *sender) send(ctx context.Context, fills []fill, set *weights.Set) error
 
 // fill sends one part.
 func (w *sender) fill(ctx context.Context, f *fill, from *filler) error {
-	return w.rows(ctx, f.at, f.rowBytes(), f.rows(), func(dst []byte, i int) { from.row(f, dst, i) })
+	return w.rows(ctx, f.at, f.pieceBytes(), f.pieces(), func(dst []byte, i int) { from.piece(f, dst, i) })
 }
 
 // rows sends n pieces of the same size that row writes, as many at a time as a buffer holds.
 func (w *sender) rows(ctx context.Context, to cuda.Pointer, size, n int, row func(dst []byte, i int)) error {
 	if size > sendBytes {
-		return fmt.Errorf("%w: a row of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
+		return fmt.Errorf("%w: a part of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
 	}
 	for first := 0; first < n; {
 		if err := context.Cause(ctx); err != nil {

@@ -55,7 +55,7 @@ func (e *Executor) put(ctx context.Context, r *room, set *weights.Set) (*paramet
 	if err := r.take(); err != nil {
 		return nil, err
 	}
-	at, fills, _ := layParameters(e.config.Model, r.at)
+	at, fills, _ := layParameters(&e.config, r.at)
 	return at, e.sender.send(ctx, fills, set)
 }
 

@@ -30,8 +30,8 @@ func TestScoresOfTinyModel(t *testing.T) {
 			worst, n = max(worst, off), n+1
 		}
 	}
-	if hosted(j.e) || n < 50 {
-		t.Errorf("%d tokens are scored; logits came to the host: %t", n, hosted(j.e))
+	if hosted(j.e.(*Executor)) || n < 50 {
+		t.Errorf("%d tokens are scored; logits came to the host: %t", n, hosted(j.e.(*Executor)))
 	}
 	t.Logf("golden: %d log-probabilities of tiny, by the device, differ by %.2g at most", n, worst)
 }

@@ -5,10 +5,11 @@ import (
 
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/cublaslt"
+	"github.com/cbactor/cbactor/cuda/kernels"
 )
 
 // vendor computes products of many rows by NVIDIA's cublasLt: those of layers' own matrices and of the
-// head. All algorithms are chosen, and have run once, before the first step, since neither may be in a
+// head that are in bf16. All algorithms are chosen, and have run once, before the first step, since neither may be in a
 // capture.
 type vendor struct {
 	handle   *cublaslt.Handle // nil: own kernels compute all
@@ -63,6 +64,9 @@ func (v *vendor) open(e *Executor, p *parameters) (err error) {
 // prepare makes the products of up to most rows with a matrix, and runs them once. Those that the library
 // has no algorithm for are left to own kernels.
 func (v *vendor) prepare(e *Executor, m *matrix, out, rows cuda.Pointer, most int) error {
+	if m.Format != kernels.BF16 {
+		return nil
+	}
 	for n := vendorRows(vendorLeast, most); n >= vendorLeast; n = vendorRows(n+1, most) {
 		size := productSize{n, m.n, m.k}
 		if v.products[size] == nil {
@@ -73,7 +77,7 @@ func (v *vendor) prepare(e *Executor, m *matrix, out, rows cuda.Pointer, most in
 				return err
 			default:
 				v.products[size] = p
-				if err := p.Run(e.compute, out, rows, m.at, e.work.vendor); err != nil {
+				if err := p.Run(e.compute, out, rows, m.At, e.work.vendor); err != nil {
 					return err
 				}
 			}
@@ -87,14 +91,14 @@ func (v *vendor) prepare(e *Executor, m *matrix, out, rows cuda.Pointer, most in
 
 // byVendor multiplies rows, of a buffer of most, with a matrix, unless own kernels are to.
 func (l *launching) byVendor(out, rows cuda.Pointer, m *matrix, count, most int) bool {
-	if l.vendor.handle == nil || count < vendorLeast {
+	if l.vendor.handle == nil || count < vendorLeast || m.Format != kernels.BF16 {
 		return false
 	}
 	p := l.vendor.products[productSize{vendorRows(count, most), m.n, m.k}]
 	if p == nil {
 		return false
 	}
-	l.do(p.Run(l.compute, out, rows, m.at, l.work.vendor))
+	l.do(p.Run(l.compute, out, rows, m.At, l.work.vendor))
 	return true
 }
 

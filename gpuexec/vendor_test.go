@@ -77,6 +77,17 @@ func TestVendorIsNear(t *testing.T) {
 	}
 }
 
+// TestVendorTakesNoPackedWeights computes a long prompt with matrices that are quantised.
+func TestVendorTakesNoPackedWeights(t *testing.T) {
+	fake, cfg := vendored(t)
+	cfg.Model, cfg.Weights = loadModel(t, family("llama"))
+	cfg.MaxContext, cfg.MaxTokens, cfg.MaxSlots, cfg.Quantize = 128, 100, 2, QuantizeQ4
+	newJudge(t, cfg).run(make([]int32, 80))
+	if got := fake.Products(); got != 0 {
+		t.Errorf("%d products were the vendor's", got)
+	}
+}
+
 // TestVendorInGraphs decodes many sequences side by side, by graphs: nothing is chosen or made ready
 // while they are captured, and tokens are those of own kernels, but for near ties.
 func TestVendorInGraphs(t *testing.T) {

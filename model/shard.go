@@ -43,13 +43,13 @@ func (c *Config) Shard(rank, of int, stored []Tensor) (*Config, error) {
 		return nil, fmt.Errorf("%w: o_proj is stored in blocks of %d numbers, which %d heads of %d on rank %d are no multiple of", ErrShard, units.out, local.Heads, c.HeadDim, rank)
 	}
 	var err error
-	if s.MLP, local.Intermediate, err = cut(c.Intermediate, units.down, rank, of); err != nil {
+	if s.MLP, local.Intermediate, err = s.cut(c.Intermediate, units.down, rank); err != nil {
 		return nil, err
 	}
 	if c.MoE != nil {
 		experts := *c.MoE
 		local.MoE = &experts
-		s.Expert, experts.Intermediate, err = cut(c.MoE.Intermediate, units.expert, rank, of)
+		s.Expert, experts.Intermediate, err = s.cut(c.MoE.Intermediate, units.expert, rank)
 	}
 	return &local, err
 }
@@ -104,18 +104,41 @@ func (c *Config) inputBlocks(stored []Tensor) inputBlocks {
 	return b
 }
 
-// cut is the part of n numbers that falls to a rank, at multiples of a block.
-func cut(n, block, rank, of int) (first, count int, err error) {
+// cut is the part of n intermediate numbers that falls to a rank, at multiples of a block: who has
+// fewer heads has more of them, so that all multiply as much.
+func (s *Shard) cut(n, block, rank int) (first, count int, err error) {
 	unit := max(block, cutUnit)
-	if block <= cutUnit && n < of*cutUnit {
+	if block <= cutUnit && n < s.Of*cutUnit {
 		unit = block
 	}
 	units := (n + unit - 1) / unit
-	if units < of {
-		return 0, 0, fmt.Errorf("%w: %d numbers in blocks of %d cannot be divided among %d ranks", ErrShard, n, unit, of)
+	if units < s.Of {
+		return 0, 0, fmt.Errorf("%w: %d numbers in blocks of %d cannot be divided among %d ranks", ErrShard, n, unit, s.Of)
 	}
-	first = units * rank / of * unit
-	return first, min(n, units*(rank+1)/of*unit) - first, nil
+	border := func(rank int) int { // each has one unit at least
+		return min(max(int(s.evenly(rank)*float64(units)+0.5), rank), units-s.Of+rank)
+	}
+	first = border(rank) * unit
+	return first, min(n, border(rank+1)*unit) - first, nil
+}
+
+// evenly is where the part of a rank begins, from 0 to 1, of what an MLP multiplies.
+func (s *Shard) evenly(rank int) float64 {
+	w := s.Whole
+	mlp := w.Intermediate
+	if w.MoE != nil {
+		mlp = w.MoE.PerToken * w.MoE.Intermediate
+	}
+	heads := float64(2*(w.Heads+w.KVHeads)*w.HeadDim) / float64(3*mlp) // of what an MLP multiplies
+	before := float64(w.KVHeads)
+	if rank < s.Of {
+		before = float64(s.HeadsOf(rank).KVHead)
+	}
+	even := float64(rank) / float64(s.Of)
+	if s.Of > w.KVHeads {
+		return even
+	}
+	return even + heads*(even-before/float64(w.KVHeads))
 }
 
 // of leads from a module in the whole model's tensors to the part of it.

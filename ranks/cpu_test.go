@@ -1,4 +1,4 @@
-package ranks
+package ranks_test
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cpuexec"
@@ -18,11 +17,10 @@ import (
 	"github.com/cbactor/cbactor/executor/suite"
 	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/ranks"
 	"github.com/cbactor/cbactor/sampling"
 	"github.com/cbactor/cbactor/weights"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // load reads a checkpoint into epoch 1.
 func load(t testing.TB, folder string) (*model.Config, *weights.Set, []model.Tensor) {
@@ -44,20 +42,20 @@ func load(t testing.TB, folder string) (*model.Config, *weights.Set, []model.Ten
 const llama = "../test/testdata/families/llama"
 
 // start makes an executor of so many ranks.
-func start(t *testing.T, ranks int, cfg cpuexec.Config) *Executor {
+func start(t *testing.T, n int, cfg cpuexec.Config) *ranks.Executor {
 	t.Helper()
-	e, err := CPU{Config: cfg, Ranks: ranks, Timeout: time.Minute}.New()
+	e, err := ranks.CPU{Config: cfg, Ranks: n, Timeout: time.Minute}.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func makeWith(ranks int, cfg cpuexec.Config) suite.Make {
+func makeWith(n int, cfg cpuexec.Config) suite.Make {
 	return func(t *testing.T, o suite.Options) executor.Executor {
 		cfg.PageSize, cfg.NumBlocks, cfg.MaxSlots, cfg.MaxTokens, cfg.MaxContext = o.PageSize, o.Blocks, o.MaxSlots, o.MaxTokens, o.MaxContext
 		cfg.MaxAdapters, cfg.WeightSets, cfg.HostBlocks, cfg.KeepLogits = o.Adapters, o.Sets, o.HostBlocks, o.KeepLogits
-		return start(t, ranks, cfg)
+		return start(t, n, cfg)
 	}
 }
 
@@ -112,13 +110,13 @@ func TestFamiliesAreTheReference(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			m, set, stored := load(t, f.Folder(t))
 			golden := f.Golden(t)
-			for _, ranks := range []int{2, 3, 4} {
-				if ranks > m.KVHeads && (m.Heads%ranks != 0 || ranks%m.KVHeads != 0) {
-					t.Logf("%d heads over %d: not for %d ranks", m.Heads, m.KVHeads, ranks)
+			for _, n := range []int{2, 3, 4} {
+				if n > m.KVHeads && (m.Heads%n != 0 || n%m.KVHeads != 0) {
+					t.Logf("%d heads over %d: not for %d ranks", m.Heads, m.KVHeads, n)
 					continue
 				}
 				e, err := engine.Spawn(t.Context(), engine.Config{Log: zerolog.Nop(),
-					Executor: start(t, ranks, cpuexec.Config{Model: m, Weights: set, Stored: stored, Threads: ranks, MaxContext: 256, MaxTokens: 64})})
+					Executor: start(t, n, cpuexec.Config{Model: m, Weights: set, Stored: stored, Threads: n, MaxContext: 256, MaxTokens: 64})})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,9 +137,9 @@ func TestFamiliesAreTheReference(t *testing.T) {
 					for j := range logprobs {
 						logprobs[j] = float64(out.Logprobs[j].Raw)
 					}
-					tokens += golden.CheckTokens(t, fmt.Sprintf("%d ranks", ranks), i, out.TokenIDs, logprobs)
+					tokens += golden.CheckTokens(t, fmt.Sprintf("%d ranks", n), i, out.TokenIDs, logprobs)
 				}
-				t.Logf("golden: %s: %d ranks, %d greedy tokens equal", f.Name, ranks, tokens)
+				t.Logf("golden: %s: %d ranks, %d greedy tokens equal", f.Name, n, tokens)
 				if err := e.Close(); err != nil {
 					t.Error(err)
 				}

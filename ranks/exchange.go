@@ -3,11 +3,10 @@ package ranks
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"time"
 
-	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/cpuexec/pool"
 )
 
 // ErrLost means that a rank did not answer in time.
@@ -48,6 +47,9 @@ func NewExchange(ranks, floats int, timeout time.Duration) *Exchange {
 	return x
 }
 
+// exchangeBytes is the memory of one.
+func exchangeBytes(ranks, floats int) int64 { return int64(ranks) * 2 * 4 * int64(floats) }
+
 // Member is a rank's place.
 func (x *Exchange) Member(rank int) *Member { return &x.members[rank] }
 
@@ -72,29 +74,26 @@ func (m *Member) Show(int) ([][]float32, error) {
 	return m.all[(round-1)%2], nil
 }
 
-const (
-	spins = 1 << 12 // some 80 microseconds: others compute as much as this one
-	naps  = 20 * time.Microsecond
-)
+// looks is how often who waits looks at the clock, and whether the others have given up.
+const looks = 1 << 10
 
 // await waits until a rank has shown so often.
 func (x *Exchange) await(m *Member, rank int, round uint64) error {
-	for range spins {
-		if m.shown.Load() >= round {
-			return nil
+	var w pool.Wait
+	var began time.Time
+	for i := 1; m.shown.Load() < round; i++ {
+		w.Spin()
+		if i%looks != 0 {
+			continue
 		}
-		kernels.Pause()
-	}
-	for began := time.Now(); m.shown.Load() < round; {
 		if err := x.broken.Load(); err != nil {
 			return *err
 		}
-		if since := time.Since(began); since > x.timeout {
+		if began.IsZero() {
+			began = time.Now()
+		} else if since := time.Since(began); since > x.timeout {
 			x.Break(fmt.Errorf("%w: rank %d, for %v", ErrLost, rank, since.Round(time.Millisecond)))
-			continue
 		}
-		runtime.Gosched()
-		time.Sleep(naps)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func New(parts []Part, timeout time.Duration, abandon func(err error)) *Executor
 	e := &Executor{parts: parts, timeout: timeout, abandon: abandon, info: parts[0].Info()}
 	e.late = time.NewTimer(timeout)
 	e.late.Stop()
-	e.info.Name = fmt.Sprintf("%s, %d ranks", e.info.Name, len(parts))
+	e.info.Name = named(e.info.Name, len(parts))
 	for range parts {
 		e.outcomes = append(e.outcomes, make(chan error, e.info.MaxOutstanding))
 	}

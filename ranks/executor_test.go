@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/weights"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // part is an executor without a model, with a fault where it has one.
 type part struct {
@@ -105,8 +109,7 @@ func TestLoadOnAllOrNone(t *testing.T) {
 	parts := []*part{{Echo: executor.NewEcho(executor.EchoConfig{})}, {Echo: executor.NewEcho(executor.EchoConfig{}), load: planted}}
 	e := New([]Part{parts[0], parts[1]}, time.Minute, func(error) {})
 	defer closes(t, e)
-	_, set, _ := load(t, llama)
-	set.Epoch = 2
+	set := &weights.Set{Epoch: 2}
 	if err := e.Load(t.Context(), set); !errors.Is(err, planted) || !strings.Contains(err.Error(), "rank 1") {
 		t.Errorf("%v", err)
 	}

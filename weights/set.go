@@ -91,6 +91,15 @@ func (s *Set) All() iter.Seq[Tensor] {
 	}
 }
 
+// Tensors says what the tensors are stored as, in the order of their names.
+func (s *Set) Tensors() []model.Tensor {
+	list := make([]model.Tensor, 0, len(s.tensors))
+	for t := range s.All() {
+		list = append(list, t.Tensor)
+	}
+	return list
+}
+
 // Bytes is the stored size of the whole set.
 func (s *Set) Bytes() int {
 	n := 0

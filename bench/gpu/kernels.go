@@ -44,8 +44,17 @@ func (b *bench) note(kernel string, tokens int, took time.Duration, bytes, flops
 	})
 }
 
-// products measures those of a layer.
+// products measures those of a layer, of weights in every format.
 func (b *bench) products(t int) error {
+	for _, f := range []kernels.Format{kernels.BF16, kernels.Q8, kernels.Q4} {
+		if err := b.productsOf(f, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) productsOf(f kernels.Format, t int) error {
 	m := b.m
 	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
 	for _, p := range []struct {
@@ -54,7 +63,7 @@ func (b *bench) products(t int) error {
 	}{{"gemm qkv", q + 2*kv, m.Hidden}, {"gemm out", m.Hidden, q}, {"gemm down", m.Hidden, m.Intermediate}} {
 		k := padded(p.k)
 		count := kernels.Parts(t, p.n, k)
-		err := b.product(p.name, t, p.n, k, 4*count*t*p.n, func(out, a, w cuda.Pointer) error {
+		err := b.product(p.name, f, t, p.n, k, 4*count*t*p.n, func(out, a cuda.Pointer, w kernels.Weights) error {
 			return b.set.Gemm(b.stream, out, a, w, t, p.n, k, count)
 		})
 		if err != nil {
@@ -62,7 +71,7 @@ func (b *bench) products(t int) error {
 		}
 	}
 	n, k, ld := 2*m.Intermediate, padded(m.Hidden), padded(m.Intermediate)
-	return b.product("gate up", t, n, k, 2*t*ld, func(out, a, w cuda.Pointer) error {
+	return b.product("gate up", f, t, n, k, 2*t*ld, func(out, a cuda.Pointer, w kernels.Weights) error {
 		return b.set.GemmGate(b.stream, out, a, w, 0, kernels.Added{}, t, n, k, ld, int(m.Activation))
 	})
 }
@@ -70,18 +79,23 @@ func (b *bench) products(t int) error {
 // head measures the product that gives logits.
 func (b *bench) head(t int) error {
 	n, k := b.m.Vocab, padded(b.m.Hidden)
-	return b.product("gemm head", t, n, k, 4*t*n, func(out, a, w cuda.Pointer) error {
+	return b.product("gemm head", kernels.BF16, t, n, k, 4*t*n, func(out, a cuda.Pointer, w kernels.Weights) error {
 		return b.set.Gemm(b.stream, out, a, w, t, n, k, 1)
 	})
 }
 
 // product measures one of t rows, which writes so many bytes. Each time it takes its matrix from another
-// place, as far as the cache could have it.
-func (b *bench) product(name string, t, n, k, written int, launch func(out, a, w cuda.Pointer) error) error {
-	bytes := 2 * n * k
+// place, as far as the cache could have it. The name is told with the format of packed weights.
+func (b *bench) product(name string, f kernels.Format, t, n, k, written int, launch func(out, a cuda.Pointer, w kernels.Weights) error) error {
+	if f != kernels.BF16 {
+		name += " " + f.String()
+	}
+	bytes := int(f.Bytes(n, k))
 	pieces := b.spreadOver(bytes)
 	w, a, out := b.take(pieces*bytes), b.take(2*t*k), b.room(written)
-	took, err := b.time(func(i int) error { return launch(out, a, at(w, i, pieces, bytes)) })
+	took, err := b.time(func(i int) error {
+		return launch(out, a, kernels.Weights{At: at(w, i, pieces, bytes), Format: f})
+	})
 	if err != nil {
 		return fmt.Errorf("%s of %d: %w", name, t, err)
 	}

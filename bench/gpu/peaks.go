@@ -1,6 +1,9 @@
 package main
 
-import "github.com/cbactor/cbactor/cuda"
+import (
+	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/kernels"
+)
 
 // The data sheet's figures of an H200 (SXM): bandwidth of its memory, and products of bf16 summed up in
 // float32, dense.
@@ -36,7 +39,7 @@ func (r *rig) measurePeaks(s sizes) (peaks, error) {
 	}
 	n := s.square
 	a, w, out := r.take(2*n*n), r.take(2*n*n), r.room(4*n*n)
-	took, err = r.time(func(int) error { return r.set.Gemm(r.stream, out, a, w, n, n, n, 1) })
+	took, err = r.time(func(int) error { return r.set.Gemm(r.stream, out, a, kernels.Weights{At: w}, n, n, n, 1) })
 	if err != nil {
 		return p, err
 	}

@@ -167,8 +167,8 @@ func (c *cli) benchWorkload(cmd *cobra.Command, f *benchFlags) (err error) {
 
 // String is the measurement in a line of text.
 func (m measurement) String() string {
-	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%), %s on %s",
-		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate, m.Executor, words.Count(m.Threads, "thread"))
+	s := fmt.Sprintf("%s: %.1f tokens/s (%d generated in %.2f s, %d prompt tokens, %d of them cached, %.1f %%), %s",
+		m.Workload, m.GeneratedPerS, m.GeneratedTokens, m.Seconds, m.PromptTokens, m.CachedTokens, 100*m.HitRate, onThreads(m.Executor, m.Threads))
 	if m.Preemptions > 0 {
 		s += fmt.Sprintf("; requests were given up %s for lack of cache: more of it is --num-blocks, or --cpu-offload-space keeps theirs", words.Count(m.Preemptions, "time"))
 	}
@@ -176,6 +176,14 @@ func (m measurement) String() string {
 		return s + "\n\n" + m.Profile.String()
 	}
 	return s + "\n"
+}
+
+// onThreads is an executor with its threads; one on a GPU has none that count.
+func onThreads(name string, threads int) string {
+	if threads == 0 {
+		return name
+	}
+	return name + " on " + words.Count(threads, "thread")
 }
 
 // fits refuses requests that would be cut short.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/gpuexec/nvmlinfo"
 )
 
@@ -21,7 +22,7 @@ func (c *cli) devicesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "devices", Short: "Show the GPUs of this machine", Long: devicesHelp, Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := findDevices(os.Getenv("CBACTOR_CUDA_LIBRARY"))
+			d, err := findDevices(os.Getenv(gpuexec.Library))
 			if err != nil {
 				return err
 			}

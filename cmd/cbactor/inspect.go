@@ -85,8 +85,8 @@ type engineInfo struct {
 	Executor            string `json:"executor"` // with its instruction set
 	Compute             string `json:"compute"`
 	KVType              string `json:"kv_dtype"`
-	Attention           string `json:"attention"`
-	Threads             int    `json:"threads"`
+	Attention           string `json:"attention"` // "" on a GPU
+	Threads             int    `json:"threads"`   // 0 on a GPU
 	PageSize            int    `json:"page_size"`
 	NumBlocks           int    `json:"num_blocks"`
 	CacheTokens         int    `json:"cache_tokens"`
@@ -97,7 +97,7 @@ type engineInfo struct {
 	Seed                uint64 `json:"seed"` // 0: drawn at each start
 	Tuning              string `json:"tuning"`
 	WeightBytes         int64  `json:"weight_bytes"`
-	CacheBytes          int64  `json:"cache_bytes"` // address space, touched as it is used
+	CacheBytes          int64  `json:"cache_bytes"` // on a CPU address space, touched as it is used
 }
 
 // inspection is all that is shown of a model.
@@ -247,12 +247,17 @@ func textSupport(m modelInfo) string {
 
 // String is the configuration in lines of text.
 func (i engineInfo) String() string {
-	return columns("Engine", [][]string{
+	rows := [][]string{
 		{"executor", i.Executor},
 		{"compute", i.Compute},
 		{"kv-dtype", i.KVType},
-		{"attention", i.Attention},
-		{"threads", fmt.Sprint(i.Threads)},
+	}
+	cache := mebibytes(i.CacheBytes)
+	if i.Threads > 0 { // else it is a GPU that computes
+		rows = append(rows, []string{"attention", i.Attention}, []string{"threads", fmt.Sprint(i.Threads)})
+		cache += ", touched as it is used"
+	}
+	return columns("Engine", append(rows, [][]string{
 		{"page-size", fmt.Sprint(i.PageSize)},
 		{"num-blocks", fmt.Sprintf("%d, %d tokens", i.NumBlocks, i.CacheTokens)},
 		{"max-batch-tokens", fmt.Sprint(i.MaxBatchTokens)},
@@ -262,8 +267,8 @@ func (i engineInfo) String() string {
 		{"seed", seedText(i.Seed)},
 		{"tuning", i.Tuning},
 		{"weights", mebibytes(i.WeightBytes)},
-		{"cache", mebibytes(i.CacheBytes) + ", touched as it is used"},
-	})
+		{"cache", cache},
+	}...))
 }
 
 func seedText(seed uint64) string {

@@ -62,8 +62,18 @@ func (c *cli) spawn(cmd *cobra.Command, f *engineFlags, model *checkpoint.Checkp
 		}
 	}
 	info := e.Info()
-	cfg.Log.Info().Str("compute", info.Compute).Str("kv_dtype", info.KVType).Str("executor", info.Executor).Msg("the engine has started")
+	cfg.Log.Info().Str("device", deviceOf(info)).Str("compute", info.Compute).Str("kv_dtype", info.KVType).Str("executor", info.Executor).Msg("the engine has started")
 	return e, nil
+}
+
+// deviceOf is where an engine computes, and why.
+func deviceOf(info engine.Info) string {
+	for _, s := range info.Settings {
+		if s.Name == "device" {
+			return s.Text() + " (" + s.From + ")"
+		}
+	}
+	return ""
 }
 
 // planned decides the configuration for a model without starting an engine, tells

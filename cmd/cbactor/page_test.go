@@ -22,8 +22,8 @@ An engine is configured by a Go program (` + "`engine.Config`" + `), by a YAML f
 also an empty value) take back what an earlier one says, but where ` + "`none`" + ` is a value of its own, which the table says. A range from 1 has
 no 0, which in a Go program stands for the default. ` + "`cbactor config --model M`" + ` shows what is in force, where each value comes
 from, and the memory plan. Commands that know their requests, as generate and bench do, give them as hints and may run with fewer
-sequences and blocks than that: ` + "`cbactor config --hints requests=2`" + ` shows it. Hints of lengths change nothing
-on a CPU, as a request may be longer than hinted and blocks are touched only as they are used.
+sequences and blocks than that: ` + "`cbactor config --hints requests=2`" + ` shows it. Hints of lengths change nothing,
+as a request may be longer than hinted.
 
 Nothing is ignored: an unknown name, and a value that cannot be honoured, are errors; a value without effect where the engine
 runs is a warning when it starts.
@@ -47,6 +47,19 @@ place in line.
   come sooner and the others later. New prompts leave no margin of the cache free unless told to, so more requests are given up.
 - ` + "`priority`" + `: as fifo, but a request counts as if it had come %d requests earlier for each level of its priority, so that one of
   low priority is passed by a bounded number of younger ones. Without priorities it is fifo.
+
+## Devices
+
+` + "`device`" + ` says where is computed. ` + "`auto`" + ` takes the first NVIDIA GPU of compute capability 8.0 or newer if there is a driver, the model and its cache fit, and the
+GPU computes all that is asked for; else the CPU. ` + "`cbactor config`" + ` shows which it took and why, and so does the line of the log when an engine starts; where a GPU is passed
+over, a warning says so. ` + "`cpu`" + ` leaves the driver alone. With ` + "`cuda`" + `, the first such GPU, or ` + "`cuda:N`" + `, whatever is missing is an error that says what to do. Which GPUs a process sees,
+and in which order, the driver's variable CUDA_VISIBLE_DEVICES decides; ` + "`cbactor devices`" + ` lists them. It takes a build with cgo, for Linux.
+
+On a GPU matrices, activations and the cache are bf16; sums, norms and the residual stream are float32. ` + "`compute`" + ` and ` + "`kv_dtype`" + ` are ` + "`bf16`" + `, other values are refused. What does not act there
+is a warning, as everywhere. ` + "`max_memory_percent`" + ` is of the device's free memory, which is taken at once, and of the host's, where the weights lie as they are stored, for updates and
+sleep. ` + "`cpu_offload_space`" + ` is pinned memory of the host.
+
+A GPU that is lost, as by an error of its memory, fails all requests; the process has to be started again. Where its memory is used up by others, an engine does not start, or its next session.
 
 ## Compute types
 
@@ -104,6 +117,7 @@ time. Where it cannot be written, the engine starts with a warning. ` + "`cbacto
 
 - ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name, and of what was tuned; else ` + "`cbactor`" + ` in the user's cache folder.
 - ` + "`CBACTOR_CPU`" + `: ` + "`avx512`" + `, ` + "`avx2`" + ` or ` + "`generic`" + `: the instruction set to compute with; else the best that the CPU has.
+- ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds.
 `
 
 // The page lists every field as the code has it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/cmd/cbactor/internal/replay"
 	"github.com/cbactor/cbactor/cpuexec/kernels"
+	"github.com/cbactor/cbactor/engine"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/internal/replaylog"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -26,13 +30,14 @@ or --model; of each other version, which the program has sent, --weights says wh
 
 Sequences that were drawn with code of the program's or with an adapter cannot be replayed: they are counted
 apart. So are sequences without a token, requests that were open when the log ended, and lines that it says
-are missing. With --json the result is an object of JSON. The exit status is 1 if a sequence differs, or if
+are missing. A log that was made on a GPU is replayed on one. With --json the result is an object of JSON. The exit status is 1 if a sequence differs, or if
 nothing was compared.`
 
 // replayFlags are the flags of `cbactor replay`.
 type replayFlags struct {
 	model   string
 	weights []string // VERSION=PATH
+	device  engine.Device
 	threads int
 	json    bool
 }
@@ -50,6 +55,7 @@ func (c *cli) replayCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.Var(pathFlag{path: &f.model}, "model", "model that the run began with (default: the one that the log names)")
 	fs.StringArrayVar(&f.weights, "weights", nil, "VERSION=PATH: the checkpoint that has the weights of a version; may be given several times")
+	fs.Var(deviceFlag{&f.device}, "device", "GPU for a log that was made on one: cuda:N, or cuda, the first that can compute (default: that)")
 	fs.IntVar(&f.threads, "threads", 0, "threads that compute (default: the CPUs that the process may use)")
 	fs.BoolVar(&f.json, "json", false, "write the result as JSON")
 	return cmd
@@ -85,6 +91,27 @@ func (c *cli) replay(ctx context.Context, f *replayFlags, name string) (err erro
 	return c.tellReplay(f, &sum)
 }
 
+// deviceFlag is a flag that takes a GPU.
+type deviceFlag struct{ to *engine.Device }
+
+var _ pflag.Value = deviceFlag{}
+
+// Set implements pflag.Value.
+func (v deviceFlag) Set(text string) error {
+	d := engine.Device(text)
+	if _, gpu := d.Ordinal(); !gpu {
+		return errors.New("must be cuda, or cuda:N with a device from 0")
+	}
+	*v.to = d
+	return nil
+}
+
+// String implements pflag.Value; usage has the default.
+func (deviceFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (deviceFlag) Type() string { return "cuda|cuda:N" }
+
 // openLog reads a log up to the weights that it begins with.
 func openLog(file *os.File) (*replaylog.Reader, replaylog.Weights, error) {
 	in, err := replaylog.NewReader(file)
@@ -114,6 +141,16 @@ func (c *cli) player(f *replayFlags, h replaylog.Header, first replaylog.Weights
 	cfg := replay.Config{Model: model.Config, Header: h, First: first, Source: paths.read, Threads: f.threads}
 	if err := model.Close(); err != nil {
 		return nil, err
+	}
+	if replay.OnGPU(&h) {
+		ordinal, _ := cmp.Or(f.device, engine.FirstGPU).Ordinal()
+		if cfg.Device, err = gpuexec.Open(ordinal); err != nil {
+			return nil, fmt.Errorf("the log was made with %.60q: %w", h.Executor, err)
+		}
+		return replay.New(cfg)
+	}
+	if f.device != "" {
+		return nil, badUsage("--device is %s, the log was made with %.60q: leave it out", f.device, h.Executor)
 	}
 	if parts := strings.Fields(h.Executor); len(parts) > 1 {
 		cfg.Kernels = parts[1]

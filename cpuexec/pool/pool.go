@@ -50,14 +50,14 @@ type worker struct {
 }
 
 // New starts a pool of n threads, n-1 of which are its own. pin binds thread i to
-// the i-th CPU that the process may use, where the system can: two threads of a
+// the CPU number first+i of those that the process may use, where the system can: two threads of a
 // pool on one CPU wait for each other at every barrier. The goroutine that calls
 // Run must then be locked to its thread, which stays bound.
-func New(n int, pin bool) *Pool {
+func New(n int, pin bool, first int) *Pool {
 	p := &Pool{n: n}
 	if pin {
-		if c := allowedCPUs(); len(c) >= n {
-			p.cpus = c[:n]
+		if c := allowedCPUs(); len(c) >= first+n {
+			p.cpus = c[first:][:n]
 		}
 	}
 	for id := 1; id < n; id++ {
@@ -122,9 +122,9 @@ func (p *Pool) begin(fn func(id int)) {
 
 // join waits until every worker has ended.
 func (p *Pool) join() {
-	var w wait
+	var w Wait
 	for p.done.Load() != uint32(p.n-1) {
-		w.spin()
+		w.Spin()
 	}
 	p.note(&w)
 }
@@ -156,12 +156,12 @@ func (p *Pool) Sync() {
 		p.passed.Store(round + 1)
 		return
 	}
-	var w wait
+	var w Wait
 	for p.passed.Load() == round {
 		if p.broken.Load() {
 			panic(errLeft)
 		}
-		w.spin()
+		w.Spin()
 	}
 	p.note(&w)
 }

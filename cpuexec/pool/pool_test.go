@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 // parked and spinning starts.
 func TestSync(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
-		p := New(n, false)
+		p := New(n, false, 0)
 		written := make([]int, n)
 		for round := range 60 {
 			err := p.Run(func(id int) {
@@ -48,7 +48,7 @@ func TestSync(t *testing.T) {
 
 // TestPanic breaks each thread in turn while the others wait for it, and goes on.
 func TestPanic(t *testing.T) {
-	p := New(3, false)
+	p := New(3, false, 0)
 	defer p.Close()
 	for bad := range 3 {
 		err := p.Run(func(id int) {
@@ -70,7 +70,7 @@ func TestPanic(t *testing.T) {
 // TestLongestWait lets each thread in turn be late, at a barrier and at the end.
 func TestLongestWait(t *testing.T) {
 	const late = 40 * time.Millisecond
-	p := New(3, false)
+	p := New(3, false, 0)
 	defer p.Close()
 	run := func(run func(func(int)) error, fn func(id int)) (wait, took time.Duration) {
 		began := time.Now()
@@ -108,7 +108,7 @@ func TestLongestWait(t *testing.T) {
 // TestRunAllocatesNothing counts by itself: testing.AllocsPerRun leaves one P, for
 // which spinning threads then queue.
 func TestRunAllocatesNothing(t *testing.T) {
-	p := New(2, false)
+	p := New(2, false, 0)
 	defer p.Close()
 	f := func(int) { p.Sync() }
 	var before, after runtime.MemStats
@@ -130,7 +130,7 @@ func TestPinned(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and never unlocks: the pinned thread ends here
-		p := New(2, true)
+		p := New(2, true, 0)
 		defer p.Close()
 		done <- p.Run(func(int) { p.Sync() })
 	}()
@@ -140,7 +140,7 @@ func TestPinned(t *testing.T) {
 }
 
 func BenchmarkSync(b *testing.B) {
-	p := New(2, false)
+	p := New(2, false, 0)
 	defer p.Close()
 	if err := p.Run(func(int) {
 		for range b.N {

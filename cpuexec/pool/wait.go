@@ -46,14 +46,15 @@ func (p *Pool) await(seen uint32, w *worker) {
 	}
 }
 
-// wait is a thread's, for the others at a barrier.
-type wait struct {
+// Wait is how a thread waits for others that compute as long as it does: it keeps its processor
+// at first. The zero value begins one.
+type Wait struct {
 	round int
 	since time.Time // of round yieldRounds; zero: not reached, and no clock read
 }
 
-// spin waits a moment.
-func (w *wait) spin() {
+// Spin waits a moment.
+func (w *Wait) Spin() {
 	i := w.round
 	w.round++
 	switch {
@@ -70,7 +71,7 @@ func (w *wait) spin() {
 }
 
 // note notes a wait that is over, if it went beyond spinning.
-func (p *Pool) note(w *wait) {
+func (p *Pool) note(w *Wait) {
 	if w.since.IsZero() {
 		return
 	}

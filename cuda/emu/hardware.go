@@ -12,7 +12,7 @@ const (
 )
 
 // runnerVariable names what runs kernels to a fake driver that nobody has configured.
-const runnerVariable = "CBACTOR_FAKE_RUNNER"
+const runnerVariable = "FAKE_CUDA_RUNNER"
 
 // Hardware tells that tests run on a real device. Then Options that say how kernels run
 // without one mean nothing, those that say what the device is like leave the test out, and

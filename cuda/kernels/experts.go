@@ -42,19 +42,19 @@ func (s *Set) SortExperts(stream *cuda.Stream, order, row, starts, chosen cuda.P
 
 // GemmGateExperts is GemmGate for so many rows, sorted by expert: row r takes row
 // order[r]/perToken of a. w is [experts][n][k], bias [experts][n].
-func (s *Set) GemmGateExperts(stream *cuda.Stream, y, a, w, bias, order, starts cuda.Pointer, rows, perToken, experts, n, k, ld, kind int) error {
+func (s *Set) GemmGateExperts(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias, order, starts cuda.Pointer, rows, perToken, experts, n, k, ld, kind int) error {
 	i, blocks := expertGrid(rows, experts, n)
-	return s.functions[gateExperts16+i].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
-		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), cuda.Address(order), cuda.Address(starts),
+	return s.functions[ofFormat(gateExperts16, w.Format, i, expertTiles)].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
+		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Address(order), cuda.Address(starts),
 		cuda.Int(perToken), cuda.Int(experts), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
 }
 
 // GemmExperts writes out [rows][n]: rows a, bf16 [rows][k], sorted by expert, each times its
-// expert's matrix of w, bf16 [experts][n][k], and its bias of [experts][n], if there are any.
-func (s *Set) GemmExperts(stream *cuda.Stream, out, a, w, bias, starts cuda.Pointer, rows, experts, n, k int) error {
+// expert's matrix of w [experts][n][k], and its bias of [experts][n], if there are any.
+func (s *Set) GemmExperts(stream *cuda.Stream, out, a cuda.Pointer, w Weights, bias, starts cuda.Pointer, rows, experts, n, k int) error {
 	i, blocks := expertGrid(rows, experts, n)
-	return s.functions[gemmExperts16+i].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
-		cuda.Address(out), cuda.Address(a), cuda.Address(w), cuda.Address(bias), cuda.Address(starts),
+	return s.functions[ofFormat(gemmExperts16, w.Format, i, expertTiles)].Launch(stream, blocks, grid(tiles[i].threads, 1, 1), 0,
+		cuda.Address(out), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Address(starts),
 		cuda.Int(experts), cuda.Int(n), cuda.Int(k))
 }
 

@@ -61,13 +61,15 @@ func halved(row []float64) []float32 {
 // The products of a mixture of experts, from choices to what each token gets.
 func TestExperts(t *testing.T) {
 	for _, tokens := range []int{3, 75} {
-		t.Run(fmt.Sprintf("%d tokens", tokens), func(t *testing.T) {
-			onBoth(t, func(r *rig) { checkExperts(r, tokens) })
-		})
+		for _, f := range formats {
+			t.Run(fmt.Sprintf("%d tokens, %s", tokens, f), func(t *testing.T) {
+				onBoth(t, func(r *rig) { checkExperts(r, tokens, f) })
+			})
+		}
 	}
 }
 
-func checkExperts(r *rig, tokens int) {
+func checkExperts(r *rig, tokens int, f Format) {
 	const experts, per, k, inter, width, n = 5, 2, 32, 9, 32, 21
 	rows := tokens * per
 	chosen := make([]int32, rows)
@@ -80,9 +82,10 @@ func checkExperts(r *rig, tokens int) {
 	gotOrder, gotRow, gotStarts := r.getInts(order, rows), r.getInts(row, rows), r.getInts(starts, experts+1)
 	checkSorted(r, chosen, gotOrder, gotRow, gotStarts)
 
-	a, gateUp, gateBias := r.numbers(tokens*k, 1), r.numbers(experts*2*inter*k, 1), r.numbers(experts*2*inter, 1)
+	a, gateBias := r.numbers(tokens*k, 1), r.numbers(experts*2*inter, 1)
+	gateUpAt, gateUp := r.matrices(f, experts, 2*inter, k)
 	y := r.halves(make([]float32, rows*width))
-	r.ok(r.set.GemmGateExperts(r.stream, y, r.halves(a), r.halves(gateUp), r.floats(gateBias), order, starts, rows, per, experts, 2*inter, k, width, int(model.SiLU)))
+	r.ok(r.set.GemmGateExperts(r.stream, y, r.halves(a), gateUpAt, r.floats(gateBias), order, starts, rows, per, experts, 2*inter, k, width, int(model.SiLU)))
 	gated := r.getHalves(y, rows*width)
 	for i, o := range gotOrder {
 		e, from := int(chosen[o]), int(o)/per
@@ -93,9 +96,10 @@ func checkExperts(r *rig, tokens int) {
 		r.near(fmt.Sprintf("gated row %d", i), gated[i*width:][:width], want, ofHalf)
 	}
 
-	down, bias, weight := r.numbers(experts*n*width, 1), r.numbers(experts*n, 1), r.numbers(rows, 1)
+	bias, weight := r.numbers(experts*n, 1), r.numbers(rows, 1)
+	downAt, down := r.matrices(f, experts, n, width)
 	out, sum := r.room(4*rows*n), r.room(4*tokens*n)
-	r.ok(r.set.GemmExperts(r.stream, out, y, r.halves(down), r.floats(bias), starts, rows, experts, n, width))
+	r.ok(r.set.GemmExperts(r.stream, out, y, downAt, r.floats(bias), starts, rows, experts, n, width))
 	r.ok(r.set.Mix(r.stream, sum, out, r.floats(weight), row, tokens, per, n))
 	got := r.getFloats(sum, tokens*n)
 	for i := range tokens {

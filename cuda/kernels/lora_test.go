@@ -132,7 +132,7 @@ func TestAddedIsLikeABias(t *testing.T) {
 			},
 			"gates": func(bias cuda.Pointer, added Added) []float32 {
 				y := r.room(2 * rows * half)
-				r.ok(r.set.GemmGate(r.stream, y, x, w, bias, added, rows, n, 64, half, 0))
+				r.ok(r.set.GemmGate(r.stream, y, x, Weights{At: w}, bias, added, rows, n, 64, half, 0))
 				return r.getHalves(y, rows*half)
 			},
 			"gates of a product": func(bias cuda.Pointer, added Added) []float32 {

@@ -18,19 +18,19 @@ import (
 var mutants = []struct {
 	name, kernel string
 	from, to     string // a regular expression of the kernel's lines, and what they become
+	weights      Format
 }{
-	{"no barriers", "gemm_16", `bar\.sync\s+0;`, ""},
-	{"no barriers", "rms_norm", `bar\.sync\s+0;`, ""},
-	{"copies not waited for", "gemm_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9"},
-	{"factors of tensor cores the other way round", "gemm_16", `\{(%r\d+), ?(%r\d+), ?(%r\d+), ?(%r\d+)\}`, "{$2,$1,$3,$4}"},
-	{"a squared sum without roots", "rms_norm", `sqrt\.rn\.f32`, "abs.f32"},
-	{"copies not waited for", "lora_down", `cp\.async\.wait_group \d`, "cp.async.wait_group 9"},
-	{"no barriers", "lora_up", `bar\.sync\s+0;`, ""},
-}
-
-// rights run the kernels that have mutants, and are what is told of them.
-var rights = map[string]func(*rig) error{
-	"gemm_16": (*rig).gemmRight, "rms_norm": (*rig).normRight, "lora_down": (*rig).loraRight, "lora_up": (*rig).loraRight,
+	{"no barriers", "gemm_16", `bar\.sync\s+0;`, "", BF16},
+	{"no barriers", "rms_norm", `bar\.sync\s+0;`, "", BF16},
+	{"copies not waited for", "gemm_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", BF16},
+	{"factors of tensor cores the other way round", "gemm_16", `\{(%r\d+), ?(%r\d+), ?(%r\d+), ?(%r\d+)\}`, "{$2,$1,$3,$4}", BF16},
+	{"a squared sum without roots", "rms_norm", `sqrt\.rn\.f32`, "abs.f32", BF16},
+	{"no barriers", "gemm_q8_16", `bar\.sync\s+0;`, "", Q8},
+	{"bytes without a sign", "gemm_q8_16", `0fCB000080`, "0fCB000000", Q8},
+	{"copies not waited for", "gemm_q4_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", Q4},
+	{"minima that are 8 times the scale off", "gemm_q4_16", `0fC1800000`, "0fC1000000", Q4},
+	{"copies not waited for", "lora_down", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", BF16},
+	{"no barriers", "lora_up", `bar\.sync\s+0;`, "", BF16},
 }
 
 func TestMutantsAreTold(t *testing.T) {
@@ -45,7 +45,15 @@ func TestMutantsAreTold(t *testing.T) {
 			if err := os.WriteFile(file, []byte(mutate(t, string(image), m.kernel, m.from, m.to)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := rights[m.kernel](newRig(t, emu.Options{PTX: file})); err == nil {
+			r := newRig(t, emu.Options{PTX: file})
+			right := func() error { return r.gemmRight(m.weights) }
+			switch {
+			case m.kernel == "rms_norm":
+				right = r.normRight
+			case strings.HasPrefix(m.kernel, "lora"):
+				right = r.loraRight
+			}
+			if err := right(); err == nil {
 				t.Error("nobody tells it")
 			}
 		})
@@ -71,14 +79,15 @@ func mutate(t *testing.T, text, kernel, from, to string) string {
 var errWrong = errors.New("wrong")
 
 // gemmRight runs a small product, and is what is told of it.
-func (r *rig) gemmRight() error {
+func (r *rig) gemmRight(f Format) error {
 	const m, n, k = 5, 40, 320
-	a, w := r.numbers(m*k, 1), r.numbers(n*k, 1)
+	a := r.numbers(m*k, 1)
+	w, numbers := r.matrix(f, n, k)
 	parts := r.room(4 * m * n)
-	if err := r.told(r.set.Gemm(r.stream, parts, r.halves(a), r.halves(w), m, n, k, 1)); err != nil {
+	if err := r.told(r.set.Gemm(r.stream, parts, r.halves(a), w, m, n, k, 1)); err != nil {
 		return err
 	}
-	return compared(r.getFloats(parts, m*n), product(a, w, m, n, k), 1e-3)
+	return compared(r.getFloats(parts, m*n), product(a, numbers, m, n, k), 1e-3)
 }
 
 // normRight does so with a row's norm.

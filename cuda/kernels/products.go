@@ -7,6 +7,9 @@ type tile struct{ m, n, threads int }
 
 var tiles = [...]tile{{16, 64, 128}, {64, 64, 128}, {128, 128, 256}}
 
+// ofFormat is the kernel of a tile and weights of a format, of those from a first one on.
+func ofFormat(first int, f Format, tile, of int) int { return first + int(f)*of + tile }
+
 // tileOf picks the tile of a product of m rows, of the first so many. All give the same bits.
 func tileOf(m, of int) int {
 	i := 0
@@ -44,10 +47,9 @@ func PartsFloats(m, n, k int) int {
 	return max(m*n, Parts(few, n, k)*few*n)
 }
 
-// Gemm multiplies a, bf16 [m][k], and the matrix w, bf16 [n][k]: parts [count][m][n], whose
-// sum in ascending order is the product, the same to the bit whatever count, which is Parts
-// or 1.
-func (s *Set) Gemm(stream *cuda.Stream, parts, a, w cuda.Pointer, m, n, k, count int) error {
+// Gemm multiplies a, bf16 [m][k], and the matrix w [n][k]: parts [count][m][n], whose sum in
+// ascending order is the product, the same to the bit whatever count, which is Parts or 1.
+func (s *Set) Gemm(stream *cuda.Stream, parts, a cuda.Pointer, w Weights, m, n, k, count int) error {
 	i, along := tileOf(m, len(tiles)), rangeOf(n, k)
 	if k > along { // several ranges, which the last tile's kernel adds up by itself
 		if last := len(tiles) - 1; count == 1 {
@@ -57,20 +59,20 @@ func (s *Set) Gemm(stream *cuda.Stream, parts, a, w cuda.Pointer, m, n, k, count
 		}
 	}
 	t := tiles[i]
-	return s.functions[gemm16+i].Launch(stream, grid(over(n, t.n), over(m, t.m), count), grid(t.threads, 1, 1), 0,
-		cuda.Address(parts), cuda.Address(a), cuda.Address(w), cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(along))
+	return s.functions[ofFormat(gemm16, w.Format, i, len(tiles))].Launch(stream, grid(over(n, t.n), over(m, t.m), count), grid(t.threads, 1, 1), 0,
+		cuda.Address(parts), cuda.Address(a), cuda.Address(w.At), cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(along))
 }
 
-// GemmGate multiplies a, bf16 [m][k], and w, bf16 [n][k], whose rows are those of gate and
+// GemmGate multiplies a, bf16 [m][k], and w [n][k], whose rows are those of gate and
 // up in turn, as those of bias [n], if there is one, and writes the gated product, bf16
 // [m][ld], of n/2 columns. What is added to the gates lies before what is added to up. kind
 // is a model.Activation.
-func (s *Set) GemmGate(stream *cuda.Stream, y, a, w, bias cuda.Pointer, added Added, m, n, k, ld, kind int) error {
+func (s *Set) GemmGate(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias cuda.Pointer, added Added, m, n, k, ld, kind int) error {
 	i := tileOf(m, len(tiles))
 	t := tiles[i]
 	delta, adapted, joint := added.args()
-	return s.functions[gate16+i].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
-		cuda.Address(y), cuda.Address(a), cuda.Address(w), cuda.Address(bias), delta, adapted, joint,
+	return s.functions[ofFormat(gate16, w.Format, i, len(tiles))].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
+		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), delta, adapted, joint,
 		cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
 }
 

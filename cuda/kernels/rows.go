@@ -2,11 +2,11 @@ package kernels
 
 import "github.com/cbactor/cbactor/cuda"
 
-// Embed writes the rows of table, bf16 [.][ld], of t tokens, times scale, to x [t][hidden].
+// Embed writes the rows of table [.][ld] of t tokens, times scale, to x [t][hidden].
 // An id below 0 names a sequence, -1-id, of which last has the token; one that is not known
 // there, below 0 too, makes its row NaN. A token of a position below 0 is padding: zeros.
-func (s *Set) Embed(stream *cuda.Stream, x, table, ids, last, pos cuda.Pointer, t, hidden, ld int, scale float32) error {
-	return s.rows(stream, embed, t, cuda.Address(x), cuda.Address(table), cuda.Address(ids), cuda.Address(last),
+func (s *Set) Embed(stream *cuda.Stream, x cuda.Pointer, table Weights, ids, last, pos cuda.Pointer, t, hidden, ld int, scale float32) error {
+	return s.rows(stream, ofFormat(embed, table.Format, 0, 1), t, cuda.Address(x), cuda.Address(table.At), cuda.Address(ids), cuda.Address(last),
 		cuda.Address(pos), cuda.Int(hidden), cuda.Int(ld), cuda.Float(scale))
 }
 

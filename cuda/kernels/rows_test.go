@@ -12,25 +12,27 @@ const testEps = 1e-5
 
 func TestEmbed(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		const vocab, hidden, ld = 9, 37, 64
-		table := r.numbers(vocab*ld, 1)
-		ids, last, pos := []int32{3, 0, -1 - 2, -1 - 1, 5}, []int32{8, -1, 7}, []int32{0, 4, 9, 2, -1}
+		const vocab, hidden, ld = 39, 37, 64
+		ids, last, pos := []int32{33, 0, -1 - 2, -1 - 1, 5}, []int32{8, -1, 7}, []int32{0, 4, 9, 2, -1}
 		x := r.room(4 * len(ids) * hidden)
-		r.ok(r.set.Embed(r.stream, x, r.halves(table), r.ints(ids...), r.ints(last...), r.ints(pos...), len(ids), hidden, ld, 1.5))
-		got := r.getFloats(x, len(ids)*hidden)
-		for i, id := range []int{3, 0, 7} {
-			for c := range hidden {
-				if want := 1.5 * table[id*ld+c]; got[i*hidden+c] != want {
-					r.Fatalf("token %d, column %d is %g, want %g", i, c, got[i*hidden+c], want)
+		for _, f := range formats {
+			at, table := r.matrix(f, vocab, ld)
+			r.ok(r.set.Embed(r.stream, x, at, r.ints(ids...), r.ints(last...), r.ints(pos...), len(ids), hidden, ld, 1.5))
+			got := r.getFloats(x, len(ids)*hidden)
+			for i, id := range []int{33, 0, 7} {
+				for c := range hidden {
+					if want := 1.5 * table[id*ld+c]; got[i*hidden+c] != want {
+						r.Fatalf("%s: token %d, column %d is %g, want %g", f, i, c, got[i*hidden+c], want)
+					}
 				}
 			}
-		}
-		for c := range hidden {
-			if x := got[3*hidden+c]; x == x {
-				r.Fatalf("column %d of a token that is not known is %g, want NaN", c, x)
-			}
-			if x := got[4*hidden+c]; x != 0 {
-				r.Fatalf("column %d of padding is %g, want 0", c, x)
+			for c := range hidden {
+				if x := got[3*hidden+c]; x == x {
+					r.Fatalf("%s: column %d of a token that is not known is %g, want NaN", f, c, x)
+				}
+				if x := got[4*hidden+c]; x != 0 {
+					r.Fatalf("%s: column %d of padding is %g, want 0", f, c, x)
+				}
 			}
 		}
 	})

@@ -44,7 +44,9 @@ func (s *Set) Close() error { return s.module.Close() }
 
 // Kernels, by their places in a Set.
 const (
-	embed = iota
+	embed = iota // by Format, as the products
+	embedQ8
+	embedQ4
 	rmsNorm
 	residual
 	shape
@@ -52,9 +54,21 @@ const (
 	gemm16
 	gemm64
 	gemm128
+	gemmQ8x16
+	gemmQ8x64
+	gemmQ8x128
+	gemmQ4x16
+	gemmQ4x64
+	gemmQ4x128
 	gate16
 	gate64
 	gate128
+	gateQ8x16
+	gateQ8x64
+	gateQ8x128
+	gateQ4x16
+	gateQ4x64
+	gateQ4x128
 	gateParts
 	loraDown
 	loraUp
@@ -64,8 +78,16 @@ const (
 	attentionMerge
 	gateExperts16
 	gateExperts64
+	gateExpertsQ8x16
+	gateExpertsQ8x64
+	gateExpertsQ4x16
+	gateExpertsQ4x64
 	gemmExperts16
 	gemmExperts64
+	gemmExpertsQ8x16
+	gemmExpertsQ8x64
+	gemmExpertsQ4x16
+	gemmExpertsQ4x64
 	route
 	sortExperts
 	mix
@@ -78,11 +100,21 @@ const (
 )
 
 var names = [count]string{
-	"embed", "rms_norm", "residual", "shape", "qkv",
-	"gemm_16", "gemm_64", "gemm_128", "gate_16", "gate_64", "gate_128", "gate_parts",
+	"embed", "embed_q8", "embed_q4", "rms_norm", "residual", "shape", "qkv",
+	"gemm_16", "gemm_64", "gemm_128",
+	"gemm_q8_16", "gemm_q8_64", "gemm_q8_128",
+	"gemm_q4_16", "gemm_q4_64", "gemm_q4_128",
+	"gate_16", "gate_64", "gate_128",
+	"gate_q8_16", "gate_q8_64", "gate_q8_128",
+	"gate_q4_16", "gate_q4_64", "gate_q4_128", "gate_parts",
 	"lora_down", "lora_up",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
-	"gate_experts_16", "gate_experts_64", "gemm_experts_16", "gemm_experts_64",
+	"gate_experts_16", "gate_experts_64",
+	"gate_experts_q8_16", "gate_experts_q8_64",
+	"gate_experts_q4_16", "gate_experts_q4_64",
+	"gemm_experts_16", "gemm_experts_64",
+	"gemm_experts_q8_16", "gemm_experts_q8_64",
+	"gemm_experts_q4_16", "gemm_experts_q4_64",
 	"route", "sort_experts", "mix", "best", "draw", "keep", "score", "patch",
 }
 

@@ -17,7 +17,7 @@ type check struct {
 }
 
 // runnerVariable names what runs kernels to the fake driver: see package emu.
-const runnerVariable = "CBACTOR_FAKE_RUNNER"
+const runnerVariable = "FAKE_CUDA_RUNNER"
 
 // parts are those that run one after the other, the benchmark's report in a file.
 func (c *check) parts(report string) []part {

@@ -23,7 +23,7 @@ void complain(const char *format, ...) {
 // open_runner opens the runner that the test has named, in this process or, where nobody has
 // configured the driver, in the environment.
 static CUresult open_runner() {
-	const char *named = getenv("CBACTOR_FAKE_RUNNER");
+	const char *named = getenv("FAKE_CUDA_RUNNER");
 	if (driver.config.runner.empty() && named) driver.config.runner = named;
 	void *h = dlopen(driver.config.runner.c_str(), RTLD_NOW | RTLD_LOCAL);
 	if (!h) {

@@ -3,11 +3,18 @@
 // of other streams, and what nobody waits for what somebody does, so that each missing wait for a
 // reader shows.
 #include "stream.h"
+#include <algorithm>
 #include <cstring>
 
 namespace fake {
 
 std::set<CUstream_st *> streams;
+
+std::vector<CUstream_st *> in_order() {
+	std::vector<CUstream_st *> all(streams.begin(), streams.end());
+	std::sort(all.begin(), all.end(), [](CUstream_st *a, CUstream_st *b) { return a->number < b->number; });
+	return all;
+}
 
 CUresult usable(CUstream_st *s) {
 	if (!streams.count(s)) return CUDA_ERROR_INVALID_HANDLE;
@@ -46,7 +53,7 @@ static void run_first(CUstream_st *s) {
 static void hurry() {
 	for (bool moved = true; moved;) {
 		moved = false;
-		for (CUstream_st *s : streams)
+		for (CUstream_st *s : in_order())
 			for (; !s->queue.empty() && s->queue.front().ready && s->queue.front().ready(); moved = true) run_first(s);
 	}
 }
@@ -73,7 +80,7 @@ void drain(CUstream_st *s, uint64_t upto) {
 void wait(CUstream_st *s, uint64_t upto) {
 	driver.counts.waits++;
 	if (driver.config.schedule == hasty) {
-		for (CUstream_st *other : streams)
+		for (CUstream_st *other : in_order())
 			if (other != s) drain(other, other->enqueued);
 		upto = s->enqueued;
 	}
@@ -81,7 +88,7 @@ void wait(CUstream_st *s, uint64_t upto) {
 }
 
 void drain_all() {
-	for (CUstream_st *s : streams) drain(s, s->enqueued);
+	for (CUstream_st *s : in_order()) drain(s, s->enqueued);
 }
 
 static bool overlaps(const Work &w, const char *p, size_t n) {
@@ -103,7 +110,9 @@ API cuStreamCreate(CUstream *s, unsigned flags) {
 	NEED_CONTEXT;
 	if (flags & ~CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
 	*s = new CUstream_st;
+	static long made;
 	(*s)->flags = flags;
+	(*s)->number = made++;
 	fake::streams.insert(*s);
 	driver.counts.handles++;
 	return CUDA_SUCCESS;

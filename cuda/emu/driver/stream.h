@@ -30,6 +30,7 @@ struct CUgraphExec_st {
 };
 
 struct CUstream_st {
+	long number = 0; // streams are counted as they are made
 	std::deque<Work> queue;
 	uint64_t enqueued = 0, done = 0;
 	unsigned flags = 0;
@@ -55,6 +56,8 @@ struct CUevent_st {
 namespace fake {
 
 extern std::set<CUstream_st *> streams;
+// in_order are the streams as they were made, which addresses are not: each run of a test is the same.
+std::vector<CUstream_st *> in_order();
 extern std::set<CUevent_st *> events;
 
 // usable answers how a call may not use the stream now.

@@ -44,6 +44,14 @@ template <class To, class From> uint64_t converted(const Instruction &i, From v)
 	}
 }
 
+// widened is an f16 of IEEE 754. Numbers below the normal ones are multiples of 2^-24.
+float widened(uint16_t h) {
+	int exponent = h >> 10 & 31, fraction = h & 1023;
+	float f = exponent == 31 ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+	                         : exponent ? std::ldexp(1024.f + fraction, exponent - 25) : std::ldexp((float)fraction, -24);
+	return h & 0x8000 ? -f : f;
+}
+
 template <class T> bool holds(Compare c, T a, T b) {
 	bool ordered = a == a && b == b;
 	switch (c) {
@@ -67,6 +75,10 @@ template <class T> bool holds(Compare c, T a, T b) {
 } // namespace
 
 uint64_t convert(const Instruction &i, uint64_t x) {
+	if (i.from == Type::f16) {
+		if (i.type != Type::f32) throw std::runtime_error("no support for conversions of f16 but to f32");
+		return put(widened(get<uint16_t>(x)));
+	}
 	return as_type(i.type, [&](auto to) {
 		return as_type(i.from, [&](auto from) { return converted<decltype(to), decltype(from)>(i, get<decltype(from)>(x)); });
 	});

@@ -7,7 +7,7 @@
 namespace ptx {
 
 static const std::map<std::string, Type> types = {
-	{"pred", Type::pred}, {"b8", Type::u8}, {"u8", Type::u8}, {"s8", Type::s8}, {"b16", Type::u16}, {"u16", Type::u16}, {"s16", Type::s16},
+	{"pred", Type::pred}, {"b8", Type::u8}, {"u8", Type::u8}, {"s8", Type::s8}, {"b16", Type::u16}, {"u16", Type::u16}, {"s16", Type::s16}, {"f16", Type::f16},
 	{"b32", Type::u32}, {"u32", Type::u32}, {"s32", Type::s32}, {"b64", Type::u64}, {"u64", Type::u64}, {"s64", Type::s64},
 	{"f32", Type::f32}, {"f64", Type::f64},
 };

@@ -8,12 +8,12 @@
 
 namespace ptx {
 
-enum class Type : uint8_t { none, pred, u8, s8, u16, s16, u32, s32, u64, s64, f32, f64 };
+enum class Type : uint8_t { none, pred, u8, s8, u16, s16, f16, u32, s32, u64, s64, f32, f64 };
 
 inline int size_of(Type t) {
 	switch (t) {
 	case Type::u8: case Type::s8: return 1;
-	case Type::u16: case Type::s16: return 2;
+	case Type::u16: case Type::s16: case Type::f16: return 2;
 	case Type::u64: case Type::s64: case Type::f64: return 8;
 	default: return 4;
 	}

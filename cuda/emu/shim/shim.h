@@ -4,6 +4,7 @@
 #include "async.h"
 #include "atomics.h"
 #include "block.h"
+#include "half.h"
 #include "registry.h"
 #include "tensor.h"
 #include "warp.h"

@@ -8,7 +8,12 @@ KERNEL void gate_parts(bf16 *y, const float *parts, const float *bias, const bf1
   const float *row = parts + (i64)blockIdx.x * n;
   bf16 *out = y + (i64)blockIdx.x * ld;
   const bf16 *added = delta_of(delta, adapted, joint, blockIdx.x, n);
-  for (int i = threadIdx.x; i < n / 2; i += ROW_THREADS)
-    out[i] = gated_at(row[2 * i], row[2 * i + 1], bias, added, 2 * i, n, kind);
+  Shape shape = shape_of(kind);
+  for (int i = threadIdx.x; i < n / 2; i += ROW_THREADS) {
+    float gate = row[2 * i], up = row[2 * i + 1];
+    if (bias) gate += bias[2 * i], up += bias[2 * i + 1];
+    if (added) add_delta(&gate, &up, added, 2 * i, n);
+    out[i] = to_bf16(gated(gate, up, shape));
+  }
 }
 KERNEL_EXPORT(gate_parts)

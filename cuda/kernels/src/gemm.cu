@@ -1,12 +1,12 @@
-// gemm.cu has products of activations a [m][k] and a matrix w [n][k], bf16 with k a multiple
-// of 32, as parts [.][m][n] in float32. k is cut into ranges whose sums are added in
-// ascending order: by who reads the parts, or where there are rows enough, here.
+// gemm.cu has products of activations a [m][k], bf16 with k a multiple of 32, and a matrix w
+// [n][k] of any weights, as parts [.][m][n] in float32. k is cut into ranges whose sums are
+// added in ascending order: by who reads the parts, or where there are rows enough, here.
 #include "tile.h"
 
 // gemm_range writes a part for each range, one a block.
 template <class T>
-DEV void gemm_range(typename T::Stage *stages, float *parts, const bf16 *a, const bf16 *w, int m, int n,
-                    int k, int range) {
+DEV void gemm_range(typename T::Stage *stages, float *parts, const bf16 *a, const typename T::Block *w, int m,
+                    int n, int k, int range) {
   float acc[T::MI][T::NJ][4];
   Rows rows = {a, 0, 1};
   Area area = area_of<T>(m, n, k);
@@ -15,28 +15,32 @@ DEV void gemm_range(typename T::Stage *stages, float *parts, const bf16 *a, cons
   store_part<T>(parts + (i64)blockIdx.z * m * n, area, acc);
 }
 
-KERNEL void LAUNCH_BOUNDS(Small::THREADS, 4)
-    gemm_16(float *parts, const bf16 *a, const bf16 *w, int m, int n, int k, int range) {
-  SHARED(Small::Stage, stages, [4]);
-  gemm_range<Small>(stages, parts, a, w, m, n, k, range);
-}
-KERNEL_EXPORT(gemm_16)
-
-KERNEL void LAUNCH_BOUNDS(Middle::THREADS, 2)
-    gemm_64(float *parts, const bf16 *a, const bf16 *w, int m, int n, int k, int range) {
-  SHARED(Middle::Stage, stages, [3]);
-  gemm_range<Middle>(stages, parts, a, w, m, n, k, range);
-}
-KERNEL_EXPORT(gemm_64)
-
-// gemm_128 adds up the ranges and writes one part.
-KERNEL void LAUNCH_BOUNDS(Large::THREADS, 1)
-    gemm_128(float *parts, const bf16 *a, const bf16 *w, int m, int n, int k, int range) {
-  SHARED(Large::Stage, stages, [3]);
-  float sum[Large::MI][Large::NJ][4];
+// gemm_sum adds up the ranges and writes one part.
+template <class T>
+DEV void gemm_sum(typename T::Stage *stages, float *parts, const bf16 *a, const typename T::Block *w, int m,
+                  int n, int k, int range) {
+  float sum[T::MI][T::NJ][4];
   Rows rows = {a, 0, 1};
-  Area area = area_of<Large>(m, n, k);
-  Large::ranges(stages, rows, w, area, 0, k, range, sum);
-  store_part<Large>(parts, area, sum);
+  Area area = area_of<T>(m, n, k);
+  T::ranges(stages, rows, w, area, 0, k, range, sum);
+  store_part<T>(parts, area, sum);
 }
-KERNEL_EXPORT(gemm_128)
+
+// GEMM is a kernel of a tile of weights W, so many blocks of which share a multiprocessor.
+#define GEMM(name, multiply, Tile, W, blocks)                                                              \
+  KERNEL void LAUNCH_BOUNDS(Tile<W>::THREADS, blocks)                                                     \
+      name(float *parts, const bf16 *a, const W::Block *w, int m, int n, int k, int range) {               \
+    SHARED(Tile<W>::Stage, stages, [Tile<W>::STAGES]);                                                    \
+    multiply<Tile<W> >(stages, parts, a, w, m, n, k, range);                                              \
+  }                                                                                                        \
+  KERNEL_EXPORT(name)
+
+GEMM(gemm_16, gemm_range, Small, Halves, 4)
+GEMM(gemm_64, gemm_range, Middle, Halves, 2)
+GEMM(gemm_128, gemm_sum, Large, Halves, 1)
+GEMM(gemm_q8_16, gemm_range, Small, Eights, 4)
+GEMM(gemm_q8_64, gemm_range, Middle, Eights, 2)
+GEMM(gemm_q8_128, gemm_sum, Large, Eights, 1)
+GEMM(gemm_q4_16, gemm_range, Small, Fours, 4)
+GEMM(gemm_q4_64, gemm_range, Middle, Fours, 2)
+GEMM(gemm_q4_128, gemm_sum, Large, Fours, 1)

@@ -29,6 +29,12 @@ DEV bf16 to_bf16(float f) {
 
 DEV u32 pack_bf16(float low, float high) { return (u32)to_bf16(low) | (u32)to_bf16(high) << 16; }
 
+// fragment_of is A of a product of 16 k: of the 8 numbers of k that a thread has of a row, and
+// of the row 8 below, the first four, or from half 2 on the others.
+DEV void fragment_of(u32 *a, const Bytes16 &low, const Bytes16 &high, int half) {
+  a[0] = low.w[half], a[1] = high.w[half], a[2] = low.w[half + 1], a[3] = high.w[half + 1];
+}
+
 DEV Bytes16 no_bytes() {
   Bytes16 b;
   b.w[0] = b.w[1] = b.w[2] = b.w[3] = 0;

@@ -28,6 +28,9 @@ typedef u16 bf16;
 #define UNROLLED _Pragma("unroll") for
 #define UNROLLED_4 _Pragma("unroll 4") for
 
+// Loops that it leaves as they are, whose code would be long.
+#define ROLLED _Pragma("unroll 1") for
+
 // mma_16816 adds the product of a 16x16 and a 16x8 matrix of bf16 to d, in the warp's
 // fragments as the PTX manual lays them out for mma.m16n8k16.
 DEV void mma_16816(float *d, const u32 *a, const u32 *b) {
@@ -35,6 +38,13 @@ DEV void mma_16816(float *d, const u32 *a, const u32 *b) {
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// from_half widens an f16.
+DEV float from_half(u16 h) {
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+  return f;
 }
 
 // cp_async16 begins to copy 16 bytes from global to shared memory, zeros if not valid.
@@ -66,6 +76,7 @@ using std::min;
 #define DEV_MEMBER inline
 #define UNROLLED for
 #define UNROLLED_4 for
+#define ROLLED for
 
 #endif
 

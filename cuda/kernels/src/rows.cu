@@ -1,23 +1,35 @@
 // rows.cu has the kernels that compute the residual stream, one block of ROW_THREADS a row.
 #include "linear.h"
+#include "quants.h"
 
-// embed writes rows of table, ld elements each, times scale to x [tokens][hidden]. A negative
-// id names the sequence -1-id, whose token the step before has drawn: last has it. A token
-// at a negative position is padding, 0; one whose id is not known is NaN.
-KERNEL void embed(float *x, const bf16 *table, const i32 *ids, const i32 *last, const i32 *pos, int hidden,
-                  int ld, float scale) {
+// embed_row writes a row of a table of weights W, ld elements each, times scale to x
+// [tokens][hidden]. A negative id names the sequence -1-id, whose token the step before has
+// drawn: last has it. A token at a negative position is padding, 0; one whose id is not known
+// is NaN.
+template <class W>
+DEV void embed_row(float *x, const typename W::Block *table, const i32 *ids, const i32 *last, const i32 *pos,
+                   int hidden, int ld, float scale) {
   int t = blockIdx.x, id = ids[t];
   float *row = x + (i64)t * hidden;
   if (pos[t] >= 0 && id < 0) id = last[-1 - id];
-  const bf16 *from = table + (i64)(id < 0 ? 0 : id) * ld;
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
     if (pos[t] < 0)
       row[i] = 0;
     else
-      row[i] = id < 0 ? float_of(0x7fffffffu) : from_bf16(from[i]) * scale;
+      row[i] = id < 0 ? float_of(0x7fffffffu) : W::at(table, id, i, ld) * scale;
   }
 }
-KERNEL_EXPORT(embed)
+
+#define EMBED(name, W)                                                                                     \
+  KERNEL void name(float *x, const W::Block *table, const i32 *ids, const i32 *last, const i32 *pos,       \
+                   int hidden, int ld, float scale) {                                                      \
+    embed_row<W>(x, table, ids, last, pos, hidden, ld, scale);                                             \
+  }                                                                                                        \
+  KERNEL_EXPORT(name)
+
+EMBED(embed, Halves)
+EMBED(embed_q8, Eights)
+EMBED(embed_q4, Fours)
 
 // rms_norm writes rows of x [.][hidden], normalised and times w, to y [rows][width]. Row i is
 // from[i] of x, or i; without w it is only rounded.

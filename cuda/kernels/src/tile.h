@@ -5,9 +5,11 @@
 // An output is the sum over k in steps of 16, ascending, whatever the tile: the same bits
 // for a row alone and among others. Within 32 numbers of k a thread takes 8 that lie side
 // by side, of both factors, so that it loads 16 bytes at once; their order in the steps is
-// theirs, and the same for all tiles.
+// theirs, and the same for all tiles. How a matrix lies in memory, and what a tile makes of
+// it, is that of its weights: halves.h or quants.h.
 #pragma once
-#include "numbers.h"
+#include "halves.h"
+#include "quants.h"
 
 // Rows of activations [.][k]: row r of a tile's product is row order[r]/per of them, or r.
 struct Rows {
@@ -22,20 +24,25 @@ struct Area {
   int m0, m1, n0, n1, k;
 };
 
-// Tile is TM rows of activations times TN rows of a matrix, by WM times WN warps, CHUNKS
-// times 32 of k at a time, STAGES of them in memory.
-template <int TM_, int TN_, int WM, int WN, int CHUNKS, int STAGES>
+// Tile is TM rows of activations times TN rows of a matrix of weights W, by WM times WN
+// warps, CHUNKS times 32 of k at a time, STAGES of them in memory.
+template <class W_, int TM_, int TN_, int WM, int WN, int CHUNKS, int STAGES_>
 struct Tile {
-  static const int TM = TM_, TN = TN_, THREADS = 32 * WM * WN, STEP = 32 * CHUNKS;
+  typedef typename W_::Block Block;
+  static const int TM = TM_, TN = TN_, THREADS = 32 * WM * WN, STEP = 32 * CHUNKS, STAGES = STAGES_;
   static const int MI = TM / WM / 16, NJ = TN / WN / 8;  // a warp's products
   static const int PIECES = 4 * CHUNKS;                  // of 16 bytes, in a row of a stage
 
   struct Stage {
-    bf16 a[CHUNKS][TM][32], w[CHUNKS][TN][32];
+    bf16 a[CHUNKS][TM][32];
+    Block w[CHUNKS][TN / W_::HEIGHT];
   };
 
+  // blocks is how many a matrix has.
+  DEV_IN i64 blocks(int n, int k) { return (i64)((n + W_::HEIGHT - 1) / W_::HEIGHT) * (k / 32); }
+
   // fetch begins to copy numbers of both factors from k0 on, to before k1.
-  DEV_IN void fetch(Stage *s, const Rows &rows, const bf16 *w, const Area &a, int k0, int k1) {
+  DEV_IN void fetch(Stage *s, const Rows &rows, const Block *w, const Area &a, int k0, int k1) {
     for (int i = threadIdx.x; i < TM * PIECES; i += THREADS) {
       int r = i / PIECES, c = i % PIECES, row = a.m0 + r, at = k0 + c * 8;
       int valid = row < a.m1 && at < k1;
@@ -45,11 +52,14 @@ struct Tile {
     fetch_matrix(s, w, a, k0, k1);
   }
 
-  DEV_IN void fetch_matrix(Stage *s, const bf16 *w, const Area &a, int k0, int k1) {
-    for (int i = threadIdx.x; i < TN * PIECES; i += THREADS) {
-      int r = i / PIECES, c = i % PIECES, row = a.n0 + r, at = k0 + c * 8;
+  DEV_IN void fetch_matrix(Stage *s, const Block *w, const Area &a, int k0, int k1) {
+    const int pieces = sizeof(Block) / 16;
+    for (int i = threadIdx.x; i < TN / W_::HEIGHT * CHUNKS * pieces; i += THREADS) {
+      int piece = i % pieces, c = i / pieces % CHUNKS, r = i / (pieces * CHUNKS);
+      int row = a.n0 + r * W_::HEIGHT, at = k0 + c * 32;
       int valid = row < a.n1 && at < k1;
-      cp_async16(&s->w[c >> 2][r][(c & 3) * 8], w + (valid ? (i64)row * a.k + at : 0), valid);
+      const Block *from = w + (valid ? block_of<W_>(row, at, a.k) : 0);
+      cp_async16((u8 *)&s->w[c][r] + 16 * piece, (const u8 *)from + 16 * piece, valid);
     }
   }
 
@@ -58,17 +68,12 @@ struct Tile {
     int warp = threadIdx.x >> 5, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
     int m = warp / WN * (TM / WM) + g, n = warp % WN * (TN / WN) + g;
     for (int c = 0; c < CHUNKS; c++) {
-      Bytes16 low[MI], high[MI], w[NJ];
+      Bytes16 low[MI], high[MI];
       UNROLLED (int i = 0; i < MI; i++) {
         low[i] = *(const Bytes16 *)&s->a[c][m + i * 16][t * 8];
         high[i] = *(const Bytes16 *)&s->a[c][m + i * 16 + 8][t * 8];
       }
-      UNROLLED (int j = 0; j < NJ; j++) w[j] = *(const Bytes16 *)&s->w[c][n + j * 8][t * 8];
-      UNROLLED (int half = 0; half < 4; half += 2)
-        UNROLLED (int i = 0; i < MI; i++) {
-          u32 a[4] = {low[i].w[half], high[i].w[half], low[i].w[half + 1], high[i].w[half + 1]};
-          UNROLLED (int j = 0; j < NJ; j++) mma_16816(acc[i][j], a, &w[j].w[half]);
-        }
+      W_::template add<MI, NJ>(s->w[c], n, low, high, acc);
     }
   }
 
@@ -88,21 +93,19 @@ struct Tile {
   }
 
   // range sets acc to the sum over k from k0 to before k1.
-  DEV_IN void range(Stage *stages, const Rows &rows, const bf16 *w, const Area &a, int k0, int k1,
+  DEV_IN void range(Stage *stages, const Rows &rows, const Block *w, const Area &a, int k0, int k1,
                     float (*acc)[NJ][4]) {
     clear(acc);
-    for (int s = 0; s < STAGES - 1; s++) {
-      if (k0 + s * STEP < k1) fetch(&stages[s], rows, w, a, k0 + s * STEP, k1);
-      cp_async_commit();
-    }
     int steps = (k1 - k0 + STEP - 1) / STEP;
-    for (int s = 0; s < steps; s++) {
-      cp_async_wait<STAGES - 2>();
-      __syncthreads();  // the stage is there for all, and the one before is free
-      int next = k0 + (s + STAGES - 1) * STEP;
-      if (next < k1) fetch(&stages[(s + STAGES - 1) % STAGES], rows, w, a, next, k1);
+    ROLLED (int s = 1 - STAGES; s < steps; s++) {  // the first ones only fetch
+      if (s >= 0) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();  // the stage is there for all, and the one before is free
+      }
+      int ahead = s + STAGES - 1, next = k0 + ahead * STEP;
+      if (next < k1) fetch(&stages[ahead % STAGES], rows, w, a, next, k1);
       cp_async_commit();
-      multiply(&stages[s % STAGES], acc);
+      if (s >= 0) multiply(&stages[s % STAGES], acc);
     }
     cp_async_wait<0>();
     __syncthreads();  // all stages are free
@@ -110,21 +113,25 @@ struct Tile {
 
   // ranges sets sum to the sums over ranges of k, each so long, from k0 to before k1, added in
   // ascending order.
-  DEV_IN void ranges(Stage *stages, const Rows &rows, const bf16 *w, const Area &a, int k0, int k1, int along,
+  DEV_IN void ranges(Stage *stages, const Rows &rows, const Block *w, const Area &a, int k0, int k1, int along,
                      float (*sum)[NJ][4]) {
     float acc[MI][NJ][4];
-    for (int from = k0; from < k1; from += along) {
+    ROLLED (int from = k0; from < k1; from += along) {
       range(stages, rows, w, a, from, min(k1, from + along), acc);
       UNROLLED (int i = 0; i < MI; i++)
         UNROLLED (int j = 0; j < NJ; j++)
-          UNROLLED (int r = 0; r < 4; r++) sum[i][j][r] = from > k0 ? sum[i][j][r] + acc[i][j][r] : acc[i][j][r];
+          UNROLLED (int r = 0; r < 4; r++)
+            sum[i][j][r] = from > k0 ? sum[i][j][r] + acc[i][j][r] : acc[i][j][r];
     }
   }
 };
 
-typedef Tile<16, 64, 1, 4, 2, 4> Small;  // of a step of few tokens: bound by memory
-typedef Tile<64, 64, 2, 2, 2, 3> Middle;
-typedef Tile<128, 128, 2, 4, 1, 3> Large;
+template <class W>
+using Small = Tile<W, 16, 64, 1, 4, 2, 4>;  // of a step of few tokens: bound by memory
+template <class W>
+using Middle = Tile<W, 64, 64, 2, 2, 2, 3>;
+template <class W>
+using Large = Tile<W, 128, 128, 8 / W::ACROSS, W::ACROSS, 1, 3>;
 
 // area_of is what a block computes of a product [m][n].
 template <class T>

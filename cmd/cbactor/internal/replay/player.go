@@ -1,14 +1,19 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/internal/replaylog"
 	"github.com/cbactor/cbactor/model"
+	"github.com/cbactor/cbactor/weights"
 )
 
 var (
@@ -24,9 +29,10 @@ type Config struct {
 	Header  replaylog.Header
 	First   replaylog.Weights
 	Source  Source
-	Threads int    // 0: as many CPUs as the process may use
-	Kernels string // instruction set; "": as cpuexec.Config
-	Slots   int    // sequences side by side; 0: 16
+	Device  *cuda.Device // for a log that was made on a GPU; nil: the CPU
+	Threads int          // 0: as many CPUs as the process may use
+	Kernels string       // instruction set; "": as cpuexec.Config
+	Slots   int          // sequences side by side; 0: 16
 }
 
 // defaultSlots is how many sequences go side by side.
@@ -50,7 +56,7 @@ type Player struct {
 }
 
 // New makes an executor with the first weights of a log. Errors are ErrOther, those of
-// cpuexec.New, of the Source, and weights.ErrDigest.
+// cpuexec.New and gpuexec.New, of the Source, and weights.ErrDigest.
 func New(cfg Config) (*Player, error) {
 	h := &cfg.Header
 	if h.Vocab != cfg.Model.Vocab {
@@ -62,20 +68,7 @@ func New(cfg Config) (*Player, error) {
 	}
 	set := *first
 	set.Epoch = 1
-	slots := cfg.Slots
-	if slots == 0 {
-		slots = defaultSlots
-	}
-	c := cpuexec.Config{Model: cfg.Model, Weights: &set, Threads: cfg.Threads, MaxSlots: slots, WeightSets: maxLoaded, Kernels: cfg.Kernels}
-	if _, err := cpuexec.Plan(c); errors.Is(err, cpuexec.ErrConfig) { // of what the caller says
-		return nil, err
-	}
-	c.PageSize, c.Attention, c.KVType = h.PageSize, cpuexec.Attention(h.Attention), cpuexec.KVType(h.KVType)
-	c.Compute, c.Quantize = cpuexec.Compute(h.Compute), cpuexec.Quantize(h.Quantize)
-	ex, err := cpuexec.New(c)
-	if errors.Is(err, cpuexec.ErrConfig) { // of what the header says
-		return nil, fmt.Errorf("%w: %w", ErrOther, err)
-	}
+	ex, err := cfg.executor(&set)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +79,37 @@ func New(cfg Config) (*Player, error) {
 		p.slots = append(p.slots, executor.Slot(i))
 	}
 	return p, nil
+}
+
+// executor makes what computes the log again.
+func (cfg *Config) executor(first *weights.Set) (executor.Loader, error) {
+	h, slots := &cfg.Header, cmp.Or(cfg.Slots, defaultSlots)
+	if OnGPU(h) != (cfg.Device != nil) {
+		return nil, fmt.Errorf("%w: %.60q has made it", ErrOther, h.Executor)
+	}
+	if cfg.Device != nil {
+		ex, err := gpuexec.New(gpuexec.Config{Device: cfg.Device, Model: cfg.Model, Weights: first, MaxSlots: slots, WeightSets: maxLoaded, PageSize: h.PageSize})
+		return ex, other(err, gpuexec.ErrConfig)
+	}
+	c := cpuexec.Config{Model: cfg.Model, Weights: first, Threads: cfg.Threads, MaxSlots: slots, WeightSets: maxLoaded, Kernels: cfg.Kernels}
+	if _, err := cpuexec.Plan(c); errors.Is(err, cpuexec.ErrConfig) { // of what the caller says
+		return nil, err
+	}
+	c.PageSize, c.Attention, c.KVType = h.PageSize, cpuexec.Attention(h.Attention), cpuexec.KVType(h.KVType)
+	c.Compute, c.Quantize = cpuexec.Compute(h.Compute), cpuexec.Quantize(h.Quantize)
+	ex, err := cpuexec.New(c)
+	return ex, other(err, cpuexec.ErrConfig)
+}
+
+// OnGPU tells that a log was made on a GPU.
+func OnGPU(h *replaylog.Header) bool { return strings.HasPrefix(h.Executor, "cuda:") }
+
+// other is ErrOther where what the header says is refused.
+func other(err, refused error) error {
+	if errors.Is(err, refused) {
+		return fmt.Errorf("%w: %w", ErrOther, err)
+	}
+	return err
 }
 
 // Name is the executor's.
