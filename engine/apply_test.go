@@ -103,13 +103,13 @@ func TestOldNames(t *testing.T) {
 func TestTextOfEveryField(t *testing.T) {
 	var c Config
 	texts := map[string]string{
-		"max_context": "1", "max_queue_size": "2", "return_logprobs": "true", "seed": "3", "per_request_processors": "false",
+		"device": "cuda:1", "max_context": "1", "max_queue_size": "2", "return_logprobs": "true", "seed": "3", "per_request_processors": "false",
 		"drop_unsupported_processors": "false", "hints": "max_prompt=1,max_new=2,requests=3", "scheduler_type": "priority",
 		"safety_margin": "0.25", "max_batch_tokens": "4", "max_requests_per_batch": "5", "max_batch_reads": "6", "use_async_batching": "true",
 		"page_size": "6", "num_blocks": "7", "max_memory_percent": "0.5", "max_blocks_per_request": "0", "allow_block_sharing": "false",
 		"cpu_offload_space": "1.5", "cpu_offload_space_safety_threshold": "0", "max_adapters": "11", "max_adapter_rank": "12", "weight_sets": "1", "update_dtype": "bf16", "compute": "int8", "quantize": "q4", "kv_dtype": "bf16", "attention": "plain",
 		"auto_switch_to_flash": "false", "threads": "8", "pin": "true", "use_cuda_graph": "true,false", "q_padding_interval_size": "9",
-		"kv_padding_interval_size": "10", "varlen_compile_config": "mode=max-autotune,dynamic=true",
+		"kv_padding_interval_size": "10", "batch_invariant": "false", "varlen_compile_config": "mode=max-autotune,dynamic=true",
 		"decode_compile_config": "mode=default,dynamic=false", "default_compile_level": "2", "tensor_parallel_size": "4",
 		"ranks": "a:1,b:2", "disable_nccl_graph_mixing": "false", "cpu_group_timeout": "1.5",
 	}
@@ -126,11 +126,11 @@ func TestTextOfEveryField(t *testing.T) {
 		}
 	}
 	no, yes, margin, none := false, true, 0.25, 0
-	want := Config{MaxContext: 1, MaxQueueSize: 2, ReturnLogprobs: &yes, Seed: 3, PerRequestProcessors: &no, DropUnsupportedProcessors: &no,
+	want := Config{Device: "cuda:1", MaxContext: 1, MaxQueueSize: 2, ReturnLogprobs: &yes, Seed: 3, PerRequestProcessors: &no, DropUnsupportedProcessors: &no,
 		Hints: Hints{1, 2, 3}, SchedulerType: "priority", SafetyMargin: &margin, MaxBatchTokens: 4, MaxRequestsPerBatch: 5, MaxBatchReads: 6, WeightSets: 1, UpdateDType: "bf16", UseAsyncBatching: &yes,
 		PageSize: 6, NumBlocks: 7, MaxMemoryPercent: 0.5, MaxBlocksPerRequest: &none, AllowBlockSharing: &no, CPUOffloadSpace: 1.5,
 		CPUOffloadSpaceSafetyThreshold: new(float64), MaxAdapters: 11, MaxAdapterRank: 12, Compute: "int8", Quantize: "q4", KVDType: "bf16", Attention: "plain", AutoSwitchToFlash: &no, Threads: 8, Pin: true,
-		UseCUDAGraph: &Graphs{Varlen: true}, QPaddingIntervalSize: 9, KVPaddingIntervalSize: 10,
+		UseCUDAGraph: &Graphs{Varlen: true}, QPaddingIntervalSize: 9, KVPaddingIntervalSize: 10, BatchInvariant: &no,
 		VarlenCompileConfig: &Compile{"max-autotune", true}, DecodeCompileConfig: &Compile{"default", false}, DefaultCompileLevel: 2,
 		TensorParallelSize: 4, Ranks: []string{"a:1", "b:2"}, DisableNCCLGraphMixing: &no, CPUGroupTimeout: 1500 * time.Millisecond}
 	want.from = c.from

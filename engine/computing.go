@@ -63,7 +63,7 @@ func (r *Resolved) int8() bool { return r.Config.Compute == string(cpuexec.Compu
 
 // quantized is what floats become; "": they stay floats.
 func (r *Resolved) quantized() string {
-	if r.int8() {
+	if r.int8() || r.gpu != nil {
 		return r.Config.Quantize
 	}
 	return ""
@@ -90,9 +90,11 @@ func (r *Resolved) noticeLosses() {
 		if !stored.Integer() {
 			floats += n
 		}
-		switch loses := loses(cpuexec.Compute(c.Compute), stored); {
+		switch loses := r.loses(stored); {
 		case loses && r.int8():
 			r.notice("compute is int8: %s quantised to %s", matrices(n, stored), c.Quantize)
+		case loses && r.quantized() != "" && !stored.Integer():
+			r.notice("quantize is %s: %s quantised", c.Quantize, matrices(n, stored))
 		case loses:
 			r.notice("compute is bf16: %s rounded", matrices(n, stored))
 		case anew[stored] > 0 && column:
@@ -101,7 +103,7 @@ func (r *Resolved) noticeLosses() {
 			r.notice("compute is int8: %s quantised to q8 with others of the same layer", matrices(anew[stored], stored))
 		}
 	}
-	if asked := r.given["quantize"]; asked != "" && r.int8() && floats == 0 && !column {
+	if asked := r.given["quantize"]; asked != "" && r.quantized() != "" && floats == 0 && !column {
 		r.notice("quantize is %s (%s) without effect: no matrix of the model is stored as floats", c.Quantize, asked)
 	}
 }
@@ -112,21 +114,28 @@ func (e *Engine) noticeSent(set *weights.Set) {
 	if e.lost {
 		return
 	}
-	compute, count := cpuexec.Compute(e.info.Compute), map[model.DType]int{}
+	count := map[model.DType]int{}
 	for _, was := range e.maker.stored {
 		t, ok := set.Tensor(was.Name)
-		narrow := loses(compute, t.DType) || was.DType == model.MXFP4 && compute == cpuexec.ComputeBF16 // which has no panels of bf16 for it
-		if ok && t.DType != was.DType && multiplied(e.model, was) && narrow {
+		if ok && t.DType != was.DType && multiplied(e.model, was) && e.maker.loses(was.DType, t.DType) {
 			count[t.DType]++
 		}
 	}
 	for _, sent := range slices.Sorted(maps.Keys(count)) {
 		e.lost = true
-		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s computed in the format of what was there before", compute, matrices(count[sent], sent))
+		e.options.Log.Warn().Str("version", set.Version).Msgf("compute is %s: %s computed in the format of what was there before", e.info.Compute, matrices(count[sent], sent))
 	}
 }
 
-// loses says that a matrix of a type is computed as less than it is.
+// loses says that a matrix of the checkpoint, stored as a type, is computed as less than it is.
+func (r *Resolved) loses(stored model.DType) bool {
+	if r.gpu != nil {
+		return r.gpuLoses(stored, stored)
+	}
+	return loses(cpuexec.Compute(r.Config.Compute), stored)
+}
+
+// loses says that a CPU computes a matrix of a type as less than it is.
 func loses(compute cpuexec.Compute, stored model.DType) bool {
 	switch compute {
 	case cpuexec.ComputeBF16:

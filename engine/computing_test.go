@@ -52,7 +52,7 @@ func TestComputeFollowsTheModel(t *testing.T) {
 		{stored: "f32", given: Config{Compute: "int8", Quantize: "q4"}, compute: int8, quantize: cpuexec.QuantizeQ4, kv: cpuexec.KVInt8, notice: "compute is int8: 29 matrices stored as F32 are quantised to q4"},
 		{stored: "q4_1", given: Config{Quantize: "q8"}, compute: int8, quantize: cpuexec.QuantizeQ8, kv: cpuexec.KVInt8, notice: "quantize is q8 (the program) without effect: no matrix of the model is stored as floats"},
 		{stored: "q4_1", given: Config{Quantize: "column"}, compute: int8, quantize: cpuexec.QuantizeColumn, kv: cpuexec.KVInt8, notice: "quantize is column: 29 matrices stored as Q4_1 are quantised anew"},
-		{stored: "bf16", given: Config{Quantize: "column"}, compute: bf16, kv: cpuexec.KVBF16, notice: "quantize (the program) has no effect here: it acts with compute int8"},
+		{stored: "bf16", given: Config{Quantize: "column"}, compute: bf16, kv: cpuexec.KVBF16, notice: "quantize (the program) has no effect here: it acts with compute int8, or on a GPU"},
 	} {
 		c.given.Checkpoint = storedAs(t, c.stored)
 		r, err := resolve(c.given, plenty)

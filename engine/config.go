@@ -86,6 +86,7 @@ type Config struct {
 	UseCUDAGraph          *Graphs
 	QPaddingIntervalSize  int
 	KVPaddingIntervalSize int
+	BatchInvariant        *bool // false: NVIDIA's cublasLt computes products of many rows
 	VarlenCompileConfig   *Compile
 	DecodeCompileConfig   *Compile
 	DefaultCompileLevel   int

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/ranks"
 )
 
@@ -66,4 +67,9 @@ func (r *Resolved) tooSmallForCPU(err error) error {
 		"a step of %d tokens %d, adapters %d, and %s: use a smaller model or raise max_memory_percent",
 		ErrMemory, m.Usable, formatFloat(r.Config.MaxMemoryPercent), m.Limit-m.Resident, m.Limit, m.WeightSet, e.Weights,
 		r.cpu.MaxTokens, e.Work+e.Slots+e.Sampling, e.Adapters, e.Smallest())
+}
+
+// cpuLoses is maker.loses for the CPU executor.
+func (r *Resolved) cpuLoses(was, sent model.DType) bool {
+	return r.loses(sent) || was == model.MXFP4 && r.cpu.Compute == cpuexec.ComputeBF16 // which has no panels of bf16 for it
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/gpuexec"
 )
 
@@ -76,8 +77,8 @@ func resolveOnAny(cfg Config, has memory) (*Resolved, error) {
 		return resolveOn(cfg, has, choice{device: OnTheCPU, because: withoutDriver(err)})
 	}
 	r, err := resolveOn(cfg, has, gpuAs(gpu, "the first GPU that can compute"))
-	if err == nil {
-		return r, nil
+	if err == nil || errors.Is(err, cublaslt.ErrUnavailable) { // which no CPU makes up for
+		return r, err
 	}
 	passed := fmt.Sprintf("cuda:%d is passed over: %v", gpu.Ordinal, err)
 	if r, err = resolveOn(cfg, has, choice{device: OnTheCPU, because: passed}); err == nil {

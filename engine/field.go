@@ -38,7 +38,7 @@ const (
 	AmongRanks   Acts = "with several ranks"
 	WithOffload  Acts = "with cpu_offload_space"
 	WithAdapters Acts = "with max_adapters"
-	WithInt8     Acts = "with compute int8"
+	WithIntegers Acts = "with compute int8, or on a GPU"
 	Nowhere      Acts = "nowhere: what it chooses is always so"
 )
 

@@ -60,7 +60,7 @@ var fields = []Field{
 
 	{Name: "compute", Help: "what weights are multiplied as: f32 is exact, for int8 activations are quantised, too; auto is int8 or bf16 where the model is stored so, else f32. A GPU computes in bf16", Derived: "as the model is stored, on a GPU bf16", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.Compute) }},
-	{Name: "quantize", Help: "what weights stored as floats become; column is for all weights, one scale for each output", Derived: "q8", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithInt8,
+	{Name: "quantize", Help: "what weights stored as floats become; column is for all weights, one scale for each output, on a CPU alone", Derived: "q8, on a GPU they stay floats", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithIntegers,
 		at: func(c *Config) value { return word(&c.Quantize) }},
 	{Name: "kv_dtype", Help: "type of keys and values in the cache, which bounds how many tokens fit", Derived: "as compute; bf16 where int8 does not fit the model's heads, and on a GPU", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.KVDType) }},
@@ -79,6 +79,9 @@ var fields = []Field{
 		at: func(c *Config) value { return whole(&c.QPaddingIntervalSize) }},
 	{Name: "kv_padding_interval_size", Help: "cache reads that a graph's batches are padded to multiples of", Default: "16384", Min: 1, Max: 1 << 30, Acts: OnGPU,
 		at: func(c *Config) value { return whole(&c.KVPaddingIntervalSize) }},
+
+	{Name: "batch_invariant", Help: "what a request gets never depends on the requests beside it, to the bit; false lets NVIDIA's cublasLt compute large products, where it is installed", Default: "true", Acts: OnGPU,
+		at: func(c *Config) value { return opt(&c.BatchInvariant, boolean) }},
 
 	{Name: "varlen_compile_config", Help: "tuning for steps of more than 64 tokens, as prompts make; none: it measures nothing", Derived: "default_compile_level", None: untuned, Acts: OnCPU,
 		at: func(c *Config) value { return opt(&c.VarlenCompileConfig, compile) }},

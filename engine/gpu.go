@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/cbactor/cbactor/cpuexec"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
+	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
 
@@ -30,10 +32,16 @@ func (r *Resolved) withoutGPU() {
 	c, none, given := &r.Config, 0, new(Config)
 	*given = *c
 	c.MaxBlocksPerRequest, c.UseCUDAGraph = &none, new(Graphs)
-	for _, name := range []string{"max_blocks_per_request", "use_cuda_graph"} {
-		r.from[name] = "there is no GPU"
+	why := map[string]string{"max_blocks_per_request": "there is no GPU", "use_cuda_graph": "there is no GPU", "batch_invariant": "a CPU always is"}
+	if always := true; c.Executor == nil {
+		c.BatchInvariant = &always
+	} else {
+		c.BatchInvariant, why["batch_invariant"] = nil, "the executor's"
+	}
+	for name, because := range why {
+		r.from[name] = because
 		if asked := format(fieldNamed(name).at(given).get()); r.given[name] != "" {
-			r.from[name] = fmt.Sprintf("%s says %s; there is no GPU", r.given[name], asked)
+			r.from[name] = fmt.Sprintf("%s says %s; %s", r.given[name], asked, because)
 		}
 	}
 }
@@ -59,12 +67,43 @@ func (r *Resolved) followGPU() error {
 		delete(r.given, "quantize")
 		c.Quantize, r.from["quantize"] = "", "weights stay as they are stored"
 	}
+	if c.Quantize == string(cpuexec.QuantizeColumn) {
+		return fmt.Errorf("%w: quantize is column (%s), a GPU has q8 and q4: take one of them, or device cpu", ErrConfig, r.given["quantize"])
+	}
 	c.Attention, r.from["attention"] = "", "a GPU has one"
 	if c.UseCUDAGraph == nil {
 		c.UseCUDAGraph, r.from["use_cuda_graph"] = &Graphs{Varlen: true, Decode: true}, "attention needs no masks"
 	}
 	r.noticeLosses()
+	return r.followVendor()
+}
+
+// followVendor opens NVIDIA's library of products, where the batch may matter.
+func (r *Resolved) followVendor() (err error) {
+	c, given := &r.Config, r.given["batch_invariant"]
+	if *c.BatchInvariant {
+		return nil
+	}
+	if c.Record != nil {
+		return fmt.Errorf("%w: batch_invariant is false (%s): a record is of tokens that can be computed again alone: leave one of them out", ErrConfig, given)
+	}
+	if r.vendor, err = cublaslt.Open(""); err != nil {
+		return fmt.Errorf("%w: batch_invariant is false (%s): %w, or leave it true", ErrDevice, given, err)
+	}
 	return nil
+}
+
+// gpuLoses is maker.loses for the executor for GPUs: matrices that were stored as whole numbers
+// stay packed, what is quantised is, and all others are bf16.
+func (r *Resolved) gpuLoses(was, sent model.DType) bool {
+	switch was {
+	case model.Q8_0, model.Q4_0, model.Q4_1:
+		return sent != was
+	}
+	if r.quantized() != "" && !was.Integer() {
+		return true
+	}
+	return sent != model.BF16 && sent != model.MXFP4
 }
 
 // gpuConfig is what the executor for GPUs needs but for the sizes and the weights.
@@ -75,8 +114,9 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 		return gpuexec.Config{}, fmt.Errorf("%w: the memory of %s: %w", ErrDevice, c.Device, err)
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
-	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
-		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize}, nil
+	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Quantize: gpuexec.Quantize(r.quantized()),
+		PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
+		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize, CublasLt: r.vendor}, nil
 }
 
 // planGPU is plan for the executor for GPUs.

@@ -54,6 +54,8 @@ func TestDevices(t *testing.T) {
 		"f32":                  {emu.Options{}, on("", f32), "cpu", "cuda:0 is passed over: bad engine configuration: compute is f32 (the program)", "", nil, "a GPU computes in bf16"},
 		"f32, asked for":       {emu.Options{}, on("cuda", f32), "", "", "compute is f32 (the program), a GPU computes in bf16", ErrConfig, ""},
 		"cache in int8":        {emu.Options{}, on("cuda", func(c *Config) { c.KVDType = "int8" }), "", "", "kv_dtype is int8", ErrConfig, ""},
+		"quantised":            {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "q4" }), "cuda:0", "", "", nil, "quantize is q4: 43 matrices stored as BF16 are quantised"},
+		"columns":              {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "column" }), "", "", "quantize is column (the program), a GPU has q8 and q4", ErrConfig, ""},
 		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "", "", "max_adapters is 1", ErrConfig, ""},
 		"a profile":            {emu.Options{}, on("cuda", func(c *Config) { c.Profile = new(cpuexec.Profile) }), "", "", "a profile is of the CPU executor's steps", ErrConfig, ""},
 		"threads":              {emu.Options{}, on("cuda", func(c *Config) { c.Threads = 3 }), "cuda:0", "", "", nil, "threads (the program) has no effect here: it acts on a CPU"},
@@ -146,5 +148,38 @@ func TestLittleMemoryOnAGPU(t *testing.T) {
 	base.CPUOffloadSpaceSafetyThreshold = &off
 	if _, err := resolve(base, memory{limit: 1 << 29, resident: 1 << 20}); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "cpu_offload_space is 1 GiB") {
 		t.Errorf("a host pool that is larger than the host: %v", err)
+	}
+}
+
+// TestQuantisedOnAGPU has matrices packed on the GPU that are stored so, or are to become so, and says
+// which others lose bits.
+func TestQuantisedOnAGPU(t *testing.T) {
+	withGPU(t, emu.Options{})
+	weightsOf := func(change func(*Config)) (int64, string) {
+		cfg := Config{Device: FirstGPU}
+		change(&cfg)
+		r, err := resolve(cfg, plenty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Memory.Device.Executor.Weights, strings.Join(r.Notices, "; ")
+	}
+	whole, notice := weightsOf(func(c *Config) { c.Checkpoint = storedAs(t, "bf16") })
+	if notice != "" {
+		t.Error(notice)
+	}
+	for _, c := range []struct {
+		stored, quantize string
+		bits             float64 // of a matrix's number
+		notice           string
+	}{
+		{"f32", "", 16, "compute is bf16: 29 matrices stored as F32 are rounded"}, {"q8_0", "", 8.5, ""}, {"q4_1", "", 5, ""},
+		{"bf16", "q8", 8.5, "quantize is q8: 29 matrices stored as BF16 are quantised"}, {"f32", "q4", 5, "quantize is q4: 29 matrices stored as F32 are quantised"},
+		{"q4_1", "q8", 5, "quantize is q8 (the program) without effect: no matrix of the model is stored as floats"},
+	} {
+		got, notice := weightsOf(func(cfg *Config) { cfg.Checkpoint, cfg.Quantize = storedAs(t, c.stored), c.quantize })
+		if share := float64(got) / float64(whole); share > c.bits/16*1.05 || share < c.bits/16*0.95 || notice != c.notice {
+			t.Errorf("%+v: %.3f of the weights in bf16, notices %q", c, share, notice)
+		}
 	}
 }

@@ -14,6 +14,10 @@ type maker struct {
 	weights *weights.Set   // that serve, which the next executor begins with; it needs life
 	stored  []model.Tensor // of the checkpoint, whose formats matrices keep
 	from    func(*weights.Set) (executor.Executor, error)
+
+	// loses says that a matrix which was stored as one type at first is computed as less than
+	// it is when it is sent as another.
+	loses func(was, sent model.DType) bool
 }
 
 // next makes the executor of the next session.
@@ -33,9 +37,9 @@ func (r *Resolved) load() (*maker, error) {
 	}
 	m := &maker{weights: set, stored: c.Tensors()}
 	if r.gpu != nil {
-		m.from = r.onGPU()
+		m.from, m.loses = r.onGPU(), r.gpuLoses
 	} else {
-		m.from = r.onCPU()
+		m.from, m.loses = r.onCPU(), r.cpuLoses
 	}
 	return m, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec"
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/gpuexec"
 )
@@ -25,8 +26,9 @@ type Resolved struct {
 	pool  executor.Pool  // of that plan
 	cpu   cpuexec.Config // of that plan, but for the weights, where gpu is nil
 
-	gpu     *cuda.Device   // that computes; nil: none
-	gpuPlan gpuexec.Config // as cpu, where there is one
+	gpu     *cuda.Device      // that computes; nil: none
+	gpuPlan gpuexec.Config    // as cpu, where there is one
+	vendor  *cublaslt.Library // of products on it; nil: none
 
 	hostAsked   bool // for a host pool, whatever became of it
 	cacheTokens int  // of a request that the cache holds
@@ -195,8 +197,8 @@ func (r *Resolved) idle(f *Field) bool {
 		return r.Config.TensorParallelSize == 1
 	case WithAdapters:
 		return r.Config.MaxAdapters == 0
-	case WithInt8:
-		return !r.int8()
+	case WithIntegers:
+		return !r.int8() && r.gpu == nil
 	case WithOffload:
 		return !r.hostAsked
 	}

@@ -97,6 +97,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"use_cuda_graph":           {"false,false", "there is no GPU", true, []given{noGPU("true", "true,true", "false,false"), noGPU("true,false", "true,false", "false,false")}},
 		"q_padding_interval_size":  {"64", "default", true, []given{noEffect("32", "32")}},
 		"kv_padding_interval_size": {"16384", "default", true, []given{noEffect("512", "512")}},
+		"batch_invariant":          {"true", "a CPU always is", true, []given{{text: "false", want: "true", from: "--it says false; a CPU always is", notice: "has no effect here"}, {text: "true", want: "true", from: "--it says true; a CPU always is", notice: "has no effect here"}}},
 		"varlen_compile_config": {"none", "default_compile_level 0", false, []given{
 			{text: "mode=default", want: "mode=default,dynamic=false", from: "--it"}, {text: "none", want: "none", from: "--it"}, {text: "auto", want: "none", from: "default_compile_level 0"}}},
 		"decode_compile_config": {"none", "default_compile_level 0", false, []given{{text: "dynamic=true", want: "mode=default,dynamic=true", from: "--it"}}},

@@ -93,7 +93,7 @@ func (r *Resolved) sizeForExecutor() error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if where := r.given[f.Name]; where != "" && (f.Name == "device" || f.Acts == OwnExecutor || f.Acts == OnCPU || f.Acts == WithAdapters || f.Acts == WithInt8 || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
+		if where := r.given[f.Name]; where != "" && (f.Name == "device" || f.Acts == OwnExecutor || f.Acts == OnCPU || f.Acts == WithAdapters || f.Acts == WithIntegers || f.Name == "page_size" || f.Name == "num_blocks" || f.Name == "cpu_offload_space") {
 			return fmt.Errorf("%w: %s (%s) is the executor's own when one is given: leave it out", ErrConfig, f.Name, where)
 		}
 	}

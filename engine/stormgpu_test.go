@@ -41,7 +41,7 @@ func TestPauseStormOnGPU(t *testing.T) {
 				t.Cleanup(func() { time.Sleep(time.Second) }) // what the actor library started for late messages ends
 				r := rand.New(rand.NewPCG(seed, 0))
 				c := openLlama(t)
-				cfg := gpuexec.Config{Device: stormed, Model: c.Config, MaxMemory: 32 << 20, MaxContext: 120, Graphs: true,
+				cfg := gpuexec.Config{Device: stormed, Model: c.Config, MaxMemory: 32 << 20, MaxContext: 120, Graphs: gpuexec.Graphs{Varlen: true, Decode: true},
 					PageSize: 4, NumBlocks: 40 + r.IntN(40), MaxSlots: 4 + r.IntN(8), MaxTokens: 32 + r.IntN(32), HostBlocks: r.IntN(2) * 40, WeightSets: 2 - i%2}
 				norms := norms{}
 				m := &maker{weights: llamaSet(t, c), stored: c.Tensors(), from: func(set *weights.Set) (executor.Executor, error) {
@@ -65,7 +65,7 @@ func TestPauseStormOnGPU(t *testing.T) {
 				log := changing(t, e, c.Config, m)
 				s := stormOver(t, e, *gpuStormRequests)
 				s.draws = true
-				cfg.Device, cfg.Graphs = alone, false
+				cfg.Device, cfg.Graphs = alone, gpuexec.Graphs{}
 				p := newPauseStorm(s, log, newAlone(t, cfg, c, norms).next)
 				p.other = true
 				p.run(seed, workers, controllers)

@@ -74,14 +74,14 @@ type Config struct {
 	// are launched one by one then. It must not block.
 	Warn func(error)
 
-	// CublasLt, if set, computes products of more than 64 rows with matrices of layers and with the head,
+	// CublasLt, if set, computes products of more than 64 rows with matrices in bf16 of layers and the head,
 	// but of experts. What a row gets depends on the batch then, in the last bits. nil: own kernels compute
 	// all, and it does not.
 	CublasLt *cublaslt.Library
 
 	// KeepLogits, if set, sees the logits of every row that samples: those after position pos
 	// of a slot's sequence. It is called by Finish's goroutine; the slice is valid during the
-	// call. No token is drawn on the device then.
+	// call. No token is drawn or scored on the device then.
 	KeepLogits func(slot, pos int, logits []float32)
 
 	// Timed, if set, is told the device's time of each step that did not fail, by Finish's goroutine.

@@ -25,10 +25,15 @@
 //
 // Steps: up to two are handed over. A goroutine that is locked to its thread, the launcher, enqueues a
 // step as soon as the one before it needs the host no more; so the device never waits for the host while
-// all tokens are drawn on the device: all for which temperature, top-k, top-p and min-p say enough, and of
-// which nothing is told. Others are drawn from logits that Finish copies to the host, by package sampling;
-// then the next step waits for Finish. A token that the host does not know yet the device takes from where
-// it has drawn it.
+// it draws all tokens itself. A token that the host does not know yet the device takes from where it has
+// drawn it.
+//
+// Drawing: the device draws the token that package sampling draws, with penalties, biases, bans and all filters,
+// and leaves the numbers that the host makes log-probabilities of, the same to the bit; likewise of ids of a
+// prompt that are scored. For that it has the ids of sequences whose penalties or bans depend on them: Start's Batch
+// brings those that are known, and it adds what it draws. What kernels.Draws does not know, rows with a Processor, with
+// allowed ids, or that are told the ids kept or of more than kernels.MaxTold likely ones, are drawn from
+// logits that Finish copies to the host; then the next step waits for Finish.
 //
 // Order: inputs are copied on one stream, kernels run on another, results are copied on a third, joined
 // by events. What a step has of its own is there twice, and free again when its Finish has returned.
@@ -42,7 +47,7 @@
 // to powers of two up to 8, then to multiples of 8; tokens of longer steps to multiples of
 // Config.QPadding; items of attention to powers of two; contexts that blocks of threads share to multiples of
 // Config.KVPadding. To which products the adapters of a step add, its graph knows; which adapters they are,
-// its input says. What the host draws or scores is computed behind the graph. What is captured are
+// its input says. What the host draws, and scores, is computed behind the graph. What is captured are
 // addresses: of the buffers of one of the two steps, of a place for weights, of the pool. So sleep
 // forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
 // run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver

@@ -14,7 +14,7 @@ type Memory struct {
 	NextSet  int64 // the same for another one
 	Adapters int64 // places for adapters
 	KV       int64 // the pool
-	Work     int64 // buffers of a step, block tables, angles of all positions
+	Work     int64 // buffers of a step, block tables, ids of all sequences, angles of all positions
 	Staging  int64 // blocks on their way to the host pool
 	Graphs   int64 // left to the driver, for graphs
 	Host     int64 // the host pool, in pinned memory
@@ -38,11 +38,12 @@ func (m Memory) Device() int64 {
 //	Adapters   = 2 * MaxAdapters * padded rank * (for each product of a layer with weights of its own:
 //	             its modules * padded inputs + outputs)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
-//	             products give; with CublasLt its workspace, and what it gives of gate and up
+//	             products give; of the ids of all sequences; with CublasLt its workspace, and what it
+//	             gives of gate and up
 //	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
 //	             MaxMemory, holds
-//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has
-//	             room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
+//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a
+//	             16th of MaxMemory has room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
 //	             kernel is an allowance
 //	Host       = BlockBytes * HostBlocks
 //

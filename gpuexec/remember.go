@@ -16,7 +16,7 @@ func (e *Executor) remember(admitted []executor.Admit) error {
 		if !q.onDevice {
 			continue
 		}
-		if kernels.Remembers(&q.sampling) {
+		if q.sampling.Remembers() {
 			if err := e.in.CopyIn(e.work.history+cuda.Pointer(4*number*e.config.MaxContext), bytesOf(q.ids)); err != nil {
 				return err
 			}

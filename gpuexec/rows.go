@@ -119,5 +119,5 @@ func (e *Executor) laySample(s *step, i int, row *executor.Row, token int) {
 	d := kernels.Drawn{Params: &q.sampling, Key: q.key(m.pos), Slot: int32(row.Slot), Prompt: q.prompt}
 	e.input.draw(token, &d)
 	s.draws = append(s.draws, m)
-	s.greedy, s.tells = s.greedy && d.Plain(), s.tells || q.sampling.Tell.Logprobs
+	s.greedy, s.tells = s.greedy && kernels.Plain(&q.sampling), s.tells || q.sampling.Tell.Logprobs
 }

@@ -154,3 +154,24 @@ func TestVendorWithExperts(t *testing.T) {
 		t.Errorf("%d products were the vendor's, want %d", got, want)
 	}
 }
+
+// TestVendorIsPlanned counts the workspace, and what comes of gate and up before they are gated.
+func TestVendorIsPlanned(t *testing.T) {
+	_, cfg := vendored(t)
+	cfg.Model, cfg.Weights = loadModel(t, family("llama"))
+	cfg.MaxContext, cfg.MaxTokens, cfg.MaxSlots = 128, 100, 2
+	plan, err := Plan(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := cfg
+	own.CublasLt = nil
+	if without, err := Plan(own); err != nil || plan.Work < without.Work+cublaslt.Workspace {
+		t.Errorf("work is planned as %d, without the vendor as %d (%v)", plan.Work, without.Work, err)
+	}
+	unused := free(t, cfg.Device)
+	start(t, cfg)
+	if taken := unused - free(t, cfg.Device); taken != plan.Device() {
+		t.Errorf("%d bytes are taken, planned are %d", taken, plan.Device())
+	}
+}

@@ -19,6 +19,9 @@
 // filters leave or for the sum of all weights; Passes are how, and a caller may have
 // faster ones.
 //
+// A device that draws tokens does so by the same operations, in the same order; Softmax makes
+// log-probabilities of what it finds.
+//
 // Ownership and concurrency: a Sampler owns scratch memory and serves one
 // goroutine, on which it calls a request's Processor; Params is a value whose slices
 // are only read. No goroutine, clock, log or IO.

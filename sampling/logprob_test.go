@@ -157,3 +157,33 @@ func TestScoreRefuses(t *testing.T) {
 		t.Errorf("a token that cannot come: %+v, %v", d, err)
 	}
 }
+
+// A Softmax of what a row is gives the log-probability that a Sampler tells.
+func TestSoftmax(t *testing.T) {
+	logits := []float32{1, 4, -2, banned, 3}
+	s := NewSampler(len(logits))
+	p := Params{Temperature: 0.5, Tell: Tell{Logprobs: true, Top: 5}}
+	var d Drawn
+	if err := s.Sample(logits, &p, History{}, Key{}, &d); err != nil {
+		t.Fatal(err)
+	}
+	raw, sampled := 0.0, 0.0
+	for _, v := range logits {
+		raw, sampled = raw+math.Exp(float64(v)-4), sampled+math.Exp((float64(v)-4)/0.5)
+	}
+	for _, l := range d.Top {
+		for _, c := range []struct {
+			of   Softmax
+			want float32
+		}{{Softmax{4, 1, math.Log(raw)}, l.Raw}, {Softmax{4, 0.5, math.Log(sampled)}, l.Sampled}} {
+			if got := c.of.Logprob(logits[l.ID]); !(math.Abs(float64(got-c.want)) < 1e-6) {
+				t.Errorf("%+v says %v of token %d, want %v", c.of, got, l.ID, c.want)
+			}
+		}
+	}
+	for logit, want := range map[float32]float32{banned: banned, math.MaxFloat32: 0, -math.MaxFloat32: -math.MaxFloat32} {
+		if got := (&Softmax{Best: 1, Temperature: 0.5}).Logprob(logit); got != want {
+			t.Errorf("a logit of %v has log-probability %v, want %v", logit, got, want)
+		}
+	}
+}

@@ -21,6 +21,12 @@ func (p *Params) Processes(h History) bool {
 		len(p.BadWords) > 0 || p.tooShort(h) || len(p.Allowed) > 0 || p.Processor != nil
 }
 
+// Remembers says whether processors look at the ids of the sequence so far.
+func (p *Params) Remembers() bool {
+	return p.repeats() || p.penalises() || p.NoRepeatNgram > 0 || p.Processor != nil ||
+		slices.ContainsFunc(p.BadWords, func(word []int32) bool { return len(word) > 1 })
+}
+
 // process makes s.work of the logits by the processors of p, in the order of its
 // fields, and finds the largest.
 func (s *Sampler) process(logits []float32, p *Params, h History) (most int32, err error) {

@@ -150,3 +150,17 @@ func TestProcessorFails(t *testing.T) {
 type strictProcessor struct{ calls int }
 
 func (p *strictProcessor) Process([]int32, int, []float32) error { p.calls++; return nil }
+
+// Which parameters look at the ids of a sequence.
+func TestRemembers(t *testing.T) {
+	for _, p := range []Params{
+		{RepetitionPenalty: 1.1}, {PresencePenalty: -1}, {FrequencyPenalty: 1}, {NoRepeatNgram: 2}, {BadWords: [][]int32{{1}, {1, 2}}}, {Processor: &strictProcessor{}},
+	} {
+		if !p.Remembers() {
+			t.Errorf("%+v does not", p)
+		}
+	}
+	if p := (Params{RepetitionPenalty: 1, Bias: []Bias{{1, 2}}, BadWords: [][]int32{{1}}, MinNew: 2, Ends: []int32{3}, Temperature: 1}); p.Remembers() {
+		t.Errorf("%+v does", p)
+	}
+}

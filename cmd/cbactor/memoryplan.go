@@ -40,6 +40,8 @@ type devicePlan struct {
 	SecondSet int64  `json:"second_set"`
 	Cache     int64  `json:"cache"`
 	Work      int64  `json:"work"`
+	Staging   int64  `json:"staging"` // of blocks on their way to the host pool
+	Graphs    int64  `json:"graphs"`  // left to the driver
 	Total     int64  `json:"total"`
 }
 
@@ -55,7 +57,7 @@ func newMemoryPlan(r *engine.Resolved) memoryPlan {
 		plan.Work, plan.HostPool, pool = g.Pinned, g.Host, g.Pool
 		plan.Device = &devicePlan{
 			Name: string(r.Config.Device), Memory: d.Memory, Free: d.Free, Usable: d.Usable,
-			Weights: g.Weights, SecondSet: g.NextSet, Cache: g.KV, Work: g.Work, Total: g.Device(),
+			Weights: g.Weights, SecondSet: g.NextSet, Cache: g.KV, Work: g.Work, Staging: g.Staging, Graphs: g.Graphs, Total: g.Device(),
 		}
 	}
 	plan.Blocks, plan.BlockBytes, plan.TokenBytes = pool.Blocks, pool.BlockBytes, tokenBytes(&pool)
@@ -112,6 +114,8 @@ func (d *devicePlan) rows(cache string) string {
 		{"second weight set", mebibytes(d.SecondSet), "weight_sets"},
 		{"cache", mebibytes(d.Cache), cache},
 		{"work of steps", mebibytes(d.Work), ""},
+		{"to the host pool", mebibytes(d.Staging), "blocks on their way"},
+		{"graphs", mebibytes(d.Graphs), "left to the driver"},
 		{"total", mebibytes(d.Total), ""},
 	})
 }

@@ -66,6 +66,9 @@ A GPU that is lost, as by an error of its memory, fails all requests; the proces
 ` + "`compute`" + ` says what matrices are multiplied as, ` + "`kv_dtype`" + ` what keys and values are stored as, each for itself. Everything else, such as norms,
 rotations, softmax and sampling, is computed in float32. Whatever the types, a request has the same bits of logits alone and in any company.
 
+On a GPU ` + "`batch_invariant: false`" + ` gives that up for speed: NVIDIA's cublasLt, of CUDA 12 or 13, computes products of more than 64 rows, and without that library such an engine does not start. It takes
+32 MiB of the device that are planned, and some that its code lies in. Tokens may then differ with the requests beside, where two are about equally likely, and there is no ` + "`--record`" + `.
+
 | ` + "`compute`" + ` | weights, in bits | activations | exact |
 |---|---|---|---|
 | ` + "`f32`" + ` | 32 | float32 | whatever the model is stored as |
@@ -117,6 +120,7 @@ time. Where it cannot be written, the engine starts with a warning. ` + "`cbacto
 
 - ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name, and of what was tuned; else ` + "`cbactor`" + ` in the user's cache folder.
 - ` + "`CBACTOR_CPU`" + `: ` + "`avx512`" + `, ` + "`avx2`" + ` or ` + "`generic`" + `: the instruction set to compute with; else the best that the CPU has.
+- ` + "`CBACTOR_CUBLASLT`" + `: NVIDIA's libcublasLt.so.13 or .12, or its folder, such as nvidia/cu13/lib of the Python package nvidia-cublas; else where the dynamic linker finds it.
 - ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds.
 `
 

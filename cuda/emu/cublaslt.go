@@ -17,9 +17,10 @@ type CublasLt struct {
 // Products is how many products were done.
 func (l *CublasLt) Products() int { return l.control.products() }
 
-// CublasLt makes a library over the driver.
+// CublasLt makes a library over the driver. On a real device the test is left out.
 func (d *Driver) CublasLt(tb testing.TB) *CublasLt {
 	tb.Helper()
+	Only(tb, "the library is a fake over the fake driver")
 	path := filepath.Join(tb.TempDir(), "libcublasLt.so.13")
 	if err := copyFile(path, newBuilder(tb).library("cublaslt", nil, "cublaslt/*.cc")); err != nil { // a file of its own, as the driver's
 		tb.Fatal(err)

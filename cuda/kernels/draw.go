@@ -3,7 +3,6 @@ package kernels
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/sampling"
@@ -24,7 +23,7 @@ const DrawBytes = 80
 func (d *Drawn) Put(record []byte) {
 	p := d.Params
 	ends, tell := int32(0), int32(-1)
-	if d.tooShort() {
+	if d.Key.Position-d.Prompt < p.MinNew {
 		ends = int32(len(p.Ends))
 	}
 	if p.Tell.Logprobs {
@@ -34,7 +33,7 @@ func (d *Drawn) Put(record []byte) {
 	if repetition == 1 { // as if there were none
 		repetition = 0
 	}
-	if Remembers(p) {
+	if p.Remembers() {
 		noted = 1
 	}
 	le, bits := binary.LittleEndian, math.Float32bits
@@ -49,24 +48,16 @@ func (d *Drawn) Put(record []byte) {
 	}
 }
 
-// tooShort says that none of the sequence's ends is drawn.
-func (d *Drawn) tooShort() bool { return d.Key.Position-d.Prompt < d.MinNew && len(d.Ends) > 0 }
-
-// Plain tells that the token is that of the largest logit, of which nothing is told: Best draws it as well.
-func (d *Drawn) Plain() bool {
-	return d.Greedy() && !d.Tell.Logprobs && !Remembers(d.Params) && len(d.Bias)+len(d.BadWords) == 0 && !d.tooShort()
+// Plain tells that the token of a row is always that of the largest logit, of which nothing is told: Best draws it
+// as well.
+func Plain(p *sampling.Params) bool {
+	return p.Greedy() && !p.Tell.Logprobs && !p.Processes(sampling.History{})
 }
 
 // Draws tells that Draw knows all of p, as a sampling.Sampler does: but for Allowed, a Processor, Tell.Kept, more
 // than MaxTold of the most likely, and edits that take more than EditInts.
 func Draws(p *sampling.Params) bool {
 	return len(p.Allowed) == 0 && p.Processor == nil && !p.Tell.Kept && (!p.Tell.Logprobs || p.Tell.Top <= MaxTold) && edits(p) <= EditInts
-}
-
-// Remembers tells that how p draws depends on ids that the sequence has, so that its history must have these.
-func Remembers(p *sampling.Params) bool {
-	return p.RepetitionPenalty != 0 && p.RepetitionPenalty != 1 || p.PresencePenalty != 0 || p.FrequencyPenalty != 0 || p.NoRepeatNgram > 0 ||
-		slices.ContainsFunc(p.BadWords, func(word []int32) bool { return len(word) > 1 })
 }
 
 // EditInts is how many int32 the edits of a sequence may take: its biases, banned words and ends.

@@ -43,7 +43,7 @@ var drawCases = []struct {
 // Rows are drawn as a Sampler draws them, and told of to the bit.
 func TestDraw(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		const n, times = 1500, 4
+		const n, times = 1000, 3
 		d := r.newDraws(n, 300)
 		for i, c := range drawCases {
 			for j := range times {
@@ -62,7 +62,7 @@ func TestDraw(t *testing.T) {
 func TestDrawAnything(t *testing.T) {
 	times := 60
 	if os.Getenv("CBACTOR_FULL") != "" {
-		times = 1000
+		times = 300
 	}
 	onBoth(t, func(r *rig) {
 		for _, n := range []int{1, 7, 64, 333} {
@@ -107,6 +107,27 @@ func (r *rig) anyParams(n int) sampling.Params {
 		}
 		if p.CheckVocab(n) == nil {
 			return p
+		}
+	}
+}
+
+// Best draws what nothing changes and nothing is told of.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct {
+		params sampling.Params
+		plain  bool
+	}{
+		{sampling.Params{}, true},
+		{sampling.Params{Temperature: 1, TopK: 1, RepetitionPenalty: 1}, true},
+		{sampling.Params{Temperature: 1}, false},
+		{sampling.Params{Tell: sampling.Tell{Logprobs: true}}, false},
+		{sampling.Params{RepetitionPenalty: 1.1}, false},
+		{sampling.Params{Bias: []sampling.Bias{{ID: 1, Value: 1}}}, false},
+		{sampling.Params{BadWords: [][]int32{{1}}}, false},
+		{sampling.Params{MinNew: 3, Ends: []int32{2}}, false},
+	} {
+		if got := Plain(&c.params); got != c.plain {
+			t.Errorf("%+v is plain: %t, want %t", c.params, got, c.plain)
 		}
 	}
 }

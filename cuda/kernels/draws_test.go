@@ -3,6 +3,7 @@ package kernels
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -60,41 +61,59 @@ func (d *draws) sample(row []float32, p *sampling.Params, h sampling.History, ke
 // check draws all rows on the device, and compares.
 func (d *draws) check(blocks int) {
 	d.Helper()
+	at, err := d.launch(blocks)
+	d.ok(err)
+	if err := d.compare(&at); err != nil {
+		d.Error(err)
+	}
+}
+
+// launch begins to draw.
+func (d *draws) launch(blocks int) (Drawing, error) {
+	d.Helper()
 	m := len(d.params)
 	at := Drawing{
 		IDs: d.room(4 * m), Logits: d.floats(d.logits), Records: d.put(d.records), Scratch: d.room(DrawScratch(blocks, d.n)),
 		History: d.ints(d.history...), Edits: d.ints(d.edits...), Told: d.room(ToldBytes * m), Context: d.context,
 	}
-	d.ok(d.set.Draw(d.stream, &at, m, d.n, blocks))
+	return at, d.set.Draw(d.stream, &at, m, d.n, blocks)
+}
+
+// compare is what is wrong with what was drawn.
+func (d *draws) compare(at *Drawing) error {
+	d.Helper()
+	var wrong []error
+	m := len(d.params)
 	told, ids, history := d.get(at.Told, ToldBytes*m), d.getInts(at.IDs, m), d.getInts(at.History, len(d.history))
 	for i := range d.params {
 		p, want := &d.params[i], &d.want[i]
 		if ids[i] != want.ID {
-			d.Errorf("%+v of row %d: %d is drawn, want %d", *p, i, ids[i], want.ID)
+			wrong = append(wrong, fmt.Errorf("%+v of row %d: %d is drawn, want %d", *p, i, ids[i], want.ID))
 			continue
 		}
 		if p.Tell.Logprobs && want.ID >= 0 {
 			var got sampling.Drawn
 			Told(told[ToldBytes*i:][:ToldBytes]).Drawn(p, &got)
 			if !sameRecord(&got, want) {
-				d.Errorf("%+v of row %d is told %+v, want %+v", *p, i, got, *want)
+				wrong = append(wrong, fmt.Errorf("%+v of row %d is told %+v, want %+v", *p, i, got, *want))
 			}
 		}
-		d.noted(i, history[i*d.context:][:d.context])
+		wrong = append(wrong, d.noted(i, history[i*d.context:][:d.context]))
 	}
+	return errors.Join(wrong...)
 }
 
 // noted looks for the token in the history.
-func (d *draws) noted(i int, history []int32) {
-	d.Helper()
+func (d *draws) noted(i int, history []int32) error {
 	want := slices.Clone(d.history[i*d.context:][:d.context])
 	position := binary.LittleEndian.Uint32(d.records[DrawBytes*i+12:])
-	if Remembers(&d.params[i]) && d.want[i].ID >= 0 {
+	if d.params[i].Remembers() && d.want[i].ID >= 0 {
 		want[position] = d.want[i].ID
 	}
 	if !slices.Equal(history, want) {
-		d.Errorf("%+v of row %d leaves the history %v, want %v", d.params[i], i, history, want)
+		return fmt.Errorf("%+v of row %d leaves the history %v, want %v", d.params[i], i, history, want)
 	}
+	return nil
 }
 
 // sameRecord compares what is told to the bit.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/cuda/cubin"
 	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/sampling"
 )
 
 // mutants are kernels with a mistake each, which the interpreter or the numbers must tell:
@@ -31,6 +32,10 @@ var mutants = []struct {
 	{"minima that are 8 times the scale off", "gemm_q4_16", `0fC1800000`, "0fC1000000", Q4},
 	{"copies not waited for", "lora_down", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", BF16},
 	{"no barriers", "lora_up", `bar\.sync\s+0;`, "", BF16},
+	{"no barriers", "draw", `bar\.sync\s+0;`, "", BF16},
+	{"ids counted twice", "draw", `(atom\.global\.add\.u32[^;]*), 1;`, "$1, 2;", BF16},
+	{"likely logits made more likely", "draw", `div\.rn\.f32`, "mul.f32", BF16},
+	{"ratios that are products", "draw", `div\.rn\.f64`, "mul.f64", BF16},
 }
 
 func TestMutantsAreTold(t *testing.T) {
@@ -47,10 +52,12 @@ func TestMutantsAreTold(t *testing.T) {
 			}
 			r := newRig(t, emu.Options{PTX: file})
 			right := func() error { return r.gemmRight(m.weights) }
-			switch {
-			case m.kernel == "rms_norm":
+			switch m.kernel {
+			case "rms_norm":
 				right = r.normRight
-			case strings.HasPrefix(m.kernel, "lora"):
+			case "draw":
+				right = r.drawRight
+			case "lora_down", "lora_up":
 				right = r.loraRight
 			}
 			if err := right(); err == nil {
@@ -99,6 +106,20 @@ func (r *rig) normRight() error {
 		return err
 	}
 	return compared(r.getHalves(y, n), normed(wide(x), w, testEps), 0.02)
+}
+
+// drawRight draws a few rows.
+func (r *rig) drawRight() error {
+	d := r.newDraws(300, 40)
+	for range 4 {
+		d.add(r.row(d.n, 3, 0, 0.1), sampling.Params{RepetitionPenalty: 3, Tell: everything}, r.someIDs(30, d.n), 4)
+		d.add(r.row(d.n, 3, 0, 0.1), sampling.Params{Temperature: 0.5, TopP: 0.9, FrequencyPenalty: -2, Tell: everything}, r.someIDs(30, d.n), 4)
+	}
+	at, err := d.launch(3)
+	if err := r.told(err); err != nil {
+		return err
+	}
+	return d.compare(&at)
 }
 
 // told is what a launch and its work are said to have done.

@@ -13,8 +13,9 @@ import (
 const Prefix = "CBACTOR_"
 
 // elsewhere are variables with the prefix that are no fields: where models are kept,
-// which instruction set the CPU executor uses, where NVIDIA's driver is, and two of the tests.
-var elsewhere = []string{"CBACTOR_CACHE", "CBACTOR_CPU", "CBACTOR_CUDA_LIBRARY", "CBACTOR_REQUIRE_ASSETS", "CBACTOR_FULL"}
+// which instruction set the CPU executor uses, where NVIDIA's driver and its library
+// of products are, and two of the tests.
+var elsewhere = []string{"CBACTOR_CACHE", "CBACTOR_CPU", "CBACTOR_CUDA_LIBRARY", "CBACTOR_CUBLASLT", "CBACTOR_REQUIRE_ASSETS", "CBACTOR_FULL"}
 
 // Environ takes what is meant for the engine from a list of NAME=value, as
 // os.Environ gives it; an empty value is none. A name with the prefix that does not exist is an error of

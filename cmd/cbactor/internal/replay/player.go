@@ -88,7 +88,8 @@ func (cfg *Config) executor(first *weights.Set) (executor.Loader, error) {
 		return nil, fmt.Errorf("%w: %.60q has made it", ErrOther, h.Executor)
 	}
 	if cfg.Device != nil {
-		ex, err := gpuexec.New(gpuexec.Config{Device: cfg.Device, Model: cfg.Model, Weights: first, MaxSlots: slots, WeightSets: maxLoaded, PageSize: h.PageSize})
+		ex, err := gpuexec.New(gpuexec.Config{Device: cfg.Device, Model: cfg.Model, Weights: first, MaxSlots: slots, WeightSets: maxLoaded, PageSize: h.PageSize,
+			Quantize: gpuexec.Quantize(h.Quantize)})
 		return ex, other(err, gpuexec.ErrConfig)
 	}
 	c := cpuexec.Config{Model: cfg.Model, Weights: first, Threads: cfg.Threads, MaxSlots: slots, WeightSets: maxLoaded, Kernels: cfg.Kernels}
