@@ -7,8 +7,6 @@ import (
 
 // adapter is a place for one, and the one that is in it.
 type adapter struct {
-	name   string // "": none that may be used
-	taken  bool
 	number int // of the place
 	area   area
 	layers [][joints]lowRank
@@ -66,10 +64,7 @@ func (c *Config) lowWidth(d *dims) int {
 
 // fill packs a, which was checked.
 func (p *adapter) fill(a *model.Adapter, m *model.Config, d *dims, between func()) {
-	by := map[string]*model.AdapterPart{}
-	for i := range a.Parts {
-		by[a.Parts[i].Module] = &a.Parts[i]
-	}
+	by := a.ByModule()
 	p.area.used = 0
 	p.layers = make([][joints]lowRank, d.layers)
 	all := d.joints()

@@ -44,7 +44,7 @@ func TestAdapterGeneratesAsMergedModel(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(paths)) {
 		m, set := loadModel(t, paths[name])
-		a := randomAdapter(m, uint64(i), 16, func(string) bool { return true })
+		a := familytest.Adapter(m, uint64(i), 16, familytest.Everywhere)
 		merged := read(m, set).merged(a)
 		mergedSet, err := weights.Load(m, merged, 1, "merged")
 		if err != nil {
@@ -90,7 +90,7 @@ func TestAdapterGeneratesAsMergedModel(t *testing.T) {
 // or ErrClosed, and memory is freed behind the last.
 func TestCloseWhileAdaptersLoad(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
-	a := randomAdapter(m, 1, 8, func(string) bool { return true })
+	a := familytest.Adapter(m, 1, 8, familytest.Everywhere)
 	for range 20 {
 		e, err := New(Config{Model: m, Weights: set, Threads: 1, MaxContext: 64, MaxAdapters: 8})
 		if err != nil {
@@ -106,7 +106,10 @@ func TestCloseWhileAdaptersLoad(t *testing.T) {
 		}
 		for begun := false; !begun; {
 			e.mu.Lock()
-			begun = e.packing > 0 || e.adapters.places[0].taken
+			begun = e.packing > 0
+			for i := range 8 {
+				begun = begun || e.adapters.find(fmt.Sprint(i)) != nil
+			}
 			e.mu.Unlock()
 		}
 		if err := e.Close(); err != nil {
@@ -130,8 +133,8 @@ func TestPlaceIsUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := Config{Model: &m.Config, Weights: set, Threads: 1, MaxContext: 64, MaxAdapters: 1, MaxAdapterRank: 40}
-	first := randomAdapter(&m.Config, 1, 40, func(string) bool { return true })
-	second := randomAdapter(&m.Config, 2, 9, func(name string) bool { return !strings.HasSuffix(name, "k_proj") })
+	first := familytest.Adapter(&m.Config, 1, 40, familytest.Everywhere)
+	second := familytest.Adapter(&m.Config, 2, 9, func(name string) bool { return !strings.HasSuffix(name, "k_proj") })
 	fresh, used := newDriver(t, cfg, 64, true), newDriver(t, cfg, 64, true)
 	if err := errors.Join(fresh.e.LoadAdapter("b", second), used.e.LoadAdapter("a", first), used.e.UnloadAdapter("a"), used.e.LoadAdapter("b", second)); err != nil {
 		t.Fatal(err)
@@ -148,7 +151,7 @@ func TestRefusedAdapters(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	e := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64, MaxAdapters: 1, MaxAdapterRank: 8})
 	for name, change := range map[string]func(a *model.Adapter){
-		"rank":    func(a *model.Adapter) { *a = *randomAdapter(m, 1, 100, func(string) bool { return true }) },
+		"rank":    func(a *model.Adapter) { *a = *familytest.Adapter(m, 1, 100, familytest.Everywhere) },
 		"module":  func(a *model.Adapter) { a.Parts[0].Module = "lm_head" },
 		"twice":   func(a *model.Adapter) { a.Parts[1] = a.Parts[0] },
 		"short A": func(a *model.Adapter) { a.Parts[3].A = a.Parts[3].A[1:] },
@@ -157,17 +160,17 @@ func TestRefusedAdapters(t *testing.T) {
 		"rank 0":  func(a *model.Adapter) { a.Parts[0].Rank, a.Parts[0].A, a.Parts[0].B = 0, nil, nil },
 		"NaN":     func(a *model.Adapter) { a.Parts[5].B[0] = float32(math.NaN()) },
 	} {
-		a := randomAdapter(m, 2, 8, func(string) bool { return true })
+		a := familytest.Adapter(m, 2, 8, familytest.Everywhere)
 		change(a)
 		if err := e.LoadAdapter(name, a); !errors.Is(err, model.ErrAdapter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := e.LoadAdapter("good", randomAdapter(m, 2, 8, func(string) bool { return true })); err != nil {
+	if err := e.LoadAdapter("good", familytest.Adapter(m, 2, 8, familytest.Everywhere)); err != nil {
 		t.Error(err)
 	}
 	none := start(t, Config{Model: m, Weights: set, Threads: 1, MaxContext: 64})
-	if err := none.LoadAdapter("good", randomAdapter(m, 2, 8, func(string) bool { return true })); !errors.Is(err, executor.ErrAdapters) {
+	if err := none.LoadAdapter("good", familytest.Adapter(m, 2, 8, familytest.Everywhere)); !errors.Is(err, executor.ErrAdapters) {
 		t.Errorf("where there may be none: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package cpuexec
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,28 +14,6 @@ import (
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
-
-// randomAdapter adds to the modules that on names, with ranks from 1 to most.
-func randomAdapter(m *model.Config, seed uint64, most int, on func(module string) bool) *model.Adapter {
-	r := rand.New(rand.NewPCG(seed, 3))
-	normal := func(n int) []float32 {
-		list := make([]float32, n)
-		for i := range list {
-			list[i] = float32(r.NormFloat64() * 0.15)
-		}
-		return list
-	}
-	a := new(model.Adapter)
-	shapes := m.AdapterShapes()
-	for _, name := range slices.Sorted(maps.Keys(shapes)) {
-		if rank := 1 + r.IntN(most); on(name) {
-			a.Parts = append(a.Parts, model.AdapterPart{
-				Module: name, Rank: rank, Scale: 1.5, A: normal(rank * shapes[name][1]), B: normal(shapes[name][0] * rank),
-			})
-		}
-	}
-	return a
-}
 
 // merged is the model with W + Scale*B*A for weights.
 func (s *synthetic) merged(a *model.Adapter) *synthetic {
@@ -61,7 +38,7 @@ func (s *synthetic) merged(a *model.Adapter) *synthetic {
 // textbook over merged weights.
 func TestAdapterIsAMergedModel(t *testing.T) {
 	for name, on := range map[string]func(string) bool{
-		"all":     func(string) bool { return true },
+		"all":     familytest.Everywhere,
 		"q and v": func(m string) bool { return strings.HasSuffix(m, "q_proj") || strings.HasSuffix(m, "v_proj") },
 		"k, up, 1": func(m string) bool {
 			return strings.HasSuffix(m, "1.self_attn.k_proj") || strings.HasSuffix(m, "1.mlp.up_proj")
@@ -78,7 +55,7 @@ func TestAdapterIsAMergedModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := randomAdapter(&m.Config, 1, 40, on)
+			a := familytest.Adapter(&m.Config, 1, 40, on)
 			ids := make([]int32, 50)
 			for i := range ids {
 				ids[i] = int32(i * 7 % c.Vocab)
@@ -113,7 +90,7 @@ func TestAdapterOverPieces(t *testing.T) {
 	m, set := c.load(t)
 	s := randomSequences(&m.Config, 1, 50, 1)[0]
 	s.adapter = "a"
-	a := randomAdapter(&m.Config, 1, 8, func(string) bool { return true })
+	a := familytest.Adapter(&m.Config, 1, 8, familytest.Everywhere)
 	stored := m.widened(set)
 	plain, want := stored.logits(s.ids), stored.merged(a).logits(s.ids)
 	cfg := c.with(m, set)
@@ -146,7 +123,7 @@ func TestAdapterBits(t *testing.T) {
 	load := func(d *driver) {
 		for i := range 3 {
 			on := func(module string) bool { return i < 2 || strings.HasSuffix(module, "q_proj") }
-			if err := d.e.LoadAdapter(fmt.Sprint(i), randomAdapter(m, uint64(i), 3+10*i, on)); err != nil {
+			if err := d.e.LoadAdapter(fmt.Sprint(i), familytest.Adapter(m, uint64(i), 3+10*i, on)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,8 +174,7 @@ func TestAdaptersAreTheReference(t *testing.T) {
 			if err := d.e.LoadAdapter(name, a); err != nil {
 				t.Fatal(err)
 			}
-			g := new(familytest.Golden)
-			readJSON(t, filepath.Join(folder, name, "golden.json"), g)
+			g := familytest.ReadGolden(t, filepath.Join(folder, name))
 			goldens[name] = g
 			for _, p := range g.Prompts {
 				all = append(all, &sequence{ids: slices.Clone(p), limit: 24, adapter: name})

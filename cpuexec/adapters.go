@@ -2,50 +2,33 @@ package cpuexec
 
 import (
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/model"
 )
 
-// adapters are the places. Whoever loads or unloads holds the executor's lock; mu
-// keeps the names from the step that looks for one.
+// adapters are the places.
 type adapters struct {
-	mu     sync.Mutex
-	places []*adapter
+	*executor.AdapterPlaces
+	list []*adapter
 }
 
 // newAdapters cuts the places out of a.
-func newAdapters(a *area, c *Config, d *dims) *adapters {
-	list := &adapters{places: make([]*adapter, c.MaxAdapters)}
-	for i := range list.places {
-		list.places[i] = &adapter{number: i, area: a.part(adapterBytes(c, d))}
+func newAdapters(a *area, c *Config, d *dims, check *executor.Checker) *adapters {
+	l := &adapters{executor.NewAdapterPlaces(check), make([]*adapter, c.MaxAdapters)}
+	for i := range l.list {
+		l.list[i] = &adapter{number: i, area: a.part(adapterBytes(c, d))}
 	}
-	return list
+	return l
 }
 
 // find is the adapter of that name, which is loaded; nil for none.
 func (l *adapters) find(name string) *adapter {
-	if name == "" {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range l.places {
-		if p.name == name {
-			return p
-		}
+	if i := l.Find(name); i >= 0 {
+		return l.list[i]
 	}
 	return nil
-}
-
-// rename says what a place has now.
-func (l *adapters) rename(p *adapter, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p.name = name
 }
 
 // LoadAdapter implements executor.Adapters. It packs on the caller's goroutine, into
@@ -74,7 +57,7 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	if e.closed {
 		return errors.Join(executor.ErrClosed, e.release())
 	}
-	e.adapters.rename(p, name)
+	e.adapters.Loaded(p.number, name)
 	return nil
 }
 
@@ -92,25 +75,20 @@ func (e *Executor) place(name string) (*adapter, error) {
 	if e.closed {
 		return nil, executor.ErrClosed
 	}
-	if err := e.check.LoadAdapter(name); err != nil {
+	i, err := e.adapters.Take(name)
+	if err != nil {
 		return nil, err
 	}
 	e.packing++
-	i := slices.IndexFunc(e.adapters.places, func(p *adapter) bool { return !p.taken }) // as many as the Checker has names
-	p := e.adapters.places[i]
-	p.taken = true
-	return p, nil
+	return e.adapters.list[i], nil
 }
 
 // UnloadAdapter implements executor.Adapters.
 func (e *Executor) UnloadAdapter(name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.check.UnloadAdapter(name); err != nil {
-		return err
+	if e.closed {
+		return executor.ErrClosed
 	}
-	p := e.adapters.find(name)
-	e.adapters.rename(p, "")
-	p.taken = false
-	return nil
+	return e.adapters.Free(name)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor/suite"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -112,7 +113,7 @@ func TestComputeSurvives(t *testing.T) {
 func TestComputeWithAdapters(t *testing.T) {
 	for _, c := range computeCases {
 		m, set := c.load(t)
-		a := randomAdapter(&m.Config, 1, 8, func(module string) bool { return !strings.HasSuffix(module, "1.mlp.up_proj") })
+		a := familytest.Adapter(&m.Config, 1, 8, func(module string) bool { return !strings.HasSuffix(module, "1.mlp.up_proj") })
 		want := m.widened(set).merged(a)
 		cfg := c.with(m, set)
 		cfg.MaxAdapters, cfg.MaxAdapterRank = 1, 8

@@ -7,6 +7,7 @@ import (
 	"github.com/cbactor/cbactor/checkpoint"
 	"github.com/cbactor/cbactor/executor"
 	"github.com/cbactor/cbactor/executor/suite"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/model"
 	"github.com/cbactor/cbactor/weights"
 )
@@ -40,7 +41,7 @@ func TestAdaptersConform(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, threads := range []int{1, 2} {
 		suite.RunAdapters(t, makeWith(m, set, Config{Threads: threads}), func(number int) *model.Adapter {
-			return randomAdapter(m, uint64(number), 5, func(module string) bool { return true })
+			return familytest.Adapter(m, uint64(number), 5, familytest.Everywhere)
 		})
 	}
 }

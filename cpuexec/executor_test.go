@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbactor/cbactor/cpuexec/pool"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/sampling"
 )
 
@@ -22,7 +23,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	m, set := longModel(t, 2048)
 	for _, kv := range kvTypes {
 		d := newDriver(t, Config{Model: m, Weights: set, Threads: 2, MaxSlots: 4, MaxAdapters: 1, KVType: kv, Profile: new(Profile)}, 256, false)
-		if err := d.e.LoadAdapter("a", randomAdapter(m, 1, 8, func(string) bool { return true })); err != nil {
+		if err := d.e.LoadAdapter("a", familytest.Adapter(m, 1, 8, familytest.Everywhere)); err != nil {
 			t.Fatal(err)
 		}
 		d.e.step.alone = 0

@@ -1,8 +1,6 @@
 package cpuexec
 
 import (
-	"strings"
-
 	"github.com/cbactor/cbactor/cpuexec/kernels"
 	"github.com/cbactor/cbactor/model"
 )
@@ -59,33 +57,11 @@ func (d *dims) joints() [joints]joint {
 	}
 }
 
-// parts are those of an adapter that belong to the modules in a layer; nil: none. What it
-// adds to a tensor of several modules is cut, with the same A for each.
-func (j *joint) parts(m *model.Config, layer int, by map[string]*model.AdapterPart) []*model.AdapterPart {
+// parts are those of an adapter that belong to the modules in a layer; nil: none.
+func (j *joint) parts(m *model.Config, layer int, by model.AdapterModules) []*model.AdapterPart {
 	list := make([]*model.AdapterPart, len(j.modules))
 	for i := range list {
-		at := m.Weight(layer, j.modules[i].name)
-		whole := by[strings.TrimSuffix(at.Tensor, ".weight")]
-		if whole == nil {
-			continue
-		}
-		part := *whole
-		part.A = inputs(whole, at.From, j.in)
-		part.B = whole.B[at.First*whole.Rank:][:j.modules[i].out*whole.Rank]
-		list[i] = &part
-	}
-	return list
-}
-
-// inputs is A of a part for n inputs from one on.
-func inputs(p *model.AdapterPart, from, n int) []float32 {
-	all := len(p.A) / p.Rank
-	if all == n {
-		return p.A
-	}
-	list := make([]float32, 0, n*p.Rank)
-	for at := from; at < len(p.A); at += all {
-		list = append(list, p.A[at:at+n]...)
+		list[i] = by.Of(m, layer, j.modules[i].name, j.in, j.modules[i].out)
 	}
 	return list
 }

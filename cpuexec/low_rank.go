@@ -1,34 +1,13 @@
 package cpuexec
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/cbactor/cbactor/cpuexec/kernels"
-	"github.com/cbactor/cbactor/executor"
 )
 
 // run is a stretch of tokens with one adapter.
 type run struct {
 	from, to int // of the step's tokens
 	adapter  *adapter
-}
-
-// inOrder answers the numbers of the rows in the order in which they are laid out:
-// those of one adapter side by side, so that it is read once for all of them.
-func (s *step) inOrder(rows []executor.Row) []int32 {
-	s.order = s.order[:0]
-	adapted := false
-	for i := range rows {
-		s.order = append(s.order, int32(i))
-		adapted = adapted || s.slots[rows[i].Slot].adapter != nil
-	}
-	if adapted {
-		slices.SortStableFunc(s.order, func(a, b int32) int {
-			return cmp.Compare(s.slots[rows[a].Slot].place(), s.slots[rows[b].Slot].place())
-		})
-	}
-	return s.order
 }
 
 // place is the number of a slot's adapter, -1 for none.

@@ -125,7 +125,7 @@ func (e *Executor) allocate(first *weights.Set) error {
 	e.step.cache = newCache(e.kv, e.host, c, &d, &e.memory)
 	e.step.slots = newSlots(parts[1], c, len(e.info.Groups))
 	e.step.cutWork(parts[2])
-	e.adapters = newAdapters(parts[4], c, &d)
+	e.adapters = newAdapters(parts[4], c, &d, e.check)
 	e.step.adapters = e.adapters
 	e.info.CopyCost = c.copyCost(e.memory.BlockBytes, w.products())
 	return e.tune(w)

@@ -16,7 +16,8 @@ func (s *step) lay(b *executor.Batch, r *executor.Result) {
 		r.Add(b.Rows[i].Slot)
 		r.Tokens += b.Rows[i].Count
 	}
-	for _, i := range s.inOrder(b.Rows) {
+	s.order = executor.SideBySide(s.order, b.Rows, func(n executor.Slot) int { return s.slots[n].place() })
+	for _, i := range s.order {
 		s.layRow(int(i), &b.Rows[i], &r.Rows[i])
 	}
 	s.laySpans()

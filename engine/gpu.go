@@ -60,9 +60,6 @@ func (r *Resolved) followGPU() error {
 			return fmt.Errorf("%w: %s is %s (%s), a GPU computes in bf16: leave it out, or take device cpu", ErrConfig, t.name, *t.at, r.given[t.name])
 		}
 	}
-	if c.MaxAdapters > 0 {
-		return fmt.Errorf("%w: max_adapters is %d (%s), a GPU computes none: leave it out, or take device cpu", ErrConfig, c.MaxAdapters, r.given["max_adapters"])
-	}
 	if auto(c.Quantize) {
 		delete(r.given, "quantize")
 		c.Quantize, r.from["quantize"] = "", "weights stay as they are stored"
@@ -115,7 +112,7 @@ func (r *Resolved) gpuConfig() (gpuexec.Config, error) {
 	}
 	d.Usable = max(1, int64(c.MaxMemoryPercent*float64(d.Free)))
 	return gpuexec.Config{Device: r.gpu, Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Quantize: gpuexec.Quantize(r.quantized()),
-		PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable,
+		PageSize: c.PageSize, MaxContext: c.MaxContext, MaxMemory: d.Usable, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank,
 		Graphs: gpuexec.Graphs(*c.UseCUDAGraph), QPadding: c.QPaddingIntervalSize, KVPadding: c.KVPaddingIntervalSize, CublasLt: r.vendor, Tune: c.tune()}, nil
 }
 

@@ -56,7 +56,7 @@ func TestDevices(t *testing.T) {
 		"cache in int8":        {emu.Options{}, on("cuda", func(c *Config) { c.KVDType = "int8" }), "", "", "kv_dtype is int8", ErrConfig, ""},
 		"quantised":            {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "q4" }), "cuda:0", "", "", nil, "quantize is q4: 43 matrices stored as BF16 are quantised"},
 		"columns":              {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "column" }), "", "", "quantize is column (the program), a GPU has q8 and q4", ErrConfig, ""},
-		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "", "", "max_adapters is 1", ErrConfig, ""},
+		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "cuda:0", "", "", nil, ""},
 		"a profile":            {emu.Options{}, on("cuda", func(c *Config) { c.Profile = new(cpuexec.Profile) }), "", "", "a profile is of the CPU executor's steps", ErrConfig, ""},
 		"threads":              {emu.Options{}, on("cuda", func(c *Config) { c.Threads = 3 }), "cuda:0", "", "", nil, "threads (the program) has no effect here: it acts on a CPU"},
 	} {

@@ -6,15 +6,18 @@ import (
 	"testing"
 
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// TestStepsAllocateNothing decodes through Start and Finish, by kernels and by graphs: greedy, and with penalties
-// while being told of it.
+// TestStepsAllocateNothing decodes through Start and Finish, by kernels and by graphs: greedy with an adapter, and with
+// penalties while being told of it.
 func TestStepsAllocateNothing(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
 	for _, graphs := range []Graphs{{}, all} {
-		stepsAllocateNothing(t, start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs}))
+		e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 8, MaxSlots: 2, Graphs: graphs, MaxAdapters: 1})
+		load(t, e, "a", familytest.Adapter(m, 1, 8, familytest.Everywhere))
+		stepsAllocateNothing(t, e)
 	}
 }
 
@@ -24,6 +27,7 @@ func stepsAllocateNothing(t *testing.T, e *Executor) {
 	var r executor.Result
 	for s := range executor.Slot(2) {
 		a := executor.Admit{Slot: s, IDs: []int32{int32(s) + 3}, PromptLen: 1, Parent: executor.NoSlot}
+		a.Adapter = []string{"a", ""}[s]
 		if s > 0 {
 			a.Sampling = sampling.Params{
 				Temperature: 1, RepetitionPenalty: 1.2, Bias: []sampling.Bias{{ID: 7, Value: 1}}, Tell: sampling.Tell{Logprobs: true, Top: 5},

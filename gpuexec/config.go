@@ -56,6 +56,9 @@ type Config struct {
 	// sequences that had to give way wait for their return. 0: none.
 	HostBlocks int
 
+	MaxAdapters    int // adapters loaded at a time; 0: none
+	MaxAdapterRank int // of a module of an adapter; 32
+
 	// MaxMemory is what the executor may take on the device, in bytes. 0: New takes DefaultShare
 	// of what is free.
 	MaxMemory int64
@@ -126,6 +129,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxTokens", &c.MaxTokens, 2048, 1 << 16},
 		{"MaxContext", &c.MaxContext, c.Model.MaxPosition, c.Model.MaxPosition},
 		{"WeightSets", &c.WeightSets, 1, 2},
+		{"MaxAdapterRank", &c.MaxAdapterRank, 32, 1024},
 		{"NumBlocks", &c.NumBlocks, 1<<31 - 1, 1<<31 - 1},
 		{"QPadding", &c.QPadding, 64, 1 << 20},
 		{"KVPadding", &c.KVPadding, 1 << 14, 1 << 30},
@@ -139,6 +143,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.HostBlocks < 0 || c.HostBlocks > 1<<31-1 {
 		return c, fmt.Errorf("%w: HostBlocks is %d, must be from 0 to %d", ErrConfig, c.HostBlocks, 1<<31-1)
+	}
+	if c.MaxAdapters < 0 || c.MaxAdapters > 1<<10 {
+		return c, fmt.Errorf("%w: MaxAdapters is %d, must be from 0 to %d", ErrConfig, c.MaxAdapters, 1<<10)
 	}
 	if c.Quantize != "" && c.Quantize != QuantizeQ8 && c.Quantize != QuantizeQ4 {
 		return c, fmt.Errorf("%w: Quantize is %q, must be %s, %s or nothing", ErrConfig, c.Quantize, QuantizeQ8, QuantizeQ4)

@@ -26,6 +26,7 @@ func makeWith(t *testing.T, m *model.Config, set *weights.Set, graphs Graphs) su
 			Device: dev, Model: m, Weights: set, MaxMemory: 64 << 20,
 			PageSize: o.PageSize, NumBlocks: o.Blocks, MaxSlots: o.MaxSlots, MaxTokens: o.MaxTokens, MaxContext: o.MaxContext,
 			WeightSets: o.Sets, HostBlocks: o.HostBlocks, KeepLogits: o.KeepLogits, Graphs: graphs, QPadding: 8,
+			MaxAdapters: o.Adapters, MaxAdapterRank: 40,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -33,6 +33,7 @@ type dims struct {
 	headRows                                      int // that go through the output head at a time
 	segments                                      int // of the longest context
 	qScale                                        float32
+	adapters                                      adapterLayout
 }
 
 func dimsOf(c *Config) dims {
@@ -45,6 +46,7 @@ func dimsOf(c *Config) dims {
 		segments: pages(c.MaxContext, kernels.Segment),
 		qScale:   float32(cmp.Or(m.AttnScale, 1/math.Sqrt(float64(m.HeadDim)))),
 	}
+	d.adapters = adapterLayoutOf(c)
 	if m.MoE != nil {
 		d.perToken, d.expertWidth = m.MoE.PerToken, padded(m.MoE.Intermediate)
 	}

@@ -19,6 +19,10 @@
 // With Config.CublasLt products of more than 64 rows are NVIDIA's, whose order of sums depends on how many
 // rows there are: then what a token gets depends on the batch, in the last bits.
 //
+// Adapters: each has a place, with its matrices in bf16. A step lays the rows of an adapter side by side, and
+// computes what it adds to a product by two products more, over its ranks, beside the product itself; who reads
+// the product adds that, in bf16, behind the bias, to the rows of slots with adapters and to no other.
+//
 // Steps: up to two are handed over. A goroutine that is locked to its thread, the launcher, enqueues a
 // step as soon as the one before it needs the host no more; so the device never waits for the host while
 // it draws all tokens itself. A token that the host does not know yet the device takes from where it has
@@ -43,6 +47,7 @@
 // padded to powers of two up to 8, then to multiples of 8; tokens of longer steps to multiples of
 // Config.QPadding, their draws, and all items of attention, to powers of two; contexts that blocks of threads
 // share to multiples of Config.KVPadding. Scores, and what the host draws by, are computed behind the graph.
+// To which products the adapters of a step add, its graph knows; which adapters they are, its input says.
 // What is captured are addresses: of the buffers of one of the two steps, of a place for weights, of the pool.
 // So sleep forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
 // run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver
@@ -55,7 +60,7 @@
 // leaves there for graphs. Everything is taken at once; a step allocates nothing, neither here nor there, but
 // for a graph that it captures. A weight set stays the caller's, and is read while it is copied; places for
 // sets stay the executor's when sets are dropped. Sleep gives back the pools or the places, Wake takes and
-// fills them again.
+// fills them again. Adapters stay, since nobody else has them.
 //
 // Failure: an error of the driver, or a panic of a launch, fails the step and all later ones; whoever has it
 // makes a new one. cuda.ErrDeviceLost says that this process must end for that. A row whose logits are not usable
@@ -64,5 +69,6 @@
 // Ownership and concurrency: as package executor says. The device's primary context is retained from New
 // to Close. The launcher binds its thread, which ends with it. New, Finish, and those that load, sleep and
 // wake bind the thread that they run on, which stays bound when they return: whoever calls the driver
-// beside them binds a context of his own first. Load copies beside steps on a stream of its own.
+// beside them binds a context of his own first. Load and LoadAdapter copy beside steps on a stream of their own, one after the
+// other.
 package gpuexec

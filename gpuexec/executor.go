@@ -15,7 +15,8 @@ import (
 	"github.com/cbactor/cbactor/sampling"
 )
 
-// Executor computes a model on a GPU. It is an executor.Loader and an executor.Sleeper.
+// Executor computes a model on a GPU. It is an executor.Loader, an executor.Adapters and an
+// executor.Sleeper.
 type Executor struct {
 	config Config
 	dims   dims
@@ -39,8 +40,9 @@ type Executor struct {
 	vendor   vendor
 
 	steps   [MaxOutstanding]step
-	input   *input // of the step that is laid
-	shapes  shapes // the launcher's; while no step is unfinished, theirs who sleep
+	input   *input  // of the step that is laid
+	order   []int32 // of its rows
+	shapes  shapes  // the launcher's; while no step is unfinished, theirs who sleep
 	watch   *stopwatch
 	sampler *sampling.Sampler
 	logits  []float32      // pinned, [hostRows][vocab]
@@ -63,10 +65,11 @@ type Executor struct {
 	life     context.Context // ends with Close
 	die      func()
 
-	loading sync.Mutex // held by who does that
-	asleep  bool       // weights are
-	sender  sender
-	places  places // mu is held, too, by who changes them
+	loading  sync.Mutex // held by who does that
+	asleep   bool       // weights are
+	sender   sender
+	adapters adapters
+	places   places // mu is held, too, by who changes them
 }
 
 // Info implements executor.Executor.

@@ -32,18 +32,18 @@ func (l *launching) layers() {
 	for n := range p.layers {
 		layer := &p.layers[n]
 		l.attention(n, layer)
-		l.residual(l.product(w.attn, &layer.out), layer.out.bias, layer.norms[1], layer.norms[2])
+		l.residual(l.product(w.attn, &layer.out), layer.out.bias, l.added(n, jointOut, w.attn), layer.norms[1], layer.norms[2])
 		next := cuda.Pointer(0) // what the next layer, or nobody, normalises
 		if n+1 < len(p.layers) {
 			next = p.layers[n+1].norms[0]
 		}
 		if d.HasExperts(n) {
 			l.experts(layer)
-			l.residual(1, 0, layer.norms[3], next)
+			l.residual(1, 0, kernels.Added{}, layer.norms[3], next)
 			continue
 		}
-		l.gate(&layer.gateUp)
-		l.residual(l.product(w.act, &layer.down), layer.down.bias, layer.norms[3], next)
+		l.gate(&layer.gateUp, l.added(n, jointGateUp, w.y))
+		l.residual(l.product(w.act, &layer.down), layer.down.bias, l.added(n, jointDown, w.act), layer.norms[3], next)
 	}
 }
 
@@ -57,25 +57,40 @@ func (l *launching) product(rows cuda.Pointer, m *matrix) int {
 	return count
 }
 
-// gate multiplies all tokens' rows with the matrix of gate and up, and gates them.
-func (l *launching) gate(m *matrix) {
+// gate multiplies all tokens' rows with the matrix of gate and up, and gates them with what adapters add.
+func (l *launching) gate(m *matrix, added kernels.Added) {
 	d, w, t := &l.dims, &l.work, l.s.tokens
 	if l.byVendor(w.parts, w.y, m, t, l.config.MaxTokens) {
-		l.do(l.kernels.GateParts(l.compute, w.act, w.parts, m.bias, t, m.n, d.actWidth, int(d.Activation)))
+		l.do(l.kernels.GateParts(l.compute, w.act, w.parts, m.bias, added, t, m.n, d.actWidth, int(d.Activation)))
 		return
 	}
-	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.Weights, m.bias, t, m.n, m.k, d.actWidth, int(d.Activation)))
+	l.do(l.kernels.GemmGate(l.compute, w.act, w.y, m.Weights, m.bias, added, t, m.n, m.k, d.actWidth, int(d.Activation)))
 }
 
-// residual adds what half a layer answers, normalised where there is a norm of it, and makes of the
-// stream what the next product takes.
-func (l *launching) residual(count int, bias, post, pre cuda.Pointer) {
+// added computes what adapters add to a joint of layer n, whose product takes such rows.
+func (l *launching) added(n, number int, rows cuda.Pointer) kernels.Added {
+	a, w, bit := &l.dims.adapters, &l.work, 1<<number
+	if l.s.joints&int32(bit) == 0 {
+		return kernels.Added{}
+	}
+	j := &a.joints[number]
+	l.do(l.kernels.Lora(l.compute, &kernels.Lora{
+		Delta: w.delta, Low: w.low, X: rows, Adapters: l.adapters.room.at, Items: l.s.sent.loras, Count: l.s.loras,
+		T: l.s.tokens, K: padded(j.in), Joint: bit, Modules: len(j.modules), First: j.modules[0].out, Rest: j.modules[len(j.modules)-1].out,
+		Place: a.place(), Before: a.before[n][number], MaxRank: a.maxRank,
+	}))
+	return kernels.Added{Delta: w.delta, Adapted: l.s.sent.adapted, Joint: bit}
+}
+
+// residual adds what half a layer answers, with what adapters add to it, normalised where there is a norm of
+// it, and makes of the stream what the next product takes.
+func (l *launching) residual(count int, bias cuda.Pointer, added kernels.Added, post, pre cuda.Pointer) {
 	d, w := &l.dims, &l.work
 	scale := float32(1)
 	if d.ResidualScale != 0 {
 		scale = float32(d.ResidualScale)
 	}
-	l.do(l.kernels.Residual(l.compute, w.x, w.y, w.parts, bias, post, pre, count, l.s.tokens, d.Hidden, d.hiddenWidth, scale, float32(d.NormEps)))
+	l.do(l.kernels.Residual(l.compute, w.x, w.y, w.parts, bias, added, post, pre, count, l.s.tokens, d.Hidden, d.hiddenWidth, scale, float32(d.NormEps)))
 }
 
 // attention computes what the attention of layer n answers, behind which its output matrix stands.
@@ -87,7 +102,7 @@ func (l *launching) attention(n int, layer *layer) {
 	pool, stride := l.pool.at+cuda.Pointer(place.page), group.block/2
 	table := pages(c.MaxContext, c.PageSize)
 	l.do(l.kernels.QKV(l.compute, &kernels.QKV{
-		Q: w.q, Pool: pool, Parts: w.parts, Bias: layer.qkv.bias, QNorm: layer.qNorm, KNorm: layer.kNorm, Rope: l.rope(n),
+		Q: w.q, Pool: pool, Parts: w.parts, Bias: layer.qkv.bias, Added: l.added(n, jointQKV, w.y), QNorm: layer.qNorm, KNorm: layer.kNorm, Rope: l.rope(n),
 		Pos: sent.pos, Slot: sent.slots, Tables: w.tables[place.group], Count: count, T: l.s.tokens,
 		Heads: d.Heads, KVHeads: d.KVHeads, Dim: d.HeadDim, Rot: d.rotary, NormWhole: d.QKNorm == model.QKNormWhole,
 		Eps: float32(d.NormEps), Scale: d.qScale, Pages: table, Page: c.PageSize, BlockStride: stride,

@@ -11,6 +11,7 @@ import (
 type graphKey struct {
 	tokens, items, draws, segments int
 
+	joints  int32        // to which adapters add
 	weights cuda.Pointer // where they lie
 	lists   captured     // where they begin, from the beginning of an input
 }
@@ -34,7 +35,11 @@ func (m *Memory) sizeGraphs(c *Config) {
 		return
 	}
 	const kernel, most = 4096, 64
-	shape := int64(MaxOutstanding * kernel * (12*c.Model.Layers + 8))
+	ofLayer := 12
+	if c.MaxAdapters > 0 {
+		ofLayer += 2 * joints
+	}
+	shape := int64(MaxOutstanding * kernel * (ofLayer*c.Model.Layers + 8))
 	m.Shapes = int(max(2, min(most, c.MaxMemory/16/shape)))
 	m.Graphs = int64(m.Shapes) * shape
 }
@@ -45,7 +50,7 @@ func (e *Executor) replay(s *step) error {
 	if err != nil {
 		return err
 	}
-	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.weights.embedding.At, at.captured}
+	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.joints, s.weights.embedding.At, at.captured}
 	known := e.shapes.of[key]
 	if known == nil {
 		if known, err = e.captureAll(s); err != nil {

@@ -12,12 +12,15 @@ import (
 
 // TestInputIsPacked packs an input of every list, and finds each where it is said to be.
 func TestInputIsPacked(t *testing.T) {
-	c := &Config{MaxTokens: 100, MaxSlots: 2, MaxContext: 64, PageSize: 16}
+	c := &Config{MaxTokens: 100, MaxSlots: 2, MaxContext: 64, PageSize: 16, MaxAdapters: 2}
 	in := newInput(c, 2)
 	for p := range 70 {
 		in.token(int32(p+5), p, 1)
 	}
 	in.attend(0, 70)
+	a := &adapter{number: 1, rank: 32, joints: 5}
+	in.adapt(a, 40, 10)
+	in.adapt(a, 50, 20)
 	in.change(&executor.Table{Slot: 1, Group: 1, Index: 2, Blocks: []int32{9, 8}}, 4)
 	in.from, in.drawn, in.read = append(in.from, 69), append(in.drawn, 1), append(in.read, 3, 4)
 	memory := make([]byte, 4*c.inputLen(2))
@@ -29,7 +32,7 @@ func TestInputIsPacked(t *testing.T) {
 	for _, list := range []struct {
 		at   cuda.Pointer
 		want []int32
-	}{{s.ids, in.ids}, {s.pos, in.pos}, {s.slots, in.slots}, {s.items, []int32{0, 64, 64, 6}}, {s.from, []int32{69}}, {s.drawn, []int32{1}}, {s.read, []int32{3, 4}}, {s.changes[1], []int32{6, 9, 7, 8}}} {
+	}{{s.ids, in.ids}, {s.pos, in.pos}, {s.slots, in.slots}, {s.items, []int32{0, 64, 64, 6}}, {s.from, []int32{69}}, {s.drawn, []int32{1}}, {s.read, []int32{3, 4}}, {s.adapted, slices.Concat(make([]int32, 40), slices.Repeat([]int32{5}, 30))}, {s.loras, []int32{40, 16, 1, 32, 5, 56, 14, 1, 32, 5}}, {s.changes[1], []int32{6, 9, 7, 8}}} {
 		var got []int32
 		for i := range list.want {
 			got = append(got, int32(binary.LittleEndian.Uint32(memory[int(list.at-base)+4*i:])))

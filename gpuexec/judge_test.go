@@ -15,8 +15,10 @@ type judge struct {
 	t      *testing.T
 	e      executor.Executor
 	step   uint64
-	epoch  uint32 // to compute with; 0: the first
+	epoch  uint32    // to compute with; 0: the first
 	logits []float32 // behind the last prompt
+
+	adapter string // of the next prompts
 }
 
 // newJudge makes an executor that shows its logits.
@@ -35,7 +37,7 @@ func (j *judge) run(ids []int32) []sampling.Drawn {
 	b := executor.Batch{
 		Step: j.step, Epoch: max(1, j.epoch),
 		Admit: []executor.Admit{{
-			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot,
+			IDs: ids, PromptLen: int32(len(ids)), Parent: executor.NoSlot, Adapter: j.adapter,
 			Sampling: sampling.Params{Tell: sampling.Tell{Prompt: true, Logprobs: true, Top: 1}},
 		}},
 		Rows:   []executor.Row{{Count: int32(len(ids)), Sample: true, Mask: -1, PromptLogprobs: true}},

@@ -70,6 +70,7 @@ func (e *Executor) open(first *weights.Set) error {
 	}
 	e.describe()
 	e.check = executor.NewChecker(e.info, first.Epoch)
+	e.order = make([]int32, 0, c.MaxSlots)
 	e.slots, e.input, e.sampler = newSlots(c), newInput(c, len(e.layout.groups)), sampling.NewSampler(c.Model.Vocab)
 	e.edits = make([]int32, 0, kernels.EditInts)
 	for _, s := range []**cuda.Stream{&e.in, &e.compute, &e.out} {
@@ -93,6 +94,7 @@ func (e *Executor) describe() {
 	e.info.Name = c.Name()
 	e.info.MaxSlots, e.info.MaxTokens, e.info.MaxContext = c.MaxSlots, c.MaxTokens, c.MaxContext
 	e.info.Vocab, e.info.MaxOutstanding = c.Model.Vocab, MaxOutstanding
+	e.info.MaxAdapters, e.info.MaxAdapterRank = c.MaxAdapters, c.MaxAdapterRank
 	if c.Graphs.Decode {
 		e.info.Sizes = sizes(c)
 	}
@@ -136,12 +138,13 @@ func (e *Executor) allocate(first *weights.Set) error {
 	groups := len(e.layout.groups)
 	e.buffers = room{ctx: e.ctx, what: "the buffers of steps", size: m.Work}
 	e.pool = room{ctx: e.ctx, what: "the KV pool", size: m.KV}
+	e.adapters.open(c.MaxAdapters, e.check, room{ctx: e.ctx, what: "adapters", size: m.Adapters})
 	e.host = pinned{ctx: e.ctx, what: "the host pool", size: m.Host}
 	e.stepping = pinned{ctx: e.ctx, what: "the inputs of steps", size: int64(c.stepBytes(groups))}
 	if err := e.openSwap(); err != nil {
 		return err
 	}
-	if err := errors.Join(e.buffers.take(), e.takeCache(), e.stepping.take()); err != nil {
+	if err := errors.Join(e.buffers.take(), e.takeCache(), e.stepping.take(), e.adapters.room.take()); err != nil {
 		return err
 	}
 	e.work, _ = layWork(c, &e.dims, groups, e.buffers.at)

@@ -29,7 +29,10 @@ func (e *Executor) pad(s *step) {
 	if s.segments > 1 {
 		s.segments = min(above(s.segments, pages(c.KVPadding, kernels.Segment)), e.dims.segments)
 	}
-	e.input.pad(s.tokens, s.items, s.drawing)
+	if s.joints != 0 {
+		s.loras = kernels.LoraItems(s.tokens, c.MaxAdapters)
+	}
+	e.input.pad(s.tokens, s.items, s.drawing, s.loras)
 }
 
 // few is what decoding tokens and draws are padded to: a power of two up to 8, then a multiple of 8, and of more

@@ -34,6 +34,7 @@ type parameters struct {
 type laying struct {
 	cutter
 	m       *model.Config
+	joints  [joints]joint
 	formats formats
 	fills   []fill
 }
@@ -42,7 +43,7 @@ type laying struct {
 // take.
 func layParameters(c *Config, base cuda.Pointer) (*parameters, []fill, int64) {
 	m := c.Model
-	l := &laying{cutter: cutter{base: base}, m: m, formats: formatsOf(c)}
+	l := &laying{cutter: cutter{base: base}, m: m, joints: jointsOf(m), formats: formatsOf(c)}
 	p := &parameters{norm: l.norm("model.norm.weight", m.Hidden)}
 	table := source{model.Rows{Tensor: embeddingName, Step: 1}, m.Vocab}
 	if m.TiedHead {
@@ -76,32 +77,26 @@ func (l *laying) layer(n int) (p layer) {
 	if m.Sinks {
 		p.sinks = l.vector(0, source{model.Rows{Tensor: prefix + "sinks", Step: 1}, m.Heads})
 	}
-	p.qkv = l.linear(n, m.Hidden, m.AttnBias, module{"self_attn.q_proj", q}, module{"self_attn.k_proj", kv}, module{"self_attn.v_proj", kv})
-	p.out = l.linear(n, q, m.AttnBias && !m.OutNoBias, module{"self_attn.o_proj", m.Hidden})
+	p.qkv = l.linear(n, jointQKV, m.AttnBias)
+	p.out = l.linear(n, jointOut, m.AttnBias && !m.OutNoBias)
 	if m.HasExperts(n) {
 		l.experts(n, &p)
 		return p
 	}
-	p.gateUp = l.linear(n, m.Hidden, m.MLPBias, module{"mlp.gate_proj", m.Intermediate}, module{"mlp.up_proj", m.Intermediate})
-	p.down = l.linear(n, m.Intermediate, m.MLPBias, module{"mlp.down_proj", m.Hidden})
+	p.gateUp = l.linear(n, jointGateUp, m.MLPBias)
+	p.down = l.linear(n, jointDown, m.MLPBias)
 	return p
 }
 
-// module is a linear layer of the model, with so many outputs.
-type module struct {
-	name string
-	out  int
-}
-
-// linear is the matrix of modules of a layer, which have the same inputs. Two are gate and up, whose rows
-// take turns, so that a thread has both of what is multiplied.
-func (l *laying) linear(layer, in int, bias bool, modules ...module) matrix {
+// linear is the matrix of a joint of a layer. Two modules are gate and up, whose rows take turns, so that
+// a thread has both of what is multiplied.
+func (l *laying) linear(layer, number int, bias bool) matrix {
 	var weights, biases []source
-	for _, one := range modules {
+	for _, one := range l.joints[number].modules {
 		weights = append(weights, source{l.m.Weight(layer, one.name), one.out})
 		biases = append(biases, source{l.m.Bias(layer, one.name), one.out})
 	}
-	p := l.matrix(in, l.formats.of(weights...), weights...)
+	p := l.matrix(l.joints[number].in, l.formats.of(weights...), weights...)
 	if bias {
 		p.bias = l.vector(0, biases...)
 	}

@@ -10,19 +10,22 @@ import (
 type Memory struct {
 	executor.Pool
 
-	Weights int64 // a set
-	NextSet int64 // the same for another one
-	KV      int64 // the pool
-	Work    int64 // buffers of a step, block tables, ids of all sequences, angles of all positions
-	Staging int64 // blocks on their way to the host pool
-	Graphs  int64 // left to the driver, for graphs
-	Host    int64 // the host pool, in pinned memory
-	Pinned  int64 // what steps send and receive, and what weights are copied through
-	Shapes  int   // of steps whose graphs are kept
+	Weights  int64 // a set
+	NextSet  int64 // the same for another one
+	Adapters int64 // places for adapters
+	KV       int64 // the pool
+	Work     int64 // buffers of a step, block tables, ids of all sequences, angles of all positions
+	Staging  int64 // blocks on their way to the host pool
+	Graphs   int64 // left to the driver, for graphs
+	Host     int64 // the host pool, in pinned memory
+	Pinned   int64 // what steps send and receive, and what weights are copied through
+	Shapes   int   // of steps whose graphs are kept
 }
 
 // Device is the sum of what lies on the device.
-func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work + m.Staging + m.Graphs }
+func (m Memory) Device() int64 {
+	return m.Weights + m.NextSet + m.Adapters + m.KV + m.Work + m.Staging + m.Graphs
+}
 
 // Plan computes what New will take for cfg, whose Weights are not looked at and whose MaxMemory
 // must be given. The pool is the smallest of NumBlocks, of what MaxSlots sequences of MaxContext
@@ -32,13 +35,15 @@ func (m Memory) Device() int64 { return m.Weights + m.NextSet + m.KV + m.Work + 
 //	Weights    = 2 bytes a number of matrices, rows padded to 32, or of 32 numbers 34 in Q8 and 20 in Q4,
 //	             which have a multiple of 32 rows, + 4 a number of norms, biases, sinks and routers
 //	NextSet    = Weights * (WeightSets-1)
+//	Adapters   = 2 * MaxAdapters * padded rank * (for each product of a layer with weights of its own:
+//	             its modules * padded inputs + outputs)
 //	Work       = the buffers of work.go; of T tokens, in bf16 but for the residual stream and what
 //	             products give; of the ids of all sequences; with CublasLt its workspace, and what it
 //	             gives of gate and up
 //	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
 //	             MaxMemory, holds
-//	Graphs     = 4096 * 2 * (12 * layers + 8) * Shapes, which are 64, or as many as a 16th of MaxMemory has
-//	             room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
+//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a
+//	             16th of MaxMemory has room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
 //	             kernel is an allowance
 //	Host       = BlockBytes * HostBlocks
 //
@@ -60,6 +65,7 @@ func (c *Config) plan() (Memory, error) {
 	m := Memory{Pinned: int64(c.pinnedBytes(len(l.groups)))}
 	_, _, m.Weights = layParameters(c, 0)
 	m.NextSet = int64(c.WeightSets-1) * m.Weights
+	m.Adapters = 2 * int64(c.MaxAdapters) * int64(d.adapters.place())
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
 	places, place := stagingPlaces(c, &l)
 	m.Staging = 2 * int64(places) * int64(place)

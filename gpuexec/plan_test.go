@@ -41,7 +41,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			continue
 		}
 		c, set := loadModel(t, m.Folder(t))
-		cfg := Config{Model: c, MaxMemory: 32 << 20, MaxContext: 128, MaxTokens: 32, MaxSlots: 3, HostBlocks: 5, Quantize: q}
+		cfg := Config{Model: c, MaxMemory: 32 << 20, MaxContext: 128, MaxTokens: 32, MaxSlots: 3, HostBlocks: 5, Quantize: q, MaxAdapters: 2, MaxAdapterRank: 33}
 		plan, err := Plan(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -58,8 +58,8 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 		if plan.Device() > cfg.MaxMemory {
 			t.Errorf("%s: %d bytes are planned, %d may be used", m.Name, plan.Device(), cfg.MaxMemory)
 		}
-		if n := driver.Counts().Allocations - before; n != 7 && !emu.Hardware() { // weights, buffers, pool, staging; host pool, inputs, copies of weights
-			t.Errorf("%s: %d pieces of memory are taken, 7 are known", m.Name, n)
+		if n := driver.Counts().Allocations - before; n != 8 && !emu.Hardware() { // weights, adapters, buffers, pool, staging; host pool, inputs, copies of weights
+			t.Errorf("%s: %d pieces of memory are taken, 8 are known", m.Name, n)
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -115,6 +115,8 @@ func TestPlanRefuses(t *testing.T) {
 		{func(c *Config) { c.MaxContext = 1 << 20 }, ErrConfig, "MaxContext"},
 		{func(c *Config) { c.HostBlocks = -1 }, ErrConfig, "HostBlocks"},
 		{func(c *Config) { c.WeightSets = 3 }, ErrConfig, "WeightSets"},
+		{func(c *Config) { c.MaxAdapters = -1 }, ErrConfig, "MaxAdapters"},
+		{func(c *Config) { c.MaxAdapterRank = 1025 }, ErrConfig, "MaxAdapterRank"},
 		{func(c *Config) { c.Quantize = "column" }, ErrConfig, `Quantize is "column"`},
 		{func(c *Config) { m := *c.Model; m.HeadDim = 300; c.Model = &m }, ErrModel, "300"},
 		{func(c *Config) { m := *c.Model; m.MoE = &model.MoE{Experts: 1025, PerToken: 1}; c.Model = &m }, ErrModel, "1025 experts"},

@@ -23,7 +23,7 @@ func (e *Executor) release() error {
 			errs = append(errs, s.Close())
 		}
 	}
-	errs = append(errs, e.pool.free(), e.buffers.free(), e.host.free(), e.stepping.free())
+	errs = append(errs, e.pool.free(), e.buffers.free(), e.host.free(), e.stepping.free(), e.adapters.room.free())
 	for i := range e.places {
 		errs = append(errs, e.places[i].Memory.free())
 	}

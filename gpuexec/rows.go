@@ -25,14 +25,15 @@ func (e *Executor) lay(s *step) {
 	longest := 0 // context
 	b := s.batch
 	for i := range b.Admit {
-		e.slots[b.Admit[i].Slot].admit(&b.Admit[i], e.config.KeepLogits == nil)
+		e.slots[b.Admit[i].Slot].admit(&b.Admit[i], e.adapters.find(b.Admit[i].Adapter), e.config.KeepLogits == nil)
 	}
 	for i := range b.Tables {
 		e.input.change(&b.Tables[i], pages(e.config.MaxContext, e.config.PageSize))
 	}
-	for i := range b.Rows {
+	e.order = executor.SideBySide(e.order, b.Rows, func(n executor.Slot) int { return e.slots[n].place() })
+	for _, i := range e.order {
 		if row := &b.Rows[i]; row.Count > 0 {
-			e.layRow(s, i, row)
+			e.layRow(s, int(i), row)
 			longest = max(longest, int(row.Start+row.Count))
 		}
 	}
@@ -45,6 +46,7 @@ func (e *Executor) lay(s *step) {
 	if s.tokens <= splitTokens {
 		s.segments = max(1, pages(longest, kernels.Segment))
 	}
+	s.joints, s.loras = e.input.joints, len(e.input.loras)/kernels.LoraItem
 	e.pad(s)
 }
 
@@ -64,6 +66,9 @@ func (e *Executor) layRow(s *step, i int, row *executor.Row) {
 		e.input.token(id, p, row.Slot)
 	}
 	e.input.attend(first, int(row.Count))
+	if q.adapter != nil {
+		e.input.adapt(q.adapter, first, int(row.Count))
+	}
 	q.token = len(e.input.ids) - 1
 	if row.PromptLogprobs {
 		for j := range row.PromptScores(q.prompt) {

@@ -15,7 +15,7 @@ const (
 	sendBytes = 4 << 20
 )
 
-// sender copies weight sets to the device, beside steps, on a stream of its own.
+// sender copies weight sets and adapters to the device, beside steps, on a stream of its own.
 type sender struct {
 	stream  *cuda.Stream
 	memory  pinned
@@ -51,9 +51,13 @@ func (w *sender) send(ctx context.Context, fills []fill, set *weights.Set) error
 	return w.stream.Synchronize()
 }
 
-// fill sends one part, as many pieces at a time as a buffer holds.
+// fill sends one part.
 func (w *sender) fill(ctx context.Context, f *fill, from *filler) error {
-	size, n := f.pieceBytes(), f.pieces()
+	return w.rows(ctx, f.at, f.pieceBytes(), f.pieces(), func(dst []byte, i int) { from.piece(f, dst, i) })
+}
+
+// rows sends n pieces of the same size that row writes, as many at a time as a buffer holds.
+func (w *sender) rows(ctx context.Context, to cuda.Pointer, size, n int, row func(dst []byte, i int)) error {
 	if size > sendBytes {
 		return fmt.Errorf("%w: a part of %d bytes is larger than a buffer for copies, %d", ErrModel, size, sendBytes)
 	}
@@ -67,9 +71,9 @@ func (w *sender) fill(ctx context.Context, f *fill, from *filler) error {
 		}
 		buffer := w.memory.mem[w.current*sendBytes:][:min(n-first, sendBytes/size)*size]
 		for at := 0; at < len(buffer); at += size {
-			from.piece(f, buffer[at:][:size], first+at/size)
+			row(buffer[at:][:size], first+at/size)
 		}
-		if err := w.stream.CopyIn(f.at+cuda.Pointer(first*size), buffer); err != nil {
+		if err := w.stream.CopyIn(to+cuda.Pointer(first*size), buffer); err != nil {
 			return err
 		}
 		if err := w.stream.Record(w.sent[w.current]); err != nil {

@@ -14,8 +14,9 @@ type slot struct {
 	seed     uint64
 	child    int32
 	parent   executor.Slot
-	err      error // of the row that failed: later ones have no token to go on from
-	onDevice bool  // the device draws its tokens
+	adapter  *adapter // nil: none
+	err      error    // of the row that failed: later ones have no token to go on from
+	onDevice bool     // the device draws its tokens
 
 	token int // number of its last one in the step that was laid last
 }
@@ -29,11 +30,11 @@ func newSlots(c *Config) []slot {
 	return slots
 }
 
-// admit makes the slot a's sequence, whose tokens may be drawn on the device.
-func (s *slot) admit(a *executor.Admit, onDevice bool) {
+// admit makes the slot a's sequence, with the adapter that a names; its tokens may be drawn on the device.
+func (s *slot) admit(a *executor.Admit, with *adapter, onDevice bool) {
 	*s = slot{
 		ids: append(s.ids[:0], a.IDs...), prompt: a.PromptLen, sampling: a.Sampling, seed: a.Seed, child: a.Child, parent: a.Parent,
-		onDevice: onDevice && kernels.Draws(&a.Sampling),
+		adapter: with, onDevice: onDevice && kernels.Draws(&a.Sampling),
 	}
 }
 
@@ -44,3 +45,11 @@ func (s *slot) key(pos int) sampling.Key {
 
 // history is what the sequence has.
 func (s *slot) history() sampling.History { return sampling.History{IDs: s.ids, Prompt: s.prompt} }
+
+// place is the number of the sequence's adapter, -1 for none.
+func (s *slot) place() int {
+	if s.adapter == nil {
+		return -1
+	}
+	return int(s.adapter.number)
+}

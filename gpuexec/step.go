@@ -20,6 +20,8 @@ type step struct {
 	tokens   int
 	items    int      // that attend
 	segments int      // by which each context is shared
+	joints   int32    // bits of those to which adapters add
+	loras    int      // items of tokens with adapters
 	samples  []sample // drawn or scored on the host
 	draws    []sample // drawn on the device
 	scores   []sample // scored there

@@ -27,6 +27,9 @@ type work struct {
 	act   cuda.Pointer // bf16 [T][actWidth]
 	state cuda.Pointer // f32 [splitTokens][head][segment][dim+2], of attention
 
+	low   cuda.Pointer // f32, what adapters make of a product's rows: kernels.LoraFloats
+	delta cuda.Pointer // bf16 [T][n], what adapters add to a product
+
 	chosen, weight cuda.Pointer // i32, f32 [T][perToken]
 	order, row     cuda.Pointer // i32, likewise: sorted by expert, and back
 	starts         cuda.Pointer // i32 [experts+1]
@@ -64,6 +67,8 @@ func layWork(c *Config, d *dims, groups int, base cuda.Pointer) (work, int64) {
 	w.parts = a.f32(parts)
 	w.q, w.attn, w.act = a.bf16(t*d.Heads*kernels.HeadWidth(d.HeadDim)), a.bf16(t*d.attnWidth), a.bf16(t*d.actWidth)
 	w.state = a.f32(min(t, splitTokens) * d.Heads * d.segments * (d.HeadDim + 2))
+	low, delta := d.adapters.work(c.Model, t)
+	w.low, w.delta = a.f32(low), a.bf16(delta)
 	if rows := t * d.perToken; rows > 0 {
 		w.chosen, w.weight, w.order, w.row = a.i32(rows), a.f32(rows), a.i32(rows), a.i32(rows)
 		w.starts = a.i32(d.MoE.Experts + 1)

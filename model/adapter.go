@@ -26,6 +26,45 @@ type AdapterPart struct {
 	B      []float32 // [out][rank]
 }
 
+// AdapterModules are an adapter's parts, by module.
+type AdapterModules map[string]*AdapterPart
+
+// ByModule are the parts of an adapter that was checked.
+func (a *Adapter) ByModule() AdapterModules {
+	list := AdapterModules{}
+	for i := range a.Parts {
+		list[a.Parts[i].Module] = &a.Parts[i]
+	}
+	return list
+}
+
+// Of is the part for a module of a layer (as Weight has them) with so many inputs and outputs;
+// nil: none. What is added to a tensor of several modules is cut, with the same A for each.
+func (l AdapterModules) Of(c *Config, layer int, module string, inputs, outputs int) *AdapterPart {
+	at := c.Weight(layer, module)
+	whole := l[strings.TrimSuffix(at.Tensor, ".weight")]
+	if whole == nil {
+		return nil
+	}
+	part := *whole
+	part.A = whole.inputs(at.From, inputs)
+	part.B = whole.B[at.First*whole.Rank:][:outputs*whole.Rank]
+	return &part
+}
+
+// inputs is A for n inputs from one on.
+func (p *AdapterPart) inputs(from, n int) []float32 {
+	all := len(p.A) / p.Rank
+	if all == n {
+		return p.A
+	}
+	list := make([]float32, 0, n*p.Rank)
+	for at := from; at < len(p.A); at += all {
+		list = append(list, p.A[at:at+n]...)
+	}
+	return list
+}
+
 // AdapterShapes are the linear layers that an adapter may add to, by module name, with
 // their shapes [out, in]: those within the model's layers, not embedding and output head, nor
 // experts and what chooses them.

@@ -79,7 +79,7 @@ func (b *bench) productsOf(f kernels.Format, t int) error {
 	}
 	n, k, ld := 2*m.Intermediate, padded(m.Hidden), padded(m.Intermediate)
 	return b.product("gate up", f, t, n, k, 2*t*ld, func(out, a cuda.Pointer, w kernels.Weights) error {
-		return b.set.GemmGate(b.stream, out, a, w, 0, t, n, k, ld, int(m.Activation))
+		return b.set.GemmGate(b.stream, out, a, w, 0, kernels.Added{}, t, n, k, ld, int(m.Activation))
 	})
 }
 
@@ -115,7 +115,7 @@ func (b *bench) rows(t int) error {
 	n, width := b.m.Hidden, padded(b.m.Hidden)
 	x, y, parts, norm := b.room(4*t*n), b.room(2*t*width), b.room(4*t*n), b.room(4*n)
 	took, err := b.time(func(int) error {
-		return b.set.Residual(b.stream, x, y, parts, 0, 0, norm, 1, t, n, width, 1, float32(b.m.NormEps))
+		return b.set.Residual(b.stream, x, y, parts, 0, kernels.Added{}, 0, norm, 1, t, n, width, 1, float32(b.m.NormEps))
 	})
 	if err != nil {
 		return fmt.Errorf("residual of %d: %w", t, err)

@@ -20,6 +20,7 @@ func HeadWidth(dim int) int { return (dim + 7) &^ 7 }
 type QKV struct {
 	Q, Pool      cuda.Pointer // bf16 [T][Heads*HeadWidth], and the cache's first block, at the layer's page
 	Parts, Bias  cuda.Pointer // [Count][T][(Heads+2*KVHeads)*Dim]: heads of q, of k, of v. Bias may be absent
+	Added        Added        // to the product
 	QNorm, KNorm cuda.Pointer // weights [Dim], or with NormWhole [Heads*Dim] and [KVHeads*Dim]; absent: no norm
 	Rope         cuda.Pointer // [.][Rot]: Rot/2 cosines of a position, and as many sines; absent: nothing is turned
 	Pos, Slot    cuda.Pointer // [T]; padding has a position below 0 and is not looked at
@@ -40,8 +41,9 @@ func (s *Set) QKV(stream *cuda.Stream, a *QKV) error {
 	if a.NormWhole {
 		whole = 1
 	}
+	delta, adapted, joint := a.Added.args()
 	return s.rows(stream, qkv, a.T, cuda.Address(a.Q), cuda.Address(a.Pool), cuda.Address(a.Parts), cuda.Address(a.Bias),
-		cuda.Address(a.QNorm), cuda.Address(a.KNorm), cuda.Address(a.Rope), cuda.Address(a.Pos), cuda.Address(a.Slot),
+		delta, adapted, joint, cuda.Address(a.QNorm), cuda.Address(a.KNorm), cuda.Address(a.Rope), cuda.Address(a.Pos), cuda.Address(a.Slot),
 		cuda.Address(a.Tables), cuda.Int(a.Count), cuda.Int(a.T), cuda.Int(a.Heads), cuda.Int(a.KVHeads), cuda.Int(a.Dim),
 		cuda.Int(a.Rot), cuda.Int(whole), cuda.Float(a.Eps), cuda.Float(a.Scale), cuda.Int(a.Pages), cuda.Int(a.Page),
 		cuda.Long(a.BlockStride))

@@ -30,6 +30,8 @@ var mutants = []struct {
 	{"bytes without a sign", "gemm_q8_16", `0fCB000080`, "0fCB000000", Q8},
 	{"copies not waited for", "gemm_q4_16", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", Q4},
 	{"minima that are 8 times the scale off", "gemm_q4_16", `0fC1800000`, "0fC1000000", Q4},
+	{"copies not waited for", "lora_down", `cp\.async\.wait_group \d`, "cp.async.wait_group 9", BF16},
+	{"no barriers", "lora_up", `bar\.sync\s+0;`, "", BF16},
 	{"no barriers", "draw", `bar\.sync\s+0;`, "", BF16},
 	{"ids counted twice", "draw", `(atom\.global\.add\.u32[^;]*), 1;`, "$1, 2;", BF16},
 	{"likely logits made more likely", "draw", `div\.rn\.f32`, "mul.f32", BF16},
@@ -55,6 +57,8 @@ func TestMutantsAreTold(t *testing.T) {
 				right = r.normRight
 			case "draw":
 				right = r.drawRight
+			case "lora_down", "lora_up":
+				right = r.loraRight
 			}
 			if err := right(); err == nil {
 				t.Error("nobody tells it")

@@ -65,16 +65,19 @@ func (s *Set) Gemm(stream *cuda.Stream, parts, a cuda.Pointer, w Weights, m, n, 
 
 // GemmGate multiplies a, bf16 [m][k], and w [n][k], whose rows are those of gate and
 // up in turn, as those of bias [n], if there is one, and writes the gated product, bf16
-// [m][ld], of n/2 columns. kind is a model.Activation.
-func (s *Set) GemmGate(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias cuda.Pointer, m, n, k, ld, kind int) error {
+// [m][ld], of n/2 columns. What is added to the gates lies before what is added to up. kind
+// is a model.Activation.
+func (s *Set) GemmGate(stream *cuda.Stream, y, a cuda.Pointer, w Weights, bias cuda.Pointer, added Added, m, n, k, ld, kind int) error {
 	i := s.tile(Shape{Gated, w.Format, n, k}, m)
 	t := tiles[i]
+	delta, adapted, joint := added.args()
 	return s.functions[ofFormat(gate16, w.Format, i, len(tiles))].Launch(stream, grid(over(n, t.n), over(m, t.m), 1), grid(t.threads, 1, 1), 0,
-		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), cuda.Int(m), cuda.Int(n), cuda.Int(k),
-		cuda.Int(ld), cuda.Int(kind))
+		cuda.Address(y), cuda.Address(a), cuda.Address(w.At), cuda.Address(bias), delta, adapted, joint,
+		cuda.Int(m), cuda.Int(n), cuda.Int(k), cuda.Int(ld), cuda.Int(kind))
 }
 
 // GateParts is the rest of GemmGate for a product that is there: parts, float32 [m][n].
-func (s *Set) GateParts(stream *cuda.Stream, y, parts, bias cuda.Pointer, m, n, ld, kind int) error {
-	return s.rows(stream, gateParts, m, cuda.Address(y), cuda.Address(parts), cuda.Address(bias), cuda.Int(n), cuda.Int(ld), cuda.Int(kind))
+func (s *Set) GateParts(stream *cuda.Stream, y, parts, bias cuda.Pointer, added Added, m, n, ld, kind int) error {
+	delta, adapted, joint := added.args()
+	return s.rows(stream, gateParts, m, cuda.Address(y), cuda.Address(parts), cuda.Address(bias), delta, adapted, joint, cuda.Int(n), cuda.Int(ld), cuda.Int(kind))
 }

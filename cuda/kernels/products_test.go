@@ -105,7 +105,7 @@ func TestGemmGate(t *testing.T) {
 			if c.bias {
 				biasAt = r.floats(bias)
 			}
-			r.ok(r.set.GemmGate(r.stream, y, r.halves(a), w, biasAt, c.m, 2*inter, k, ld, int(c.kind)))
+			r.ok(r.set.GemmGate(r.stream, y, r.halves(a), w, biasAt, Added{}, c.m, 2*inter, k, ld, int(c.kind)))
 			p, want := product(a, numbers, c.m, 2*inter, k), make([]float64, c.m*ld)
 			for i := range c.m {
 				for j := range inter {
@@ -119,10 +119,10 @@ func TestGemmGate(t *testing.T) {
 			got := r.getHalves(y, c.m*ld)
 			r.near(fmt.Sprint(c), got, want, ofHalf)
 			one := r.halves(make([]float32, ld))
-			r.ok(r.set.GemmGate(r.stream, one, r.halves(a[(c.m-1)*k:]), w, biasAt, 1, 2*inter, k, ld, int(c.kind)))
+			r.ok(r.set.GemmGate(r.stream, one, r.halves(a[(c.m-1)*k:]), w, biasAt, Added{}, 1, 2*inter, k, ld, int(c.kind)))
 			r.same("a row alone", r.getHalves(one, ld), got[(c.m-1)*ld:])
 			there := r.floats(r.gemm(r.halves(a), w, c.m, 2*inter, k, 1))
-			r.ok(r.set.GateParts(r.stream, y, there, biasAt, c.m, 2*inter, ld, int(c.kind)))
+			r.ok(r.set.GateParts(r.stream, y, there, biasAt, Added{}, c.m, 2*inter, ld, int(c.kind)))
 			r.same("of a product that is there", r.getHalves(y, c.m*ld), got)
 		}
 	})

@@ -18,12 +18,13 @@ func (s *Set) Norm(stream *cuda.Stream, y, x, from, w cuda.Pointer, m, hidden, w
 		cuda.Int(hidden), cuda.Int(width), cuda.Float(eps))
 }
 
-// Residual adds what half a layer answers to x [t][hidden]: so many parts [parts][t][hidden]
-// and bias, if there is one, normalised and times post, if there is one, times scale. y, bf16
+// Residual adds what half a layer answers to x [t][hidden]: so many parts [parts][t][hidden],
+// bias, if there is one, and what adapters add, normalised and times post, if there is one, times scale. y, bf16
 // [t][width], becomes x, normalised and times pre, if there is one.
-func (s *Set) Residual(stream *cuda.Stream, x, y, parts, bias, post, pre cuda.Pointer, count, t, hidden, width int, scale, eps float32) error {
+func (s *Set) Residual(stream *cuda.Stream, x, y, parts, bias cuda.Pointer, added Added, post, pre cuda.Pointer, count, t, hidden, width int, scale, eps float32) error {
+	delta, adapted, joint := added.args()
 	return s.rows(stream, residual, t, cuda.Address(x), cuda.Address(y), cuda.Address(parts), cuda.Address(bias),
-		cuda.Address(post), cuda.Address(pre), cuda.Int(count), cuda.Int(t), cuda.Int(hidden), cuda.Int(width),
+		delta, adapted, joint, cuda.Address(post), cuda.Address(pre), cuda.Int(count), cuda.Int(t), cuda.Int(hidden), cuda.Int(width),
 		cuda.Float(scale), cuda.Float(eps))
 }
 

@@ -73,7 +73,7 @@ func TestResidual(t *testing.T) {
 				return 0
 			}
 			xs, y := r.floats(x), r.room(2*rows*width)
-			r.ok(r.set.Residual(r.stream, xs, y, partsAt, at(biasAt, has.bias), at(postAt, has.post), at(preAt, has.pre),
+			r.ok(r.set.Residual(r.stream, xs, y, partsAt, at(biasAt, has.bias), Added{}, at(postAt, has.post), at(preAt, has.pre),
 				count, rows, hidden, width, scale, testEps))
 			gotX, gotY := r.getFloats(xs, rows*hidden), r.getHalves(y, rows*width)
 			for i := range rows {

@@ -71,6 +71,8 @@ const (
 	gateQ4x64
 	gateQ4x128
 	gateParts
+	loraDown
+	loraUp
 	attention64
 	attention128
 	attention256
@@ -106,6 +108,7 @@ var names = [count]string{
 	"gate_16", "gate_64", "gate_128",
 	"gate_q8_16", "gate_q8_64", "gate_q8_128",
 	"gate_q4_16", "gate_q4_64", "gate_q4_128", "gate_parts",
+	"lora_down", "lora_up",
 	"attention_64", "attention_128", "attention_256", "attention_merge",
 	"gate_experts_16", "gate_experts_64",
 	"gate_experts_q8_16", "gate_experts_q8_64",

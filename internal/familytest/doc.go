@@ -1,5 +1,5 @@
-// Package familytest has tiny models of every family, and what the reference computes for
-// them, for tests.
+// Package familytest has tiny models of every family, what the reference computes for them,
+// and random adapters, for tests.
 //
 // Purpose: the models that are committed have no weights but a formula of them, and so cost
 // a few kilobytes each; here they are written out as checkpoints. Instead, or of another

@@ -35,9 +35,15 @@ const (
 // Golden is the model's.
 func (m Model) Golden(t testing.TB) *Golden {
 	t.Helper()
-	js, err := os.ReadFile(filepath.Join(m.folder, "golden.json"))
+	return ReadGolden(t, m.folder)
+}
+
+// ReadGolden reads that of a folder.
+func ReadGolden(t testing.TB, folder string) *Golden {
+	t.Helper()
+	js, err := os.ReadFile(filepath.Join(folder, "golden.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		js, err = unzipped(filepath.Join(m.folder, "golden.json.gz"))
+		js, err = unzipped(filepath.Join(folder, "golden.json.gz"))
 	}
 	g := &Golden{}
 	if err == nil {

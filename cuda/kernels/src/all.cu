@@ -5,6 +5,7 @@
 #include "gate.cu"
 #include "gated.cu"
 #include "gemm.cu"
+#include "lora.cu"
 #include "qkv.cu"
 #include "route.cu"
 #include "rows.cu"

@@ -29,7 +29,8 @@ DEV void gate_expert(typename T::Stage *stages, bf16 *y, const bf16 *a, const ty
   float acc[T::MI][T::NJ][4];
   Rows rows = {a, order, per_token};
   T::range(stages, rows, w + e * T::blocks(n, k), area, 0, k, acc);
-  store_gated<T>(y, bias ? bias + (i64)e * n : 0, area, ld, kind, acc);
+  Added none = {0, 0, 0};
+  store_gated<T>(y, bias ? bias + (i64)e * n : 0, none, area, ld, kind, acc);
 }
 
 // What gate is for one MLP: row r of y [rows][ld] is of row order[r]/per_token of a, by the

@@ -4,20 +4,21 @@
 
 template <class T>
 DEV void gate_tile(typename T::Stage *stages, bf16 *y, const bf16 *a, const typename T::Block *w,
-                   const float *bias, int m, int n, int k, int ld, int kind) {
+                   const float *bias, const Added &added, int m, int n, int k, int ld, int kind) {
   float acc[T::MI][T::NJ][4];
   Rows rows = {a, 0, 1};
   Area area = area_of<T>(m, n, k);
   T::range(stages, rows, w, area, 0, k, acc);
-  store_gated<T>(y, bias, area, ld, kind, acc);
+  store_gated<T>(y, bias, added, area, ld, kind, acc);
 }
 
 #define GATE(name, Tile, W, blocks)                                                                        \
   KERNEL void LAUNCH_BOUNDS(Tile<W>::THREADS, blocks)                                                      \
-      name(bf16 *y, const bf16 *a, const W::Block *w, const float *bias, int m, int n, int k, int ld,      \
-           int kind) {                                                                                     \
+      name(bf16 *y, const bf16 *a, const W::Block *w, const float *bias, const bf16 *delta,                \
+           const i32 *adapted, int joint, int m, int n, int k, int ld, int kind) {                         \
     SHARED(Tile<W>::Stage, stages, [Tile<W>::STAGES]);                                                     \
-    gate_tile<Tile<W> >(stages, y, a, w, bias, m, n, k, ld, kind);                                         \
+    Added added = {delta, adapted, joint};                                                                 \
+    gate_tile<Tile<W> >(stages, y, a, w, bias, added, m, n, k, ld, kind);                                  \
   }                                                                                                        \
   KERNEL_EXPORT(name)
 

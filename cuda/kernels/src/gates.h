@@ -1,5 +1,6 @@
 // gates.h has the gates of MLPs.
 #pragma once
+#include "linear.h"
 #include "tile.h"
 
 // What a gate goes through: model.Activation.
@@ -31,9 +32,24 @@ DEV float gated(float gate, float up, const Shape &s) {
   return gate / (1 + expf(-x)) * (up + s.more);
 }
 
+// add_delta adds what adapters add to a gate and its up, of which column is the first of a row of
+// n. delta has what they add to all gates, then to all up.
+DEV void add_delta(float *gate, float *up, const bf16 *delta, int column, int n) {
+  *gate += from_bf16(delta[column >> 1]);
+  *up += from_bf16(delta[(n + column) >> 1]);
+}
+
+// Added is what adapters add to rows: see delta_of.
+struct Added {
+  const bf16 *delta;
+  const i32 *adapted;
+  int joint;
+};
+
 // store_gated writes the gated columns of a tile's products.
 template <class T>
-DEV void store_gated(bf16 *y, const float *bias, const Area &a, int ld, int kind, float (*acc)[T::NJ][4]) {
+DEV void store_gated(bf16 *y, const float *bias, const Added &added, const Area &a, int ld, int kind,
+                     float (*acc)[T::NJ][4]) {
   Shape shape = shape_of(kind);
   float add[T::NJ][2];
   UNROLLED (int j = 0; j < T::NJ; j++) add[j][0] = add[j][1] = 0;
@@ -44,11 +60,16 @@ DEV void store_gated(bf16 *y, const float *bias, const Area &a, int ld, int kind
     }
   }
   UNROLLED (int i = 0; i < T::MI; i++)
-    UNROLLED (int j = 0; j < T::NJ; j++)
-      UNROLLED (int r = 0; r < 4; r += 2) {
-        int row = a.m0 + T::row(i, r), column = a.n0 + T::column(j, r);
-        if (row >= a.m1 || column >= a.n1) continue;
+    UNROLLED (int r = 0; r < 4; r += 2) {
+      int row = a.m0 + T::row(i, r);
+      if (row >= a.m1) continue;
+      const bf16 *delta = delta_of(added.delta, added.adapted, added.joint, row, a.n1);
+      UNROLLED (int j = 0; j < T::NJ; j++) {
+        int column = a.n0 + T::column(j, r);
+        if (column >= a.n1) continue;
         float gate = acc[i][j][r] + add[j][0], up = acc[i][j][r + 1] + add[j][1];
+        if (delta) add_delta(&gate, &up, delta, column, a.n1);
         y[(i64)row * ld + (column >> 1)] = to_bf16(gated(gate, up, shape));
       }
+    }
 }

@@ -19,15 +19,10 @@ DEV void gemm_range(typename T::Stage *stages, float *parts, const bf16 *a, cons
 template <class T>
 DEV void gemm_sum(typename T::Stage *stages, float *parts, const bf16 *a, const typename T::Block *w, int m,
                   int n, int k, int range) {
-  float acc[T::MI][T::NJ][4], sum[T::MI][T::NJ][4];
+  float sum[T::MI][T::NJ][4];
   Rows rows = {a, 0, 1};
   Area area = area_of<T>(m, n, k);
-  ROLLED (int k0 = 0; k0 < k; k0 += range) {
-    T::range(stages, rows, w, area, k0, min(k, k0 + range), acc);
-    UNROLLED (int i = 0; i < T::MI; i++)
-      UNROLLED (int j = 0; j < T::NJ; j++)
-        UNROLLED (int r = 0; r < 4; r++) sum[i][j][r] = k0 > 0 ? sum[i][j][r] + acc[i][j][r] : acc[i][j][r];
-  }
+  T::ranges(stages, rows, w, area, 0, k, range, sum);
   store_part<T>(parts, area, sum);
 }
 

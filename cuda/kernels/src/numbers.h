@@ -65,11 +65,11 @@ DEV float block_sum(float v, float *part) {
 DEV float norm_factor(float squares, int n, float eps) { return 1.0f / sqrtf(squares / (float)n + eps); }
 
 // sum_parts is an element of a product of which there are so many parts, size elements
-// from one to the next, and its bias, if there is one.
-DEV float sum_parts(const float *parts, int splits, i64 size, const float *bias, int column) {
+// from one to the next.
+DEV float sum_parts(const float *parts, int splits, i64 size) {
   float sum = parts[0];
   for (int s = 1; s < splits; s++) sum += parts[s * size];
-  return bias ? sum + bias[column] : sum;
+  return sum;
 }
 
 // head_width is how many elements a head takes in memory, so that each begins at 16 bytes.

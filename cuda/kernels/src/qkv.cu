@@ -1,25 +1,14 @@
 // qkv.cu makes queries, keys and values of a product.
-#include "numbers.h"
+#include "linear.h"
 
 #define QKV_WARPS (ROW_THREADS / 32)
 #define MAX_DIM 256
 
-// Qkv is a token's row of the product: the heads of q, then those of k, then those of v.
-struct Qkv {
-  const float *parts, *bias;
-  int splits;
-  i64 size;  // of a part
-};
-
-DEV float qkv_at(const Qkv &a, int column) {
-  return sum_parts(a.parts + column, a.splits, a.size, a.bias, column);
-}
-
 // qkv_factor is that of a norm over n columns from first on, in every thread.
-DEV float qkv_factor(const Qkv &a, int first, int n, float eps, float *part) {
+DEV float qkv_factor(const Linear &a, int first, int n, float eps, float *part) {
   float squares = 0;
   for (int i = threadIdx.x; i < n; i += ROW_THREADS) {
-    float v = qkv_at(a, first + i);
+    float v = linear_at(a, first + i);
     squares = fmaf(v, v, squares);
   }
   return norm_factor(block_sum(squares, part), n, eps);
@@ -34,22 +23,25 @@ DEV float turned(const float *head, const float *cs, int i, int rot) {
   return head[i] * cs[i - half] + head[i - half] * cs[i];
 }
 
-// qkv adds up the parts [splits][tokens][(heads+2*kv_heads)*dim] of a product and its bias,
-// normalises queries and keys where qn and kn are weights, each head by itself or all
-// together (whole), rotates the first rot elements where cs [position][rot] is given, and
-// writes queries, times q_scale, to q [tokens][heads*width], keys and values to their place
-// in the pool. A page has for each head K [page][width] and V [page][width]; width is that of
-// a head in memory, 0 behind dim.
-KERNEL void qkv(bf16 *q, bf16 *pool, const float *parts, const float *bias, const float *qn, const float *kn,
-                const float *cs, const i32 *pos, const i32 *slot, const i32 *tables, int splits, int tokens,
-                int heads, int kv_heads, int dim, int rot, int whole, float eps, float q_scale, int pages,
-                int page, i64 block_stride) {
+// qkv adds up the parts [splits][tokens][(heads+2*kv_heads)*dim] of a product, its bias and
+// what adapters add to it: the heads of q, then those of k, then those of v. It normalises
+// queries and keys where qn and kn are weights, each head by itself or all together (whole),
+// rotates the first rot elements where cs [position][rot] is given, and writes queries, times
+// q_scale, to q [tokens][heads*width], keys and values to their place in the pool. A page has
+// for each head K [page][width] and V [page][width]; width is that of a head in memory, 0
+// behind dim.
+KERNEL void qkv(bf16 *q, bf16 *pool, const float *parts, const float *bias, const bf16 *delta,
+                const i32 *adapted, int joint, const float *qn, const float *kn, const float *cs,
+                const i32 *pos, const i32 *slot, const i32 *tables, int splits, int tokens, int heads,
+                int kv_heads, int dim, int rot, int whole, float eps, float q_scale, int pages, int page,
+                i64 block_stride) {
   SHARED(float, part, [QKV_WARPS]);
   SHARED(float, own, [QKV_WARPS][MAX_DIM]);
   int t = blockIdx.x, warp = threadIdx.x >> 5, lane = threadIdx.x & 31, p = pos[t];
   if (p < 0) return;
   int width = head_width(dim), columns = (heads + 2 * kv_heads) * dim;
-  Qkv a = {parts + (i64)t * columns, bias, splits, (i64)tokens * columns};
+  Linear a = {parts + (i64)t * columns, bias, delta_of(delta, adapted, joint, t, columns), splits,
+              (i64)tokens * columns};
   float q_factor = 1, k_factor = 1;
   if (whole && qn) {
     q_factor = qkv_factor(a, 0, heads * dim, eps, part);
@@ -61,7 +53,7 @@ KERNEL void qkv(bf16 *q, bf16 *pool, const float *parts, const float *bias, cons
     const float *w = query ? qn : value ? 0 : kn;
     float squares = 0, factor = query ? q_factor : k_factor;
     for (int i = lane; i < dim; i += 32) {
-      float v = qkv_at(a, h * dim + i);
+      float v = linear_at(a, h * dim + i);
       own[warp][i] = v;
       squares = fmaf(v, v, squares);
     }

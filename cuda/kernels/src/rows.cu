@@ -1,4 +1,5 @@
 // rows.cu has the kernels that compute the residual stream, one block of ROW_THREADS a row.
+#include "linear.h"
 #include "quants.h"
 
 // embed_row writes a row of a table of weights W, ld elements each, times scale to x
@@ -48,25 +49,28 @@ KERNEL void rms_norm(bf16 *y, const float *x, const i32 *from, const float *w, i
 }
 KERNEL_EXPORT(rms_norm)
 
-// residual adds what half a layer answers, parts [splits][rows][hidden] and its bias, times
-// scale to x [rows][hidden], normalised before where post is a norm's weight. y
-// [rows][width] becomes x, normalised where pre is one.
-KERNEL void residual(float *x, bf16 *y, const float *parts, const float *bias, const float *post,
-                     const float *pre, int splits, int rows, int hidden, int width, float scale, float eps) {
+// residual adds what half a layer answers, parts [splits][rows][hidden], its bias and what
+// adapters add to it, times scale to x [rows][hidden], normalised before where post is a
+// norm's weight. y [rows][width] becomes x, normalised where pre is one.
+KERNEL void residual(float *x, bf16 *y, const float *parts, const float *bias, const bf16 *delta,
+                     const i32 *adapted, int joint, const float *post, const float *pre, int splits, int rows,
+                     int hidden, int width, float scale, float eps) {
   SHARED(float, part, [ROW_THREADS / 32]);
-  i64 at = (i64)blockIdx.x * hidden, size = (i64)rows * hidden;
+  Linear answer = {parts, bias, delta_of(delta, adapted, joint, blockIdx.x, hidden), splits, (i64)rows * hidden};
+  i64 at = (i64)blockIdx.x * hidden;
+  answer.parts += at;
   float *row = x + at;
   float f = 1, squares = 0;
   if (post) {
     for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
-      float d = sum_parts(parts + at + i, splits, size, bias, i);
+      float d = linear_at(answer, i);
       squares = fmaf(d, d, squares);
     }
     f = norm_factor(block_sum(squares, part), hidden, eps);
   }
   squares = 0;
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
-    float d = sum_parts(parts + at + i, splits, size, bias, i);
+    float d = linear_at(answer, i);
     if (post) d = d * f * post[i];
     float sum = row[i] + d * scale;
     row[i] = sum;

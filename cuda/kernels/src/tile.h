@@ -41,7 +41,7 @@ struct Tile {
   // blocks is how many a matrix has.
   DEV_IN i64 blocks(int n, int k) { return (i64)((n + W_::HEIGHT - 1) / W_::HEIGHT) * (k / 32); }
 
-  // fetch begins to copy numbers from k0 on, to before k1.
+  // fetch begins to copy numbers of both factors from k0 on, to before k1.
   DEV_IN void fetch(Stage *s, const Rows &rows, const Block *w, const Area &a, int k0, int k1) {
     for (int i = threadIdx.x; i < TM * PIECES; i += THREADS) {
       int r = i / PIECES, c = i % PIECES, row = a.m0 + r, at = k0 + c * 8;
@@ -49,6 +49,10 @@ struct Tile {
       int from = valid ? (rows.order ? rows.order[row] / rows.per : row) : 0;
       cp_async16(&s->a[c >> 2][r][(c & 3) * 8], rows.a + (valid ? (i64)from * a.k + at : 0), valid);
     }
+    fetch_matrix(s, w, a, k0, k1);
+  }
+
+  DEV_IN void fetch_matrix(Stage *s, const Block *w, const Area &a, int k0, int k1) {
     const int pieces = sizeof(Block) / 16;
     for (int i = threadIdx.x; i < TN / W_::HEIGHT * CHUNKS * pieces; i += THREADS) {
       int piece = i % pieces, c = i / pieces % CHUNKS, r = i / (pieces * CHUNKS);
@@ -105,6 +109,20 @@ struct Tile {
     }
     cp_async_wait<0>();
     __syncthreads();  // all stages are free
+  }
+
+  // ranges sets sum to the sums over ranges of k, each so long, from k0 to before k1, added in
+  // ascending order.
+  DEV_IN void ranges(Stage *stages, const Rows &rows, const Block *w, const Area &a, int k0, int k1, int along,
+                     float (*sum)[NJ][4]) {
+    float acc[MI][NJ][4];
+    ROLLED (int from = k0; from < k1; from += along) {
+      range(stages, rows, w, a, from, min(k1, from + along), acc);
+      UNROLLED (int i = 0; i < MI; i++)
+        UNROLLED (int j = 0; j < NJ; j++)
+          UNROLLED (int r = 0; r < 4; r++)
+            sum[i][j][r] = from > k0 ? sum[i][j][r] + acc[i][j][r] : acc[i][j][r];
+    }
   }
 };
 
