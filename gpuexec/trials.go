@@ -87,7 +87,7 @@ func (t *trials) products() (list []product) {
 		add(kernels.Dense, &layer.qkv, one, func(l *launching) { l.product(l.work.y, &layer.qkv) })
 		add(kernels.Dense, &layer.out, one, func(l *launching) { l.product(l.work.attn, &layer.out) })
 		if !t.dims.HasExperts(i) {
-			add(kernels.Gated, &layer.gateUp, one, func(l *launching) { l.gate(&layer.gateUp) }, kernels.Added{})
+			add(kernels.Gated, &layer.gateUp, one, func(l *launching) { l.gate(&layer.gateUp, kernels.Added{}) })
 			add(kernels.Dense, &layer.down, one, func(l *launching) { l.product(l.work.act, &layer.down) })
 			continue
 		}
