@@ -9,7 +9,7 @@ import (
 
 // Ranks see what each has shown, of the same round, however fast the others are.
 func TestExchange(t *testing.T) {
-	const ranks, rounds = 3, 2000
+	const ranks, rounds = 2, 2000
 	x := NewExchange(ranks, 4, time.Minute)
 	errs := make(chan error)
 	for rank := range ranks {

@@ -65,10 +65,10 @@ func multiplies(t *testing.T) map[string]int {
 	return n
 }
 
-// Kernels that multiply matrices, whose names end in the rows that a block takes, do so by the
+// Kernels that multiply matrices, whose names end in the rows that a block takes, or are those of adapters, do so by the
 // units for that, on every architecture as often as the PTX says; no kernel uses local memory.
 func TestMatrixKernelsUseMatrixUnits(t *testing.T) {
-	want, matrix := multiplies(t), regexp.MustCompile(`_\d+$`)
+	want, matrix := multiplies(t), regexp.MustCompile(`_\d+$|^lora_`)
 	for _, arch := range architectures {
 		kernels := operations(t, arch)
 		for name, n := range kernels {
