@@ -89,12 +89,12 @@ raced() {
 	go test -race -timeout 20m "$@" ./test ./engine/... ./...
 }
 
-# raced_whole runs all of them, of models of all families one that shares work in every way. The
-# CPU executor's are short: at their full size, which takes ten minutes, they run without the race
-# detector, by every instruction set.
+# raced_whole runs all of them, of models of all families one that shares work in every way. Those of
+# executors and kernels are short: at their full size they run without the race detector, the CPU's by
+# every instruction set.
 raced_whole() {
-	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -v '/cpuexec$')
-	./test/again.sh go test -race -timeout 20m -short -skip "$families" ./cpuexec
+	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -vE '/(cpuexec|gpuexec|cuda/kernels)$')
+	./test/again.sh go test -race -timeout 20m -short -skip "$families" ./cpuexec ./gpuexec ./cuda/kernels
 	./test/again.sh go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
 }
 
@@ -124,6 +124,7 @@ full)
 	export CBACTOR_REQUIRE_ASSETS=1
 	part "tests, race detector on" raced_whole
 	part "goldens" goldens -skip "$families"
+	part "GPU, emulated" make --no-print-directory test-gpu-emu
 	part "families" make --no-print-directory test-families
 	part "tokenizers" make --no-print-directory test-tokenizers
 	part "templates" make --no-print-directory test-templates

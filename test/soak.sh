@@ -273,6 +273,12 @@ gpu() {
 	echo '```'
 	go test -race -count=1 -timeout 60m -v -run 'OnGPU' ./engine -gpu-storms 20 -gpu-storm-requests 100 | grep -E 'accepted|^---|^ok|FAIL'
 	echo '```'
+	echo
+	echo '## What runs on a machine with a GPU, here on the emulated one'
+	echo
+	echo '```'
+	./scripts/gpu-check --emulated 2>&1 | tail -n 20
+	echo '```'
 }
 
 # Clients over the network: processes that fail, and what the network costs.
