@@ -135,7 +135,7 @@ func (c CPU) New() (*Executor, error) {
 	if all := c.Ranks*list[0].Threads + 2; os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < all {
 		runtime.GOMAXPROCS(all) // as cpuexec.New does for one
 	}
-	return New(parts, c.Timeout, x.Break), nil
+	return New(parts, c.Timeout, func(err error) { x.Break(0, err) }), nil
 }
 
 var _ Part = (*cpuexec.Executor)(nil)
