@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -59,25 +60,29 @@ func binary(t *testing.T, dir, name, script string) {
 }
 
 // newCheck is a check in a folder of the test, whose binaries are scripts. kernels.test never ends, and
-// has started somebody who does not either.
+// has started somebody who does not either; gpuexec.test fails, and leaves somebody behind.
 func newCheck(t *testing.T) *check {
 	t.Helper()
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip("there is no /bin/sh")
 	}
 	dir := t.TempDir()
-	for _, folder := range []string{"cuda/kernels", "gpuexec", "bin/logs"} {
+	for _, folder := range []string{"cuda/kernels", "gpuexec", "bin/gpu-check/logs", "bin/gpu-check/emulated"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := &check{root: dir, bin: filepath.Join(dir, "bin"), logs: filepath.Join(dir, "bin", "logs"), driver: "/nowhere/libcuda.so.1", emulated: true}
+	bin := filepath.Join(dir, "bin", "gpu-check")
+	driver := filepath.Join(bin, "emulated", "libcuda.so.1")
+	c := &check{root: dir, bin: bin, logs: filepath.Join(bin, "logs"), out: filepath.Join(bin, "record"), driver: driver, emulated: true}
+	binary(t, filepath.Dir(driver), "libcuda.so.1", "")
 	binary(t, c.bin, "cuda.test", `if [ "$CBACTOR_TEST_LOSES" = 1 ]; then
 	echo "=== RUN   TestLost"; echo "--- PASS: TestLost (0.00s)"; echo "$*" >../alone; exit
 fi
+echo "--- PASS: TestSound (0.00s)"
 printf '=== RUN   TestLost\n    x_test.go:1: `+emu.LosesDevice+`\n--- SKIP: TestLost (0.00s)\n'`)
 	binary(t, c.bin, "kernels.test", `echo "=== RUN   TestHangs"; sleep 1000 & echo $! >pid; echo hangs; sleep 1000`)
-	binary(t, c.bin, "gpuexec.test", `[ "$CBACTOR_TEST_DRIVER" = /nowhere/libcuda.so.1 ] && exit 3`)
+	binary(t, c.bin, "gpuexec.test", `sleep 1000 & echo $! >pid; [ "$CBACTOR_TEST_DRIVER" = '`+driver+`' ] && exit 3`)
 	binary(t, c.bin, "gpubench", `while [ "$1" != --out ]; do shift; done; echo '{"device":1}' >"$2"; echo a table`)
 	return c
 }
@@ -100,7 +105,8 @@ func TestAll(t *testing.T) {
 		results = append(results, c.run(ctx, &p))
 		cancel()
 	}
-	left(t, c)
+	left(t, c, "cuda/kernels")
+	left(t, c, "gpuexec")
 	var how []string
 	for _, r := range results {
 		how = append(how, r.Name+": "+r.Status)
@@ -127,7 +133,7 @@ func TestAll(t *testing.T) {
 		t.Errorf("%v: %s", err, js)
 	}
 	page, err := os.ReadFile(filepath.Join(out, "2026-03-04.md"))
-	for _, part := range []string{"nothing of a GPU", "| kernels | " + late, "TestHangs: has not ended", "a table"} {
+	for _, part := range []string{"nothing of a GPU", "Commit unknown.\n", "| kernels | " + late, "TestHangs: has not ended", "a table"} {
 		if err != nil || !strings.Contains(string(page), part) {
 			t.Errorf("%v: the page has no %q: %s", err, part, page)
 		}
@@ -140,10 +146,10 @@ func hangs(c *check) bool {
 	return err == nil && strings.Contains(string(log), "hangs")
 }
 
-// left looks for the process that kernels.test has started, where the system shows them.
-func left(t *testing.T, c *check) {
+// left looks for the process that a part has started in dir, where the system shows them.
+func left(t *testing.T, c *check, dir string) {
 	t.Helper()
-	pid, err := os.ReadFile(filepath.Join(c.root, "cuda", "kernels", "pid"))
+	pid, err := os.ReadFile(filepath.Join(c.root, dir, "pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +161,65 @@ func left(t *testing.T, c *check) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("process %s runs on", pid)
+}
+
+// TestInterrupted interrupts the check while a part runs: that is killed, none follows, nothing is
+// recorded.
+func TestInterrupted(t *testing.T) {
+	c := newCheck(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for !hangs(c) && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if _, err := run(ctx, &options{root: c.root, emulated: true, limit: time.Hour}); !errors.Is(err, errInterrupted) {
+		t.Errorf("%v", err)
+	}
+	left(t, c, "cuda/kernels")
+	if _, err := os.Stat(filepath.Join(c.root, "gpuexec", "pid")); err == nil {
+		t.Error("another part was run")
+	}
+	if records, err := filepath.Glob(filepath.Join(c.out, "*")); err != nil || len(records) > 0 {
+		t.Errorf("%v: %q", err, records)
+	}
+}
+
+// TestNoTimeLeft has no time for any part: the record says so, and that nothing has passed.
+func TestNoTimeLeft(t *testing.T) {
+	c := newCheck(t)
+	ok, err := run(t.Context(), &options{root: c.root, emulated: true, limit: 1})
+	if ok || err != nil {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	pages, err := filepath.Glob(filepath.Join(c.out, "*.md"))
+	if err != nil || len(pages) != 1 {
+		t.Fatalf("%v: %q", err, pages)
+	}
+	page, err := os.ReadFile(pages[0])
+	for _, part := range []string{"| kernels | not reached | 0.0 | 0 | 0 | 0 |", "benchmark: the time of all parts was over"} {
+		if err != nil || !strings.Contains(string(page), part) {
+			t.Errorf("%v: the page has no %q: %s", err, part, page)
+		}
+	}
+}
+
+// TestNothingShown runs test binaries that end well, and have tested nothing, or not all.
+func TestNothingShown(t *testing.T) {
+	c := newCheck(t)
+	for script, want := range map[string]string{
+		"echo PASS":                        failed,
+		`echo "--- SKIP: TestOne (0.00s)"`: failed,
+		`echo "--- PASS: TestOne (0.00s)"; echo "=== RUN   TestTwo"`:            failed,
+		`echo "=== RUN   TestOne"; echo "--- PASS: TestOne (0.00s)"; echo PASS`: passed,
+	} {
+		binary(t, c.bin, "gpuexec.test", script)
+		p := c.tests("executor", "gpuexec", "gpuexec.test", time.Minute)
+		if r := c.run(t.Context(), &p); r.Status != want {
+			t.Errorf("%s: %+v", script, r)
+		}
+	}
 }
 
 // TestTestsThatLoseTheDevice runs them by themselves, by name.
@@ -181,7 +246,7 @@ func TestMissingTool(t *testing.T) {
 }
 
 func TestNoDriver(t *testing.T) {
-	_, err := run(&options{root: ".", bin: t.TempDir(), out: t.TempDir(), driver: "libnothing.so.1", limit: time.Second})
+	_, err := run(t.Context(), &options{root: newCheck(t).root, driver: "libnothing.so.1", limit: time.Minute})
 	if err == nil || !strings.Contains(err.Error(), "libnothing.so.1") && !strings.Contains(err.Error(), "CGO_ENABLED=1") {
 		t.Errorf("%v", err)
 	}

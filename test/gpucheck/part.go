@@ -24,10 +24,11 @@ type part struct {
 
 // Ways in which a part ends.
 const (
-	passed  = "passed"
-	failed  = "failed"
-	late    = "killed at its deadline"
-	missing = "not run"
+	passed    = "passed"
+	failed    = "failed"
+	late      = "killed at its deadline"
+	unreached = "not reached" // as there was no time left
+	missing   = "not run"     // as its program is not there, or there was no time left for what may be left out
 )
 
 // result is how a part has ended.
@@ -51,6 +52,12 @@ func (c *check) run(ctx context.Context, p *part) (r result) {
 		}
 		program = found
 	}
+	if ctx.Err() != nil {
+		if r.Error = errOver; !p.asks {
+			r.Status = unreached
+		}
+		return r
+	}
 	log := filepath.Join(c.logs, strings.ReplaceAll(p.name, " ", "-")+".log")
 	out, err := os.Create(log)
 	if err != nil {
@@ -59,28 +66,49 @@ func (c *check) run(ctx context.Context, p *part) (r result) {
 	}
 	defer out.Close() // what was written is read again below
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	its, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
+	cmd := exec.CommandContext(its, program, p.argv[1:]...)
 	cmd.Dir, cmd.Env = filepath.Join(c.root, p.dir), append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	group(cmd)
-	err = c.wait(ctx, cmd)
+	err = wait(its, cmd)
 	r.Seconds = time.Since(began).Seconds()
 	switch {
-	case ctx.Err() != nil:
-		r.Status, r.Error = late, fmt.Sprintf("%v: %v", p.limit, err)
-	case err != nil:
-		r.Status, r.Error = failed, err.Error()
-	default:
+	case err == nil:
 		r.Status = passed
+	case errors.Is(err, errStays):
+		r.Status, r.Error = late, err.Error()
+	case ctx.Err() != nil:
+		r.Status, r.Error = late, errOver
+	case its.Err() != nil:
+		r.Status, r.Error = late, fmt.Sprintf("it had %v", p.limit)
+	default:
+		r.Status, r.Error = failed, err.Error()
 	}
 	if p.tests {
-		if r.outcome, err = readOutcome(log); err != nil {
-			r.Status, r.Error = failed, err.Error()
-		}
+		r.judge(log)
 	}
 	return r
+}
+
+// errOver is why a part that had time left has ended, or did not begin.
+const errOver = "the time of all parts was over"
+
+// judge adds what the tests say of themselves: where one has failed or has not ended, or none has passed,
+// a process that ended well has not passed.
+func (r *result) judge(log string) {
+	o, err := readOutcome(log)
+	r.outcome = o
+	switch {
+	case err != nil:
+		r.Status, r.Error = failed, err.Error()
+	case r.Status != passed:
+	case len(o.Failed) > 0:
+		r.Status = failed
+	case o.Passed == 0:
+		r.Status, r.Error = failed, "no test has passed"
+	}
 }
 
 // unkillable is how long a process may take to be gone behind its deadline: one that waits for its device
@@ -89,11 +117,12 @@ const unkillable = 15 * time.Second
 
 var errStays = errors.New("it cannot be killed: the device hangs")
 
-// wait starts the process and waits for its end.
-func (c *check) wait(ctx context.Context, cmd *exec.Cmd) error {
+// wait starts the process and waits for its end. What it has started ends with it.
+func wait(ctx context.Context, cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	defer killGroup(cmd)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {

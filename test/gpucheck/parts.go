@@ -2,18 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/cbactor/cbactor/cuda/cublaslt"
 	"github.com/cbactor/cbactor/cuda/emu"
 )
 
 // check is what is run, and where.
 type check struct {
-	root, bin, logs string
-	driver          string
-	emulated        bool
+	root, bin, logs, out string // folders
+	driver               string
+	device               string // as the driver describes it; "": it is emulated
+	emulated             bool
 }
 
 // parts are those that run one after the other, the benchmark's report in a file.
@@ -30,7 +33,7 @@ func (c *check) parts(report string) []part {
 	}
 	for _, tool := range []string{"memcheck", "racecheck"} {
 		sanitized := kernels
-		sanitized.name, sanitized.asks, sanitized.limit = tool+" of kernels", true, 45*time.Second
+		sanitized.name, sanitized.asks, sanitized.limit = tool+" of kernels", true, 2*time.Minute
 		sanitized.argv = append([]string{"compute-sanitizer", "--tool", tool, "--error-exitcode", "1"}, kernels.argv...)
 		sanitized.argv = append(sanitized.argv, "-test.run", "/^cubin$")
 		parts = append(parts, sanitized)
@@ -57,10 +60,12 @@ func (c *check) tests(name, dir, binary string, limit time.Duration) part {
 func (c *check) environment(runner string) []string {
 	env := []string{
 		emu.HardwareVariable + "=" + c.driver,
+		emu.LosesVariable + "=",                                // but of a part that says otherwise
 		"CUDA_CACHE_PATH=" + filepath.Join(c.logs, "compiled"), // of PTX, by the driver: once a check, not once a test
 	}
 	if c.emulated {
-		env = append(env, emu.RunnerVariable+"="+filepath.Join(filepath.Dir(c.driver), runner))
+		folder := filepath.Dir(c.driver)
+		env = append(env, emu.RunnerVariable+"="+filepath.Join(folder, runner), cublaslt.PathVariable+"="+folder) // where there is none: NVIDIA's takes no fake driver
 	}
 	return env
 }
@@ -76,6 +81,9 @@ func (c *check) benchmark(report string) []string {
 // all runs the parts, and those tests by themselves that lose the device.
 func (c *check) all(ctx context.Context, report string, tell func(result)) (results []result) {
 	for _, p := range c.parts(report) {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return results // interrupted
+		}
 		r := c.run(ctx, &p)
 		results = append(results, r)
 		tell(r)

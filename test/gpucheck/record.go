@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ type record struct {
 	Date      string          `json:"date"`
 	Commit    string          `json:"commit"`
 	Emulated  bool            `json:"emulated"`
-	Driver    string          `json:"driver"` // what the system says of it
+	Device    string          `json:"device,omitempty"` // as the driver describes it
+	Driver    string          `json:"driver,omitempty"` // what the system says of it
 	Passed    bool            `json:"passed"`
 	Seconds   float64         `json:"seconds"`
 	Parts     []result        `json:"parts"`
@@ -27,7 +29,10 @@ type record struct {
 func (c *check) newRecord(began time.Time, results []result, report string) (*record, error) {
 	r := &record{
 		Date: began.UTC().Format(time.DateOnly), Emulated: c.emulated, Parts: results, Passed: true, Seconds: time.Since(began).Seconds(),
-		Commit: firstLine(filepath.Join(c.bin, "commit")), Driver: firstLine("/proc/driver/nvidia/version"),
+		Commit: cmp.Or(firstLine(filepath.Join(c.bin, "commit")), "unknown"), Device: c.device,
+	}
+	if !c.emulated {
+		r.Driver = firstLine("/proc/driver/nvidia/version")
 	}
 	for _, p := range results {
 		r.Passed = r.Passed && (p.Status == passed || p.Status == missing)
@@ -36,7 +41,7 @@ func (c *check) newRecord(began time.Time, results []result, report string) (*re
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
-	if json.Valid(js) {
+	if json.Valid(js) { // else the benchmark did not come so far
 		r.Benchmark = js
 	}
 	return r, nil
@@ -75,7 +80,13 @@ func (r *record) page(table string) string {
 	if r.Emulated {
 		b.WriteString("**On an emulated device**: this shows that the check works, and nothing of a GPU.\n\n")
 	}
-	fmt.Fprintf(&b, "Commit %s. %s\n\n| part | result | seconds | passed | failed | left out |\n|---|---|---|---|---|---|\n", r.Commit, r.Driver)
+	fmt.Fprintf(&b, "Commit %s.", r.Commit)
+	for _, what := range []string{r.Device, r.Driver} {
+		if what != "" {
+			fmt.Fprintf(&b, " %s.", what)
+		}
+	}
+	b.WriteString("\n\n| part | result | seconds | passed | failed | left out |\n|---|---|---|---|---|---|\n")
 	for _, p := range r.Parts {
 		fmt.Fprintf(&b, "| %s | %s | %.1f | %d | %d | %d |\n", p.Name, p.Status, p.Seconds, p.Passed, len(p.Failed), len(p.Skipped))
 	}
