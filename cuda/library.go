@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"runtime"
 	"unsafe"
 )
 
@@ -19,6 +20,8 @@ func Open(path string) (*Library, error) {
 	if path == "" {
 		path = DefaultPath
 	}
+	runtime.LockOSThread() // to which the linker tells what is wrong
+	defer runtime.UnlockOSThread()
 	d, err := openDriver(path)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -18,6 +19,22 @@ func TestNoDriver(t *testing.T) {
 	if s := err.Error(); !strings.Contains(s, "install NVIDIA's driver") && !strings.Contains(s, "CGO_ENABLED=1") {
 		t.Errorf("it does not say what to do: %s", s)
 	}
+}
+
+// Many who look for a driver at once are all told which one is not there: what the linker says of an error,
+// it says to the thread that it happened on.
+func TestNoDriverForMany(t *testing.T) {
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for range 20 {
+				if _, err := cuda.Open("libnothing.so.1"); !strings.Contains(err.Error(), "libnothing.so.1") && !strings.Contains(err.Error(), "CGO_ENABLED=1") {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestNotADriver(t *testing.T) {

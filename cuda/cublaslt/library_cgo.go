@@ -110,6 +110,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/cbactor/cbactor/cuda"
@@ -119,6 +120,8 @@ import (
 type functions struct{ c C.functions }
 
 func openLibrary(path string) (*functions, error) {
+	runtime.LockOSThread() // to which the linker tells what is wrong
+	defer runtime.UnlockOSThread()
 	p := C.CString(path)
 	defer C.free(unsafe.Pointer(p))
 	handle := C.dlopen(p, C.RTLD_NOW|C.RTLD_LOCAL)

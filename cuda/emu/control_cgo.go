@@ -20,6 +20,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -31,6 +32,8 @@ type control struct {
 }
 
 func newControl(path string) (*control, error) {
+	runtime.LockOSThread() // to which the linker tells what is wrong
+	defer runtime.UnlockOSThread()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	h := C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
