@@ -6,9 +6,10 @@
 //
 // It measures
 //   - the device: how fast its memory is copied, and the largest matrix product;
-//   - kernels: each of a step's by itself, run back to back from a graph over memory that the L2 cache does
-//     not have, as shares of the memory's bandwidth and of the tensor cores' rate, of the device's and of an
-//     H200's by its data sheet;
+//   - kernels: each of a step's by itself, run back to back from a graph, as shares of the memory's
+//     bandwidth and of the tensor cores' rate, of the device's and of an H200's by its data sheet. The L2
+//     cache has neither the weights nor the blocks of the KV cache that are read, but rows of a step, where
+//     they are few, as within a step: what reads those alone can be faster than memory;
 //   - steps: decoding through the executor, kernels launched one by one and as graphs, with the gap
 //     between steps and the share of the time that the device works, by its own clock;
 //   - the engine: generated tokens a second, and how long a pause takes to be acknowledged.
@@ -18,7 +19,7 @@
 // a few prompts are computed, and their blocks are copied for the others.
 //
 // The report (type report) is JSON, a table of it is written to the standard output. Times are in
-// microseconds but for those of pauses, which are milliseconds.
+// microseconds but for those of pauses and first tokens, which are milliseconds.
 //
 // Concurrency: one goroutine, locked to its thread while it calls the driver. On the emulated device of
 // package cuda/emu everything runs, at the shape "tiny", and times mean nothing.

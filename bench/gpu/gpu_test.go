@@ -74,6 +74,15 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestUnknownShape measures nothing where one of the shapes is not known.
+func TestUnknownShape(t *testing.T) {
+	var said bytes.Buffer
+	err := run(&options{shapes: "tiny,70b", driver: emu.New(t, emu.Options{}).Path, little: true}, &said)
+	if err == nil || !strings.Contains(err.Error(), `"70b"`) || said.Len() > 0 {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}
+
 func TestNoDriver(t *testing.T) {
 	if err := run(&options{shapes: "tiny", driver: "libnothing.so.1"}, os.Stdout); err == nil || !strings.Contains(err.Error(), "libnothing.so.1") && !strings.Contains(err.Error(), "CGO_ENABLED=1") {
 		t.Errorf("%v", err)

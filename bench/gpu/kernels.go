@@ -14,7 +14,6 @@ import (
 // context of so many positions.
 type bench struct {
 	*rig
-	sizes
 	peaks   peaks
 	m       *model.Config
 	context int

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cbactor/cbactor/cuda"
+	"github.com/cbactor/cbactor/gpuexec"
 )
 
 // options are the program's flags.
@@ -24,11 +26,15 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.shapes, "shape", "8b,0.5b,1.5b,4b", "shapes of models, separated by commas: tiny, 0.5b, 1.5b, 4b, 8b")
-	flag.StringVar(&o.driver, "driver", cuda.DefaultPath, "NVIDIA's driver")
+	flag.StringVar(&o.driver, "driver", cmp.Or(os.Getenv(gpuexec.Library), cuda.DefaultPath), "NVIDIA's driver")
 	flag.IntVar(&o.ordinal, "device", 0, "number of the GPU")
 	flag.StringVar(&o.out, "out", "", "file that the report is written to as JSON")
 	flag.BoolVar(&o.little, "little", false, "measure little, for an emulated device: times mean nothing")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "gpu: %q is no flag: -h tells which there are\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(&o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gpu:", err)
 		os.Exit(1)
@@ -37,6 +43,12 @@ func main() {
 
 // run measures, and writes what is measured as it comes, also where something else cannot be.
 func run(o *options, out io.Writer) error {
+	names := strings.Split(o.shapes, ",")
+	for _, name := range names {
+		if _, _, err := shapeNamed(name); err != nil {
+			return err
+		}
+	}
 	lib, err := cuda.Open(o.driver)
 	if err != nil {
 		return err
@@ -53,12 +65,12 @@ func run(o *options, out io.Writer) error {
 	if o.little {
 		p = forEmulator
 	}
-	return measure(d, version, strings.Split(o.shapes, ","), &p, func(r *report) error {
+	return measure(d, version, names, &p, func(r *report) error {
 		return errors.Join(r.table(out), r.write(o.out))
 	})
 }
 
-// write writes the report to a file, if one is named.
+// write writes the report to a file, if one is named, which is whole whenever the program is killed.
 func (r *report) write(name string) error {
 	if name == "" {
 		return nil
@@ -67,5 +79,8 @@ func (r *report) write(name string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, append(js, '\n'), 0o644)
+	if err := os.WriteFile(name+".part", append(js, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".part", name)
 }

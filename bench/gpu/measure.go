@@ -34,7 +34,7 @@ var (
 func measure(d *cuda.Device, version int, names []string, p *plan, done func(*report) error) error {
 	r := &report{Device: device{Name: d.Name, Capability: fmt.Sprintf("%d.%d", d.Major, d.Minor), Bytes: d.Memory, CUDA: fmt.Sprintf("%d.%d", version/1000, version%1000/10)}}
 	data := randoms()
-	err := onRig(d, data, p.times, func(g *rig) (err error) {
+	err := onRig(d, data, p, func(g *rig) (err error) {
 		r.Peaks, err = g.measurePeaks(p.sizes)
 		return err
 	})
@@ -58,10 +58,10 @@ func measure(d *cuda.Device, version int, names []string, p *plan, done func(*re
 }
 
 // onRig runs fn on a rig.
-func onRig(d *cuda.Device, data []byte, times int, fn func(*rig) error) error {
+func onRig(d *cuda.Device, data []byte, p *plan, fn func(*rig) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	g, err := newRig(d, data, times)
+	g, err := newRig(d, data, p)
 	if err == nil {
 		err = fn(g)
 	}
@@ -76,8 +76,8 @@ func (p *plan) measureShape(d *cuda.Device, data []byte, name string, of peaks) 
 	}
 	r := shapeReport{Shape: s.name, Like: s.like, Context: p.context}
 	var errs []error
-	errs = append(errs, onRig(d, data, p.times, func(g *rig) error {
-		b := &bench{rig: g, sizes: p.sizes, peaks: of, m: m, context: p.context}
+	errs = append(errs, onRig(d, data, p, func(g *rig) error {
+		b := &bench{rig: g, peaks: of, m: m, context: p.context}
 		r.Kernels, err = b.measureKernels(p.batches, p.tokens)
 		return err
 	}))

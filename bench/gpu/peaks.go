@@ -85,7 +85,7 @@ func (r *rig) vendors(out, a, w cuda.Pointer, n int) (took time.Duration, err er
 }
 
 // spreadOver is how many pieces of so many bytes lie in what is larger than the cache, one at least.
-func (s sizes) spreadOver(bytes int) int { return max(1, s.spread/bytes) }
+func (r *rig) spreadOver(bytes int) int { return max(1, r.spread/bytes) }
 
 // at is piece i of so many, which follow one another.
 func at(p cuda.Pointer, i, pieces, bytes int) cuda.Pointer {

@@ -19,14 +19,16 @@ type rig struct {
 	from   *cuda.Event
 	to     *cuda.Event
 	taken  []cuda.Pointer
-	data   []byte // random
-	times  int    // that something runs in a graph
-	err    error  // the first of what take and put met
+	data   []byte       // random
+	times  int          // that something runs in a graph
+	spread int          // bytes, more than the L2 cache has
+	swept  cuda.Pointer // as many, which are written between two runs: what one has read, the next finds in memory
+	err    error        // the first of what take and room met
 }
 
 // newRig needs a thread that is locked.
-func newRig(d *cuda.Device, data []byte, times int) (*rig, error) {
-	r := &rig{device: d, data: data, times: times}
+func newRig(d *cuda.Device, data []byte, p *plan) (*rig, error) {
+	r := &rig{device: d, data: data, times: p.times, spread: p.spread}
 	return r, r.open()
 }
 
@@ -46,8 +48,11 @@ func (r *rig) open() (err error) {
 	if r.from, err = r.ctx.NewEvent(true); err != nil {
 		return err
 	}
-	r.to, err = r.ctx.NewEvent(true)
-	return err
+	if r.to, err = r.ctx.NewEvent(true); err != nil {
+		return err
+	}
+	r.swept = r.room(r.spread)
+	return r.err
 }
 
 // close gives everything back.
@@ -139,7 +144,7 @@ func (r *rig) time(enqueue func(i int) error) (time.Duration, error) {
 	}
 	var took []time.Duration
 	for range rounds {
-		if err := errors.Join(r.stream.Record(r.from), g.Launch(r.stream), r.stream.Record(r.to), r.to.Synchronize()); err != nil {
+		if err := errors.Join(r.stream.Fill(r.swept, 0, r.spread), r.stream.Record(r.from), g.Launch(r.stream), r.stream.Record(r.to), r.to.Synchronize()); err != nil {
 			return 0, errors.Join(err, g.Close())
 		}
 		one, err := cuda.Elapsed(r.from, r.to)
