@@ -30,6 +30,8 @@ const said = `=== RUN   TestSound
     lost_test.go:17: ` + emu.LosesDevice + `
 --- SKIP: TestLost (0.00s)
 === RUN   TestCrashes
+=== RUN   TestCrashes/inside
+=== NAME  TestLost
 fatal error: everything ends
 `
 
@@ -40,7 +42,7 @@ func TestOutcome(t *testing.T) {
 	}
 	want := outcome{
 		Passed:  1,
-		Failed:  []string{"TestParts", "TestParts/cubin: number 3 is 1, want 2", "TestCrashes: has not ended"},
+		Failed:  []string{"TestParts", "TestParts/cubin: number 3 is 1, want 2", "TestCrashes: has not ended", "TestCrashes/inside: has not ended"},
 		Skipped: []skipped{{"TestParts/ptx", "emulated device only: it is told to fail"}, {"TestLost", emu.LosesDevice}},
 	}
 	if !reflect.DeepEqual(got, want) {

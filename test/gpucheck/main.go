@@ -50,7 +50,7 @@ func run(ctx context.Context, o *options) (bool, error) {
 		return false, err
 	}
 	began := time.Now()
-	within, cancel := context.WithTimeout(ctx, o.limit)
+	within, cancel := context.WithTimeoutCause(ctx, o.limit, errOver)
 	defer cancel()
 	if !c.emulated {
 		if c.device, err = describe(within, c.driver); err != nil {

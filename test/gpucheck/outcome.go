@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +24,7 @@ type skipped struct {
 
 // Lines of a test binary with -test.v.
 var (
-	runs = regexp.MustCompile(`^=== (?:RUN|NAME|CONT)\s+(\S+)`)
+	runs = regexp.MustCompile(`^=== (RUN|NAME|CONT)\s+(\S+)`)
 	ends = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP): (\S+) `)
 	says = regexp.MustCompile(`^\s+\S+\.go:\d+: (.*)`)
 )
@@ -37,7 +39,9 @@ func outcomeOf(output io.Reader) (outcome, error) {
 	for lines.Scan() {
 		line := lines.Text()
 		if m := runs.FindStringSubmatch(line); m != nil {
-			current, open[m[1]] = m[1], true
+			if current = m[2]; m[1] == "RUN" {
+				open[current] = true
+			}
 		} else if m := ends.FindStringSubmatch(line); m != nil {
 			o.end(m[1], m[2], said[m[2]])
 			delete(open, m[2])
@@ -45,8 +49,8 @@ func outcomeOf(output io.Reader) (outcome, error) {
 			said[current] = m[1]
 		}
 	}
-	if len(open) > 0 { // it was killed, or has crashed
-		o.Failed = append(o.Failed, current+": has not ended")
+	for _, name := range slices.Sorted(maps.Keys(open)) { // it was killed, or has crashed
+		o.Failed = append(o.Failed, name+": has not ended")
 	}
 	return o, lines.Err()
 }

@@ -53,7 +53,7 @@ func (c *check) run(ctx context.Context, p *part) (r result) {
 		program = found
 	}
 	if ctx.Err() != nil {
-		if r.Error = errOver; !p.asks {
+		if r.Error = context.Cause(ctx).Error(); !p.asks {
 			r.Status = unreached
 		}
 		return r
@@ -80,7 +80,7 @@ func (c *check) run(ctx context.Context, p *part) (r result) {
 	case errors.Is(err, errStays):
 		r.Status, r.Error = late, err.Error()
 	case ctx.Err() != nil:
-		r.Status, r.Error = late, errOver
+		r.Status, r.Error = late, context.Cause(ctx).Error()
 	case its.Err() != nil:
 		r.Status, r.Error = late, fmt.Sprintf("it had %v", p.limit)
 	default:
@@ -93,7 +93,7 @@ func (c *check) run(ctx context.Context, p *part) (r result) {
 }
 
 // errOver is why a part that had time left has ended, or did not begin.
-const errOver = "the time of all parts was over"
+var errOver = errors.New("the time of all parts was over")
 
 // judge adds what the tests say of themselves: where one has failed or has not ended, or none has passed,
 // a process that ended well has not passed.
