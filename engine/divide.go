@@ -24,7 +24,8 @@ func (r *Resolved) divide() error {
 	case c.Executor != nil:
 		return fmt.Errorf("%w: tensor_parallel_size is %d (%s), and the program brings its own Executor: leave one of them out", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"])
 	case r.gpu != nil:
-		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w on a GPU, take device cpu", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"], ErrNotAvailable)
+		why := fmt.Sprintf("tensor_parallel_size is %d (%s), %v on a GPU", c.TensorParallelSize, r.given["tensor_parallel_size"], ErrNotAvailable)
+		return &notOnGPU{field: "tensor_parallel_size", why: why, do: "leave it out", class: ErrNotAvailable}
 	}
 	if _, err := c.Checkpoint.Config.Shard(0, c.TensorParallelSize, c.Checkpoint.Tensors()); err != nil {
 		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"], err)
