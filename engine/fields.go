@@ -60,7 +60,7 @@ var fields = []Field{
 
 	{Name: "compute", Help: "what weights are multiplied as: f32 is exact, for int8 activations are quantised, too; auto is int8 or bf16 where the model is stored so, else f32. A GPU computes in bf16", Derived: "as the model is stored, on a GPU bf16", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.Compute) }},
-	{Name: "quantize", Help: "what weights stored as floats become; column is for all weights, one scale for each output, on a CPU alone", Derived: "q8, on a GPU they stay floats", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithIntegers,
+	{Name: "quantize", Help: "what weights stored as floats become: q8 or q4 on a GPU, and on a CPU with compute int8, where column is for all weights, one scale for each output", Derived: "q8, on a GPU they stay floats", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithIntegers,
 		at: func(c *Config) value { return word(&c.Quantize) }},
 	{Name: "kv_dtype", Help: "type of keys and values in the cache, which bounds how many tokens fit", Derived: "as compute; bf16 where int8 does not fit the model's heads, and on a GPU", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.KVDType) }},
@@ -92,23 +92,22 @@ var fields = []Field{
 
 	{Name: "tensor_parallel_size", Help: "ranks that compute the model together, each a part of every layer, with its share of the threads", Default: "1", Min: 1, Max: 1024,
 		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
-	{Name: "ranks", Help: "how many ranks compute the model together, as tensor_parallel_size", Derived: "none",
-		at: func(c *Config) value { return words{&c.Ranks} }},
-	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
+	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongGPUs,
 		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},
 	{Name: "cpu_group_timeout", Help: "seconds that ranks wait for each other; none: for ever", Default: "300", Min: 0.001, Max: 1 << 30, None: "-1", Acts: AmongRanks,
 		at: func(c *Config) value { return seconds{&c.CPUGroupTimeout} }},
 }
 
-// alias is a name that fields had, and what becomes of its values.
+// alias is another name, which fields had or are called by, too, and what becomes of its values.
 type alias struct {
 	name  string
 	to    string            // "": nothing
 	value map[string]string // nil: as they are
-	note  string            // said when it is used
+	note  string            // said when it is used; "": nothing
 }
 
 var aliases = []alias{
+	{name: "ranks", to: "tensor_parallel_size"},
 	{name: "block_size", to: "page_size", note: "is the old name of page_size"},
 	{name: "use_default_compile_configs", to: "default_compile_level", value: map[string]string{"true": "3", "false": "0", "none": "none", "null": "null", "auto": "auto"},
 		note: "is old: true is default_compile_level 3, false is 0"},

@@ -52,7 +52,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		return given{text: text, want: want, from: "--it says " + asked + "; there is no GPU", notice: "has no effect here"}
 	}
 	_, err := gpuexec.Open(gpuexec.First)
-	withoutGPUs := withoutDriver(err)
+	withoutGPUs := reason(err)
 	unseen := fieldNames()
 	for name, c := range map[string]struct {
 		def, from string
@@ -103,8 +103,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"decode_compile_config": {"none", "default_compile_level 0", false, []given{{text: "dynamic=true", want: "mode=default,dynamic=true", from: "--it"}}},
 		"default_compile_level": {"0", "default", false, []given{{text: "1", want: "1", from: "--it"},
 			{text: "3", want: "3", from: "--it"}, {text: "0", want: "0", from: "--it"}}},
-		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), given1("2"), {text: "3", err: "tensor_parallel_size is 3 (--it): model cannot be divided"}}},
-		"ranks":                     {"none", "not given", false, []given{{text: "2", want: "none", from: "all are in this process"}, {text: "0", err: "ranks is 0 (--it): it must be from 1 to 1024"}, {text: "a:1,b:2", err: "ranks is a:1,b:2 (--it): not available yet"}}},
+		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), given1("2"), {text: "3", err: "tensor_parallel_size is 3 (--it): model cannot be divided: 4 query heads over 2 key heads among 3 ranks, take 1, 2, 4"}}},
 		"disable_nccl_graph_mixing": {"true", "default", true, []given{noEffect("false", "false")}},
 		"cpu_group_timeout":         {"300", "default", true, []given{noEffect("2.5", "2.5"), noEffect("none", "none")}},
 	} {
@@ -152,6 +151,7 @@ func TestProgramsValues(t *testing.T) {
 	base := Config{Checkpoint: tiny(t)}
 	for want, change := range map[string]func(*Config){
 		"page_size is -1: must be a whole number from 1 to 4096":                      func(c *Config) { c.PageSize = -1 },
+		"tensor_parallel_size is -1: must be a whole number from 1 to 1024":           func(c *Config) { c.TensorParallelSize = -1 },
 		"max_memory_percent is 1.5: must be a number from 0.000001 to 1":              func(c *Config) { c.MaxMemoryPercent = 1.5 },
 		"max_memory_percent is NaN: must be":                                          func(c *Config) { c.MaxMemoryPercent = nan },
 		"safety_margin is 2: must be":                                                 func(c *Config) { c.SafetyMargin = &margin },
@@ -159,13 +159,12 @@ func TestProgramsValues(t *testing.T) {
 		"cpu_group_timeout is -2: must be a number from 0.001 to 1073741824, or none": func(c *Config) { c.CPUGroupTimeout = -2 * time.Second },
 		"hints is max_prompt=-1,max_new=0,requests=0: -1 is out of range":             func(c *Config) { c.Hints.MaxPrompt = -1 },
 		"decode_compile_config is mode=fast,dynamic=false: mode is \"fast\", none of": func(c *Config) { c.DecodeCompileConfig = &Compile{Mode: "fast"} },
-		"ranks is 2 (the program), and tensor_parallel_size is 4 (the program)":       func(c *Config) { c.Ranks, c.TensorParallelSize = []string{"2"}, 4 },
 		"neither Checkpoint nor Executor":                                             func(c *Config) { c.Checkpoint = nil },
 	} {
 		cfg := base
 		change(&cfg)
-		if _, err := resolve(cfg, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		if _, err := resolve(cfg, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ", or auto") {
+			t.Errorf("%v, want %s, and no word that is none of a program's", err, want)
 		}
 	}
 	cfg := base

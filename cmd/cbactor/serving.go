@@ -49,9 +49,12 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
 	}
-	if gpus, err := nvmlinfo.Open(); err == nil {
+	switch gpus, err := nvmlinfo.Open(); {
+	case err == nil:
 		s.gpus = gpus
 		o.Collectors = append(o.Collectors, gpuMetrics{gpus.GPUs})
+	case !errors.Is(err, nvmlinfo.ErrUnavailable): // else there are none
+		c.say("warning: /metrics tells nothing of GPUs: %v", err)
 	}
 	if s.http, err = server.New(o); err != nil {
 		return errors.Join(err, l.Close())
@@ -66,8 +69,8 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 		}
 	}
 	go func() { s.failed <- s.http.Serve(l) }()
-	for _, name := range s.names {
-		c.say("serving %s at http://%s", name, l.Addr())
+	for i, name := range s.names {
+		c.say("serving %s at http://%s (%s)", name, l.Addr(), s.models[i].engine.Info().Executor)
 	}
 	return nil
 }
@@ -102,7 +105,7 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 	if s.gateway, err = gateway.New(m.engine, m.words(), o); err != nil {
 		return err
 	}
-	c.say("serving %s to actors at %s", s.names[0], s.gateway.Addr())
+	c.say("serving %s to actors at %s (%s)", s.names[0], s.gateway.Addr(), m.engine.Info().Executor)
 	return nil
 }
 
