@@ -8,6 +8,7 @@ import (
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 )
 
 const illegalAddress = 700 // a result of the driver
@@ -91,6 +92,21 @@ func TestWakeOfAClosedExecutor(t *testing.T) {
 	e.die()
 	if err := e.Wake(); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("Wake says %v", err)
+	}
+}
+
+// TestAdapterThatDoesNotCome ends a copy of an adapter: it is not loaded, and leaves its name.
+func TestAdapterThatDoesNotCome(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, MaxAdapters: 1})
+	e.die()
+	for range 2 {
+		if err := e.LoadAdapter("a", familytest.Adapter(m, 1, 8, familytest.Everywhere)); !errors.Is(err, executor.ErrClosed) {
+			t.Errorf("LoadAdapter says %v", err)
+		}
+		if err := e.UnloadAdapter("a"); !errors.Is(err, executor.ErrContract) || e.adapters.find("a") != nil {
+			t.Errorf("UnloadAdapter says %v", err)
+		}
 	}
 }
 
