@@ -101,6 +101,16 @@ func TestPlanBounds(t *testing.T) {
 	}
 }
 
+// part is what the second of two ranks computes of a model.
+func part(t *testing.T, m *model.Config) *model.Config {
+	t.Helper()
+	p, err := m.Shard(1, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Config)
@@ -122,6 +132,7 @@ func TestPlanRefuses(t *testing.T) {
 		{func(c *Config) { m := *c.Model; m.MoE = &model.MoE{Experts: 1025, PerToken: 1}; c.Model = &m }, ErrModel, "1025 experts"},
 		{func(c *Config) { m := *c.Model; m.Family = "none"; c.Model = &m }, ErrModel, "none"},
 		{func(c *Config) { m := *c.Model; m.Attn = []model.Attention{model.Sliding}; c.Model = &m }, ErrModel, "window"},
+		{func(c *Config) { c.Model = part(t, c.Model) }, ErrModel, "rank 1 of 2"},
 	} {
 		cfg := tinyPlan(t)
 		c.change(&cfg)
