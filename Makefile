@@ -43,9 +43,9 @@ test-templates: ## every chat template against the reference: name, cases, passe
 	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -v -run 'TestTemplates$$|TestSnippets|TestLanguage' ./text/jinja
 
 test-gpu-emu: ## what is for GPUs, without one, at most 12 minutes: kernels on two back ends, the executor on a fake driver, cubins compiled again
-	CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 12m ./cuda/cubin
-	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 12m ./cuda/... ./gpuexec/...
-	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 12m -run 'OnGPU' ./engine -gpu-storms 4
+	CBACTOR_FULL=1 CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 4m ./cuda/cubin
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 6m ./cuda ./cuda/cublaslt ./cuda/emu ./cuda/kernels ./gpuexec/...
+	CBACTOR_REQUIRE_ASSETS=1 $(GO) test -count=1 -timeout 2m -run 'OnA?GPU' ./engine -gpu-storms 4
 
 gpu-check: ## what scripts/gpu-check runs on a machine with a GPU, built into bin/gpu-check
 	./scripts/gpu-check-build

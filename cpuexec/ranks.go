@@ -15,7 +15,7 @@ type Ranks interface {
 	// Room is where what is shown next is written: ExchangeFloats numbers.
 	Room() []float32
 	// Show shows the first n of them, waits for the others, and answers what each rank shows, its
-	// own too, in their order. It stays until the next Show has returned.
+	// own too, in their order. It stays until the next Show is called.
 	Show(n int) ([][]float32, error)
 }
 
@@ -28,7 +28,7 @@ func (c Config) ExchangeFloats() (int, error) {
 	}
 	d := dimsOf(c.Model)
 	most := max(c.MaxTokens*d.hiddenWidth, 2*c.headRows())
-	_, rows := c.Model.HeadRows(0)
+	rows := 0
 	for rank := range c.ranks() {
 		_, n := c.Model.HeadRows(rank)
 		rows = max(rows, n)

@@ -81,7 +81,9 @@ func (c *Config) apply(g Given, by map[string]Given) error {
 	name, text := g.Name, g.Text
 	if i := slices.IndexFunc(aliases, func(a alias) bool { return a.name == g.Name }); i >= 0 {
 		a := aliases[i]
-		c.from.notes = append(c.from.notes, g.called()+" "+a.note)
+		if a.note != "" {
+			c.from.notes = append(c.from.notes, g.called()+" "+a.note)
+		}
 		if a.to == "" {
 			return nil
 		}
@@ -140,7 +142,7 @@ func fieldNames() []string {
 	return names
 }
 
-// Deprecated are the names that Apply takes beside those of Fields.
+// Deprecated are the names that Apply takes beside those of Fields, most of them old.
 func Deprecated() []string {
 	names := make([]string, len(aliases))
 	for i := range aliases {

@@ -111,7 +111,7 @@ func TestTextOfEveryField(t *testing.T) {
 		"auto_switch_to_flash": "false", "threads": "8", "pin": "true", "use_cuda_graph": "true,false", "q_padding_interval_size": "9",
 		"kv_padding_interval_size": "10", "batch_invariant": "false", "varlen_compile_config": "mode=max-autotune,dynamic=true",
 		"decode_compile_config": "mode=default,dynamic=false", "default_compile_level": "2", "tensor_parallel_size": "4",
-		"ranks": "a:1,b:2", "disable_nccl_graph_mixing": "false", "cpu_group_timeout": "1.5",
+		"disable_nccl_graph_mixing": "false", "cpu_group_timeout": "1.5",
 	}
 	for _, f := range Fields() {
 		text, ok := texts[f.Name]
@@ -132,7 +132,7 @@ func TestTextOfEveryField(t *testing.T) {
 		CPUOffloadSpaceSafetyThreshold: new(float64), MaxAdapters: 11, MaxAdapterRank: 12, Compute: "int8", Quantize: "q4", KVDType: "bf16", Attention: "plain", AutoSwitchToFlash: &no, Threads: 8, Pin: true,
 		UseCUDAGraph: &Graphs{Varlen: true}, QPaddingIntervalSize: 9, KVPaddingIntervalSize: 10, BatchInvariant: &no,
 		VarlenCompileConfig: &Compile{"max-autotune", true}, DecodeCompileConfig: &Compile{"default", false}, DefaultCompileLevel: 2,
-		TensorParallelSize: 4, Ranks: []string{"a:1", "b:2"}, DisableNCCLGraphMixing: &no, CPUGroupTimeout: 1500 * time.Millisecond}
+		TensorParallelSize: 4, DisableNCCLGraphMixing: &no, CPUGroupTimeout: 1500 * time.Millisecond}
 	want.from = c.from
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("the Config is %+v, want %+v", c, want)

@@ -93,7 +93,6 @@ type Config struct {
 
 	// Several ranks.
 	TensorParallelSize     int
-	Ranks                  []string // addresses of the ranks beside this one
 	DisableNCCLGraphMixing *bool
 	CPUGroupTimeout        time.Duration // Forever: none
 

@@ -19,6 +19,10 @@ func (r *Resolved) cpuConfig() cpuexec.Config {
 	if c.Threads == 0 {
 		c.Threads, r.from["threads"] = cpuexec.CPUs(), "one for each CPU"
 	}
+	if c.TensorParallelSize > c.Threads {
+		r.notice("threads is %d (%s), and each of %d ranks has one: there are as many, which wait for each other", c.Threads, r.from["threads"], c.TensorParallelSize)
+		c.Threads = c.TensorParallelSize
+	}
 	return cpuexec.Config{Model: c.Checkpoint.Config, Stored: c.Checkpoint.Tensors(), Threads: c.Threads, Pin: c.Pin, PageSize: c.PageSize,
 		MaxContext: c.MaxContext, MaxAdapters: c.MaxAdapters, MaxAdapterRank: c.MaxAdapterRank, MemoryLimit: r.Memory.Limit,
 		Compute: cpuexec.Compute(c.Compute), Quantize: cpuexec.Quantize(r.quantized()), KVType: cpuexec.KVType(c.KVDType), Attention: cpuexec.Attention(c.Attention),

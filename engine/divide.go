@@ -1,50 +1,25 @@
 package engine
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
-// divide decides how many ranks compute the model: as tensor_parallel_size says, or ranks with a
-// number.
+// divide refuses a number of ranks that the model, or what it is computed on, cannot have.
 func (r *Resolved) divide() error {
 	c := &r.Config
-	if len(c.Ranks) == 1 {
-		if n, err := strconv.Atoi(c.Ranks[0]); err == nil {
-			if err := r.countRanks(n); err != nil {
-				return err
-			}
-		}
-	}
+	n, where := c.TensorParallelSize, r.given["tensor_parallel_size"]
 	switch {
-	case len(c.Ranks) > 0:
-		return fmt.Errorf("%w: ranks is %s (%s): %w, only a number of ranks in this process is", ErrConfig, format(words{&c.Ranks}.get()), r.given["ranks"], ErrNotAvailable)
-	case c.TensorParallelSize == 1:
+	case n == 1:
 		return nil
 	case c.Executor != nil:
-		return fmt.Errorf("%w: tensor_parallel_size is %d (%s), and the program brings its own Executor: leave one of them out", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"])
+		return fmt.Errorf("%w: tensor_parallel_size is %d (%s), and the program brings its own Executor: leave one of them out", ErrConfig, n, where)
 	case r.gpu != nil:
-		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w on a GPU, take device cpu", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"], ErrNotAvailable)
+		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w on a GPU, take device cpu", ErrConfig, n, where, ErrNotAvailable)
+	case c.Record != nil:
+		return fmt.Errorf("%w: Record needs one rank, for others add up otherwise, and tensor_parallel_size is %d (%s): leave one of them out", ErrConfig, n, where)
 	}
-	if _, err := c.Checkpoint.Config.Shard(0, c.TensorParallelSize, c.Checkpoint.Tensors()); err != nil {
-		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w", ErrConfig, c.TensorParallelSize, r.given["tensor_parallel_size"], err)
+	for rank := range n {
+		if _, err := c.Checkpoint.Config.Shard(rank, n, c.Checkpoint.Tensors()); err != nil {
+			return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w", ErrConfig, n, where, err)
+		}
 	}
-	return nil
-}
-
-// countRanks takes a number that is given for ranks.
-func (r *Resolved) countRanks(n int) error {
-	c := &r.Config
-	where, given := r.given["ranks"], r.given["tensor_parallel_size"]
-	if given != "" && n != c.TensorParallelSize {
-		return fmt.Errorf("%w: ranks is %d (%s), and tensor_parallel_size is %d (%s): leave one of them out", ErrConfig, n, where, c.TensorParallelSize, given)
-	}
-	f := fieldNamed("tensor_parallel_size")
-	if err := f.set(c, strconv.Itoa(n)); err != nil {
-		return fmt.Errorf("%w: ranks is %d (%s): it must be from 1 to 1024", ErrConfig, n, where)
-	}
-	c.Ranks = nil
-	r.given["tensor_parallel_size"], r.from["tensor_parallel_size"] = where, where
-	r.from["ranks"] = "all are in this process"
 	return nil
 }

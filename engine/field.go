@@ -36,6 +36,7 @@ const (
 	OnCPU        Acts = "on a CPU"
 	OnGPU        Acts = "on a GPU"
 	AmongRanks   Acts = "with several ranks"
+	AmongGPUs    Acts = "with ranks on several GPUs, which are not there yet"
 	WithOffload  Acts = "with cpu_offload_space"
 	WithAdapters Acts = "with max_adapters"
 	WithIntegers Acts = "with compute int8, or on a GPU"

@@ -92,23 +92,22 @@ var fields = []Field{
 
 	{Name: "tensor_parallel_size", Help: "ranks that compute the model together, each a part of every layer, with its share of the threads", Default: "1", Min: 1, Max: 1024,
 		at: func(c *Config) value { return whole(&c.TensorParallelSize) }},
-	{Name: "ranks", Help: "how many ranks compute the model together, as tensor_parallel_size", Derived: "none",
-		at: func(c *Config) value { return words{&c.Ranks} }},
-	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongRanks,
+	{Name: "disable_nccl_graph_mixing", Help: "keep NCCL's own graphs out of captured ones", Default: "true", Acts: AmongGPUs,
 		at: func(c *Config) value { return opt(&c.DisableNCCLGraphMixing, boolean) }},
 	{Name: "cpu_group_timeout", Help: "seconds that ranks wait for each other; none: for ever", Default: "300", Min: 0.001, Max: 1 << 30, None: "-1", Acts: AmongRanks,
 		at: func(c *Config) value { return seconds{&c.CPUGroupTimeout} }},
 }
 
-// alias is a name that fields had, and what becomes of its values.
+// alias is another name, which fields had or are called by, too, and what becomes of its values.
 type alias struct {
 	name  string
 	to    string            // "": nothing
 	value map[string]string // nil: as they are
-	note  string            // said when it is used
+	note  string            // said when it is used; "": nothing
 }
 
 var aliases = []alias{
+	{name: "ranks", to: "tensor_parallel_size"},
 	{name: "block_size", to: "page_size", note: "is the old name of page_size"},
 	{name: "use_default_compile_configs", to: "default_compile_level", value: map[string]string{"true": "3", "false": "0", "none": "none", "null": "null", "auto": "auto"},
 		note: "is old: true is default_compile_level 3, false is 0"},

@@ -191,7 +191,7 @@ func (r *Resolved) idle(f *Field) bool {
 		return r.Config.Executor != nil || r.gpu != nil
 	case OnGPU:
 		return r.gpu == nil
-	case Nowhere:
+	case Nowhere, AmongGPUs:
 		return true
 	case AmongRanks:
 		return r.Config.TensorParallelSize == 1

@@ -103,8 +103,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		"decode_compile_config": {"none", "default_compile_level 0", false, []given{{text: "dynamic=true", want: "mode=default,dynamic=true", from: "--it"}}},
 		"default_compile_level": {"0", "default", false, []given{{text: "1", want: "1", from: "--it"},
 			{text: "3", want: "3", from: "--it"}, {text: "0", want: "0", from: "--it"}}},
-		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), given1("2"), {text: "3", err: "tensor_parallel_size is 3 (--it): model cannot be divided"}}},
-		"ranks":                     {"none", "not given", false, []given{{text: "2", want: "none", from: "all are in this process"}, {text: "0", err: "ranks is 0 (--it): it must be from 1 to 1024"}, {text: "a:1,b:2", err: "ranks is a:1,b:2 (--it): not available yet"}}},
+		"tensor_parallel_size":      {"1", "default", false, []given{given1("1"), given1("2"), {text: "3", err: "tensor_parallel_size is 3 (--it): model cannot be divided: 4 query heads over 2 key heads among 3 ranks, take 1, 2, 4"}}},
 		"disable_nccl_graph_mixing": {"true", "default", true, []given{noEffect("false", "false")}},
 		"cpu_group_timeout":         {"300", "default", true, []given{noEffect("2.5", "2.5"), noEffect("none", "none")}},
 	} {
@@ -159,7 +158,6 @@ func TestProgramsValues(t *testing.T) {
 		"cpu_group_timeout is -2: must be a number from 0.001 to 1073741824, or none": func(c *Config) { c.CPUGroupTimeout = -2 * time.Second },
 		"hints is max_prompt=-1,max_new=0,requests=0: -1 is out of range":             func(c *Config) { c.Hints.MaxPrompt = -1 },
 		"decode_compile_config is mode=fast,dynamic=false: mode is \"fast\", none of": func(c *Config) { c.DecodeCompileConfig = &Compile{Mode: "fast"} },
-		"ranks is 2 (the program), and tensor_parallel_size is 4 (the program)":       func(c *Config) { c.Ranks, c.TensorParallelSize = []string{"2"}, 4 },
 		"neither Checkpoint nor Executor":                                             func(c *Config) { c.Checkpoint = nil },
 	} {
 		cfg := base

@@ -143,23 +143,6 @@ func graphs(at *Graphs) value { return structured[Graphs, *Graphs]{at, "bool[,bo
 
 func compile(at *Compile) value { return structured[Compile, *Compile]{at, "mode=MODE,dynamic=bool"} }
 
-// words is a list, separated by commas in text.
-type words struct{ at *[]string }
-
-func (w words) set(text string) error {
-	*w.at = strings.Split(text, ",")
-	return nil
-}
-func (w words) clear() { *w.at = nil }
-func (w words) get() any {
-	if len(*w.at) == 0 {
-		return nil
-	}
-	return *w.at
-}
-func (w words) inForce() any   { return w.get() }
-func (w words) syntax() string { return "list" }
-
 // seconds is a duration, a number of seconds in text.
 type seconds struct{ at *time.Duration }
 

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Shard is which part of a model a rank computes of those that compute it together: query heads
 // with the key heads that they share, intermediate numbers of MLPs and of every expert, and
@@ -25,14 +28,15 @@ type Heads struct{ Query, Queries, KVHead, KVHeads int }
 const cutUnit = 32
 
 // Shard is the part of a rank, of so many. Key heads are divided, some ranks have one more than
-// others where they must; or where there are more ranks each is on several of these. stored says what tensors are stored as: what is stored in blocks
-// is cut between blocks alone. Errors wrap ErrShard.
+// others where they must; of more ranks than key heads several have the same one. stored says what
+// tensors are stored as: what is stored in blocks is cut between blocks alone. Errors wrap
+// ErrShard.
 func (c *Config) Shard(rank, of int, stored []Tensor) (*Config, error) {
 	if c.part != nil || rank < 0 || rank >= of {
 		return nil, fmt.Errorf("%w: rank %d of %d", ErrShard, rank, of)
 	}
 	if of > c.KVHeads && (c.Heads%of != 0 || of%c.KVHeads != 0) {
-		return nil, fmt.Errorf("%w: %d query heads over %d key heads cannot be divided among %d ranks", ErrShard, c.Heads, c.KVHeads, of)
+		return nil, fmt.Errorf("%w: %d query heads over %d key heads among %d ranks, take %s", ErrShard, c.Heads, c.KVHeads, of, c.rankCounts())
 	}
 	local, s := *c, &Shard{Rank: rank, Of: of, Whole: c}
 	local.part = s
@@ -52,6 +56,17 @@ func (c *Config) Shard(rank, of int, stored []Tensor) (*Config, error) {
 		s.Expert, experts.Intermediate, err = s.cut(c.MoE.Intermediate, units.expert, rank)
 	}
 	return &local, err
+}
+
+// rankCounts are how many ranks heads can be divided among.
+func (c *Config) rankCounts() string {
+	text := "1"
+	for of := 2; of <= c.Heads; of++ {
+		if of <= c.KVHeads || c.Heads%of == 0 && of%c.KVHeads == 0 {
+			text += ", " + strconv.Itoa(of)
+		}
+	}
+	return text
 }
 
 // Part is which part of a model c is; nil: all of it.
@@ -106,7 +121,7 @@ func (c *Config) inputBlocks(stored []Tensor) inputBlocks {
 
 // cut is the part of n intermediate numbers that falls to a rank, at multiples of a block: who has
 // fewer heads has more of them, so that all multiply as much.
-func (s *Shard) cut(n, block, rank int) (first, count int, err error) {
+func (s *Shard) cut(n, block, rank int) (from, count int, err error) {
 	unit := max(block, cutUnit)
 	if block <= cutUnit && n < s.Of*cutUnit {
 		unit = block
@@ -115,11 +130,12 @@ func (s *Shard) cut(n, block, rank int) (first, count int, err error) {
 	if units < s.Of {
 		return 0, 0, fmt.Errorf("%w: %d numbers in blocks of %d cannot be divided among %d ranks", ErrShard, n, unit, s.Of)
 	}
-	border := func(rank int) int { // each has one unit at least
-		return min(max(int(s.evenly(rank)*float64(units)+0.5), rank), units-s.Of+rank)
+	first, end := 0, 0
+	for r := range rank + 1 { // each has one unit at least
+		first = end
+		end = min(max(int(s.evenly(r+1)*float64(units)+0.5), first+1), units-s.Of+r+1)
 	}
-	first = border(rank) * unit
-	return first, min(n, border(rank+1)*unit) - first, nil
+	return first * unit, min(n, end*unit) - first*unit, nil
 }
 
 // evenly is where the part of a rank begins, from 0 to 1, of what an MLP multiplies.

@@ -103,7 +103,7 @@ func adapter(m *model.Config, seed uint64) *model.Adapter {
 	return a
 }
 
-// TestFamilies compares greedy tokens and their log-probabilities of every family with the
+// TestFamiliesAreTheReference compares greedy tokens and their log-probabilities of every family with the
 // reference's.
 func TestFamiliesAreTheReference(t *testing.T) {
 	for _, f := range familytest.Models(t) {

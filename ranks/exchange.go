@@ -104,7 +104,7 @@ func (x *Exchange) given() error {
 func (m *Member) Room() []float32 { return m.rooms[m.shown.Load()%2] }
 
 // Show shows what Room has, waits for all others, and answers what each rank shows. It stays
-// until the next Show has returned.
+// until the next Show is called.
 func (m *Member) Show(int) ([][]float32, error) {
 	round := m.shown.Add(1)
 	for i := range m.exchange.members {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,6 +93,7 @@ func (e *Executor) Finish(r *executor.Result) error {
 
 // follow finishes the steps of a rank.
 func (e *Executor) follow(rank int) {
+	runtime.LockOSThread() // never unlocked: the thread ends with what it was bound to
 	r := &executor.Result{}
 	for {
 		err := e.finish(rank, r)
@@ -149,45 +152,54 @@ func (e *Executor) failure() error {
 }
 
 // Close implements executor.Executor.
-func (e *Executor) Close() error { return e.all(func(p Part) error { return p.Close() }) }
+func (e *Executor) Close() error {
+	return joined(e.all(func(p Part) error { return p.Close() }))
+}
 
-// all calls fn for all ranks at a time.
-func (e *Executor) all(fn func(p Part) error) error {
+// all calls fn for all ranks at a time, and answers what each says.
+func (e *Executor) all(fn func(p Part) error) []error {
 	errs := make([]error, len(e.parts))
 	var wg sync.WaitGroup
 	for rank, p := range e.parts {
-		wg.Go(func() {
-			if err := fn(p); err != nil {
-				errs[rank] = fmt.Errorf("rank %d: %w", rank, err)
-			}
-		})
+		wg.Go(func() { errs[rank] = fn(p) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errs
+}
+
+// joined is the error of the first rank that has one; where others have others, with what they
+// say.
+func joined(errs []error) error {
+	var first error
+	for rank, err := range errs {
+		switch {
+		case err == nil:
+		case first == nil:
+			first = fmt.Errorf("rank %d: %w", rank, err)
+		case !strings.HasSuffix(first.Error(), err.Error()):
+			first = fmt.Errorf("%w; rank %d: %w", first, rank, err)
+		}
+	}
+	return first
 }
 
 // allOrNone calls do for all ranks at a time, and undo for those where it went well if it did not
 // for all.
 func (e *Executor) allOrNone(do, undo func(p Part) error) error {
-	done := make([]bool, len(e.parts))
-	rank := make(map[Part]int, len(e.parts))
-	for i, p := range e.parts {
-		rank[p] = i
-	}
-	err := e.all(func(p Part) error {
-		err := do(p)
-		done[rank[p]] = err == nil
-		return err
-	})
+	errs := e.all(do)
+	err := joined(errs)
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, e.all(func(p Part) error {
-		if !done[rank[p]] {
-			return nil
+	for rank, p := range e.parts {
+		if errs[rank] != nil {
+			continue
 		}
-		return undo(p)
-	}))
+		if back := undo(p); back != nil {
+			err = fmt.Errorf("%w; rank %d: %w", err, rank, back)
+		}
+	}
+	return err
 }
 
 // Load implements executor.Loader: on all ranks, or on none.
@@ -197,7 +209,7 @@ func (e *Executor) Load(ctx context.Context, set *weights.Set) error {
 
 // Drop implements executor.Loader.
 func (e *Executor) Drop(epoch uint32) error {
-	return e.all(func(p Part) error { return p.Drop(epoch) })
+	return joined(e.all(func(p Part) error { return p.Drop(epoch) }))
 }
 
 // LoadAdapter implements executor.Adapters: on all ranks, or on none.
@@ -207,7 +219,7 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 
 // UnloadAdapter implements executor.Adapters.
 func (e *Executor) UnloadAdapter(name string) error {
-	return e.all(func(p Part) error { return p.UnloadAdapter(name) })
+	return joined(e.all(func(p Part) error { return p.UnloadAdapter(name) }))
 }
 
 // Sleep implements executor.Sleeper: all ranks, or none that did not before.

@@ -131,7 +131,10 @@ func TestLogLevels(t *testing.T) {
 	} {
 		j := &journal{}
 		s := &Server{models: []Model{{Name: "tiny", Engine: measured{}}}, places: make(chan struct{}, 1), log: zerolog.New(j)}
-		s.meters = s.newMeters()
+		var err error
+		if s.meters, err = s.newMeters(); err != nil {
+			t.Fatal(err)
+		}
 		s.tell(httptest.NewRequest(http.MethodGet, "/", nil), &witness{account: &account{id: "a", route: c.route}, status: c.status})
 		if lines := j.lines(t, "a"); len(lines) != 1 || lines[0]["level"] != c.want {
 			t.Errorf("%s with status %d: %s", c.route, c.status, j)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"log"
 	"net/http"
 	"strconv"
@@ -24,7 +25,7 @@ type meters struct {
 }
 
 // newMeters makes them, in a registry of their own.
-func (s *Server) newMeters() *meters {
+func (s *Server) newMeters() (*meters, error) {
 	m := &meters{
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "cbactor_http_requests_total",
 			Help: "Requests of HTTP that were answered, by route and status; status 0: the client went before there was an answer."}, []string{"route", "status"}),
@@ -39,7 +40,11 @@ func (s *Server) newMeters() *meters {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.answers, m.refusals, m.slow, open, &engineMetrics{s.models})
-	registry.MustRegister(s.options.Collectors...)
+	for _, c := range s.options.Collectors {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("a collector of Options.Collectors: %w", err)
+		}
+	}
 	context := 0
 	for _, model := range s.models {
 		context = max(context, model.Engine.Info().MaxContext)
@@ -62,7 +67,7 @@ func (s *Server) newMeters() *meters {
 		one.gaps = gaps.WithLabelValues(engineLabels(name)...)
 	}
 	m.page = promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: log.New(s.log, "", 0), ErrorHandling: promhttp.HTTPErrorOnError})
-	return m
+	return m, nil
 }
 
 // count counts a request that was answered with a status.

@@ -154,6 +154,10 @@ func TestMetricsOfTheProgram(t *testing.T) {
 	if got := r.scrape()["of_the_program"]; got != 17 {
 		t.Errorf("it is %g", got)
 	}
+	twice := Options{Models: r.server.options.Models, Collectors: []prometheus.Collector{more, more}}
+	if _, err := New(twice); err == nil || !strings.Contains(err.Error(), "Options.Collectors") {
+		t.Errorf("one twice: %v", err)
+	}
 }
 
 func TestLengths(t *testing.T) {
@@ -167,7 +171,11 @@ func TestLengths(t *testing.T) {
 // BenchmarkObserve is what a token costs to be measured.
 func BenchmarkObserve(b *testing.B) {
 	s := &Server{models: []Model{{Name: "tiny", Engine: measured{}}}, places: make(chan struct{}, 1)}
-	m := s.newMeters().sequences["tiny"]
+	meters, err := s.newMeters()
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := meters.sequences["tiny"]
 	begun := time.Now()
 	const tokens = 1000
 	out := texts.Output{Output: engine.Output{Timing: engine.Timing{Created: begun, Started: begun, First: begun, Ended: begun.Add(tokens * time.Millisecond)}}}

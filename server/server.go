@@ -130,7 +130,9 @@ func New(o Options) (*Server, error) {
 	s.places, s.decoders = make(chan struct{}, s.limits.Calls), make(chan struct{}, decoders)
 	s.watchers = make(chan struct{}, maxWatchers)
 	s.ending, s.cutOff = context.WithCancelCause(context.Background())
-	s.meters = s.newMeters()
+	if s.meters, err = s.newMeters(); err != nil {
+		return nil, err
+	}
 	s.key, s.token = newSecret(o.APIKey), newSecret(o.AdminToken)
 	atAdmins := errKey
 	if s.token.set {

@@ -76,7 +76,7 @@ func (c *cli) addProfile(m *measurement, f *benchFlags, chart *madeFile) error {
 		return nil
 	}
 	defer c.notice("measuring the machine")()
-	machine, err := cpuexec.MeasureMachine(cpuexec.Config{Threads: m.Threads, Pin: f.engine.config.Pin})
+	machine, err := cpuexec.MeasureMachine(cpuexec.Config{Threads: max(1, m.Threads/max(1, f.engine.config.TensorParallelSize)), Pin: f.engine.config.Pin})
 	if err != nil {
 		return fmt.Errorf("measure the machine: %w", err)
 	}

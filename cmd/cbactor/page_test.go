@@ -139,7 +139,7 @@ func TestConfigurationPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, strings.ReplaceAll(f.Syntax(), "|", ", "), f.Range(), fallback, f.Help, acts)
 	}
-	b.WriteString("\nOld names, taken with a warning: `" + strings.Join(engine.Deprecated(), "`, `") + "`.\n")
+	b.WriteString("\nOther names that are taken, old ones with a warning: `" + strings.Join(engine.Deprecated(), "`, `") + "`.\n")
 	for _, d := range commandDefaults {
 		fmt.Fprintf(&b, "\nCommands have `%s` %s by default.\n", d.Name, d.Text)
 	}

@@ -49,9 +49,12 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 	for i, m := range s.models {
 		o.Models = append(o.Models, m.served(s.names[i]))
 	}
-	if gpus, err := nvmlinfo.Open(); err == nil {
+	switch gpus, err := nvmlinfo.Open(); {
+	case err == nil:
 		s.gpus = gpus
 		o.Collectors = append(o.Collectors, gpuMetrics{gpus.GPUs})
+	case !errors.Is(err, nvmlinfo.ErrUnavailable): // else there are none
+		c.say("warning: /metrics tells nothing of GPUs: %v", err)
 	}
 	if s.http, err = server.New(o); err != nil {
 		return errors.Join(err, l.Close())

@@ -25,15 +25,13 @@ hints: {max_prompt: 100, requests: 4}
 varlen_compile_config:
   mode: max-autotune
   dynamic: true
-ranks:
-  - "a:1"
-  - b:2
+ranks: 2
 `
 	want := [][3]string{
 		{"page_size", "16", "cb.yaml:2:1"}, {"max_memory_percent", "0.5", "cb.yaml:3:1"}, {"scheduler_type", "fifo", "cb.yaml:4:1"},
 		{"allow_block_sharing", "false", "cb.yaml:5:1"}, {"num_blocks", "null", "cb.yaml:6:1"}, {"cpu_offload_space", "null", "cb.yaml:7:1"},
 		{"use_cuda_graph", "true,false", "cb.yaml:8:1"}, {"hints", "max_prompt=100,requests=4", "cb.yaml:9:1"},
-		{"varlen_compile_config", "mode=max-autotune,dynamic=true", "cb.yaml:10:1"}, {"ranks", "a:1,b:2", "cb.yaml:13:1"},
+		{"varlen_compile_config", "mode=max-autotune,dynamic=true", "cb.yaml:10:1"}, {"ranks", "2", "cb.yaml:13:1"},
 	}
 	list, err := ReadYAML([]byte(text), "cb.yaml")
 	if err != nil {
