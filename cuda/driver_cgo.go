@@ -45,6 +45,9 @@ import "C"
 
 import "unsafe"
 
+// Supported says whether this build can call a driver.
+const Supported = true
+
 // driver is a driver that was opened: the addresses of its functions. It stays open for
 // the life of the process, as the driver's own threads do.
 type driver struct {
@@ -56,18 +59,18 @@ func openDriver(path string) (*driver, error) {
 	defer C.free(unsafe.Pointer(name))
 	handle := C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
 	if handle == nil {
-		return nil, &Unavailable{Why: C.GoString(C.dlerror()), Do: installDriver}
+		return nil, noDriver(C.GoString(C.dlerror()))
 	}
 	find := C.CString("cuGetProcAddress_v2")
 	defer C.free(unsafe.Pointer(find))
 	lookup := C.dlsym(handle, find)
 	if lookup == nil {
-		return nil, &Unavailable{Why: path + " has no cuGetProcAddress_v2", Do: installDriver}
+		return nil, noDriver(path + " has no cuGetProcAddress_v2")
 	}
 	d := new(driver)
 	for f, n := range names {
 		if d.at[f] = address(lookup, n); d.at[f] == nil {
-			return nil, &Unavailable{Why: path + " has no " + n + " of CUDA 12.0", Do: installDriver}
+			return nil, noDriver(path + " has no " + n + " of CUDA 12.0")
 		}
 	}
 	return d, nil

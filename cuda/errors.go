@@ -8,7 +8,7 @@ import (
 
 var (
 	// ErrUnavailable is the class of Unavailable.
-	ErrUnavailable = errors.New("cuda: no driver")
+	ErrUnavailable = errors.New("cuda: unavailable")
 	// ErrOutOfMemory means that the device, or the host's pinned memory, has no room.
 	// Everything else goes on.
 	ErrOutOfMemory = errors.New("cuda: out of memory")
@@ -27,14 +27,15 @@ const (
 	notReady    = 600
 )
 
-// Unavailable says why there is no driver to call.
+// Unavailable says why there is no driver to call, or none that has a device.
 type Unavailable struct {
-	Why string // what is missing
-	Do  string // what to do about it
-	Err error  // a *Error where the driver itself has refused; else nil
+	Lacks string // "driver" or "device"
+	Why   string // what is wrong
+	Do    string // what to do about it
+	Err   error  // a *Error where the driver itself has refused; else nil
 }
 
-func (u *Unavailable) Error() string { return fmt.Sprintf("%v: %s: %s", ErrUnavailable, u.Why, u.Do) }
+func (u *Unavailable) Error() string { return fmt.Sprintf("cuda: no %s: %s: %s", u.Lacks, u.Why, u.Do) }
 
 // Unwrap gives the class, and the driver's own error.
 func (u *Unavailable) Unwrap() []error {
@@ -44,8 +45,10 @@ func (u *Unavailable) Unwrap() []error {
 	return []error{ErrUnavailable, u.Err}
 }
 
-// installDriver is what to do where there is none that will do.
-const installDriver = "install NVIDIA's driver, 525 or newer"
+// noDriver says why a library is no driver that will do.
+func noDriver(why string) error {
+	return &Unavailable{Lacks: "driver", Why: why, Do: "install NVIDIA's driver, 525 or newer"}
+}
 
 // lost are the results after which a context cannot be used any more: uncorrectable errors
 // of memory and links, a device that went away, and all faults of a running kernel.

@@ -32,9 +32,9 @@ func Open(path string) (*Library, error) {
 
 // refused is what cuInit has refused, which it does where it finds no device.
 func refused(err error) error {
-	u := &Unavailable{Why: err.Error(), Do: "see what nvidia-smi says", Err: err}
+	u := &Unavailable{Lacks: "driver", Why: err.Error(), Do: "see what nvidia-smi says", Err: err}
 	if e := (*Error)(nil); errors.As(err, &e) && e.Code == noDevice {
-		u.Why, u.Do = "the driver finds no device", "attach an NVIDIA GPU, or show it to this process, as CUDA_VISIBLE_DEVICES does"
+		u.Lacks, u.Why, u.Do = "device", "the driver finds none", "attach an NVIDIA GPU, or show it to this process, as CUDA_VISIBLE_DEVICES does"
 	}
 	return u
 }

@@ -74,9 +74,9 @@ type Config struct {
 	UpdateDType string // that updates are stored in: "sent", "f32", "f16" or "bf16"
 
 	// Computing.
-	Compute           string // what weights are multiplied as: "auto", "f32", "bf16" or "int8"
-	Quantize          string // what float weights become with int8: "auto", "q8", "q4" or "column"
-	KVDType           string // of the cache: "auto", "f32", "bf16" or "int8"
+	Compute           string // what weights are multiplied as: "auto", "f32", "bf16" or "int8"; on a GPU bf16 alone
+	Quantize          string // what float weights become: "auto", "q8" or "q4", with int8 or on a GPU; "column" with int8 alone
+	KVDType           string // of the cache: "auto", "f32", "bf16" or "int8"; on a GPU bf16 alone
 	Attention         string // "auto", "plain" or "tiled"
 	AutoSwitchToFlash *bool
 	Threads           int  // threads that compute

@@ -64,7 +64,7 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 	}
 	gpu, err := gpuexec.Open(ordinal)
 	if err != nil {
-		return nil, fmt.Errorf("%w: device is %s (%s): %w; or take device cpu", ErrDevice, cfg.Device, cmp.Or(cfg.from.by["device"], theProgram), err)
+		return nil, fmt.Errorf("%w: device is %s (%s): %w, or take device cpu", ErrDevice, cfg.Device, cmp.Or(cfg.from.by["device"], theProgram), err)
 	}
 	return resolveOn(cfg, has, gpuAs(gpu, ""))
 }
@@ -73,26 +73,24 @@ func resolve(cfg Config, has memory) (*Resolved, error) {
 // the CPU.
 func resolveOnAny(cfg Config, has memory) (*Resolved, error) {
 	gpu, err := gpuexec.Open(gpuexec.First)
+	if errors.Is(err, gpuexec.ErrLibrary) { // whoever has named a driver means to use it
+		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
+	}
 	if err != nil {
-		return resolveOn(cfg, has, choice{device: OnTheCPU, because: withoutDriver(err)})
+		return resolveOn(cfg, has, choice{device: OnTheCPU, because: reason(err)})
 	}
 	r, err := resolveOn(cfg, has, gpuAs(gpu, "the first GPU that can compute"))
 	if err == nil || errors.Is(err, cublaslt.ErrUnavailable) { // which no CPU makes up for
 		return r, err
 	}
-	passed := fmt.Sprintf("cuda:%d is passed over: %v", gpu.Ordinal, err)
-	if r, err = resolveOn(cfg, has, choice{device: OnTheCPU, because: passed}); err == nil {
-		r.notice("device is cpu: %s", passed)
+	on := choice{device: OnTheCPU, because: fmt.Sprintf("cuda:%d is passed over: %s", gpu.Ordinal, reason(err))}
+	if not := (*notOnGPU)(nil); errors.As(err, &not) {
+		on.told = not.field
+	}
+	if r, err = resolveOn(cfg, has, on); err == nil {
+		r.notice("device is cpu: %s", on.because)
 	}
 	return r, err
-}
-
-// withoutDriver says in short why there is no GPU.
-func withoutDriver(err error) string {
-	if u := (*cuda.Unavailable)(nil); errors.As(err, &u) {
-		return "no NVIDIA driver: " + u.Why
-	}
-	return err.Error()
 }
 
 // choice is where an engine computes.
@@ -100,6 +98,7 @@ type choice struct {
 	device  Device
 	because string       // "": it is asked for
 	gpu     *cuda.Device // nil: it is the CPU
+	told    string       // field that because is about, whatever its effect; "": none
 }
 
 func gpuAs(gpu *cuda.Device, because string) choice {

@@ -12,7 +12,8 @@ func (r *Resolved) divide() error {
 	case c.Executor != nil:
 		return fmt.Errorf("%w: tensor_parallel_size is %d (%s), and the program brings its own Executor: leave one of them out", ErrConfig, n, where)
 	case r.gpu != nil:
-		return fmt.Errorf("%w: tensor_parallel_size is %d (%s): %w on a GPU, take device cpu", ErrConfig, n, where, ErrNotAvailable)
+		why := fmt.Sprintf("tensor_parallel_size is %d (%s), %v on a GPU", n, where, ErrNotAvailable)
+		return &notOnGPU{field: "tensor_parallel_size", why: why, do: "leave it out", class: ErrNotAvailable}
 	case c.Record != nil:
 		return fmt.Errorf("%w: Record needs one rank, for others add up otherwise, and tensor_parallel_size is %d (%s): leave one of them out", ErrConfig, n, where)
 	}

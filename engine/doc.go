@@ -44,8 +44,12 @@
 // Errors have classes, for errors.Is: ErrRejected will never be accepted, ErrUnavailable
 // may be later, ErrFailed was. HTTPStatus and Code are what servers say of them.
 //
-// Where is computed, Config.Device says: on a GPU of NVIDIA's or on the CPU. All else is the
-// same on both. A GPU that is lost fails what is open and the sessions after it with
+// Where is computed, Config.Device says: on a GPU of NVIDIA's or on the CPU, and by default on a
+// GPU if there is one:
+//
+//	e, err := engine.Spawn(ctx, engine.Config{Checkpoint: m, Device: engine.OnTheCPU}) // or engine.FirstGPU, "cuda:1"
+//
+// A GPU that is asked for and cannot be used is ErrDevice. All else is the same on both. A GPU that is lost fails what is open and the sessions after it with
 // cuda.ErrDeviceLost: the process has to end for it.
 //
 // A Config is resolved in one place: Fields is the table of its entries, from which

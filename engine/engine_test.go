@@ -13,17 +13,19 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
-	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/sampling"
 )
 
 const echoVocab = 50021
 
-// TestMain hides the GPUs of this computer, but from who sets gpuexec.Library again.
+// TestMain hides the GPUs of this computer, unless tests are to run on one: emulated ones stay.
 func TestMain(m *testing.M) {
-	if err := os.Setenv(gpuexec.Library, "hidden"); err != nil {
-		panic(err)
+	if !emu.Hardware() {
+		if err := os.Setenv("CUDA_VISIBLE_DEVICES", "-1"); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

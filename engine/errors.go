@@ -70,7 +70,8 @@ var ErrConfig = errors.New("bad engine configuration")
 // does not exist yet.
 var ErrNotAvailable = errors.New("not available yet")
 
-// ErrDevice means that the GPU that is asked for cannot be used, and says what is missing.
+// ErrDevice means that the GPU that is asked for cannot be used, and says what is missing. A driver
+// that the environment names (gpuexec.Library) is asked for, too.
 var ErrDevice = errors.New("the device cannot be used")
 
 // ErrNoWeights means that an engine's weights cannot be changed.

@@ -89,9 +89,22 @@ func (f *Field) set(c *Config, text string) error {
 	}
 	if err != nil {
 		*c = before
-		return f.wrong(text, err)
+		wrong := f.wrong(text, err)
+		wrong.Want += f.taken()
+		return wrong
 	}
 	return nil
+}
+
+// taken are the words that a text may be, where a program has other values for that.
+func (f *Field) taken() string {
+	switch {
+	case f.None != "":
+		return "; auto: the default"
+	case f.Choices == nil && f.Max != 0:
+		return ", or auto"
+	}
+	return ""
 }
 
 // TakesBack says that a text stands for no value, for a field that it is no value of.
@@ -137,8 +150,8 @@ func (f *Field) bounds(v float64) error {
 	return errRange
 }
 
-// wrong says what is wrong with a text and what the field takes.
-func (f *Field) wrong(text string, err error) error {
+// wrong says what is wrong with a value and what the field takes.
+func (f *Field) wrong(text string, err error) *ValueError {
 	want := err.Error()
 	switch {
 	case f.Choices != nil:
@@ -152,11 +165,8 @@ func (f *Field) wrong(text string, err error) error {
 	case f.Syntax() == "uint":
 		want = "must be a whole number from 0 to 2^64-1"
 	}
-	switch {
-	case f.None != "":
-		want += ", or none; auto: the default"
-	case f.Choices == nil && f.Max != 0:
-		want += ", or auto"
+	if f.None != "" {
+		want += ", or none"
 	}
 	return &ValueError{Name: f.Name, Text: text, Want: want}
 }

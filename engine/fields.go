@@ -60,7 +60,7 @@ var fields = []Field{
 
 	{Name: "compute", Help: "what weights are multiplied as: f32 is exact, for int8 activations are quantised, too; auto is int8 or bf16 where the model is stored so, else f32. A GPU computes in bf16", Derived: "as the model is stored, on a GPU bf16", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.Compute) }},
-	{Name: "quantize", Help: "what weights stored as floats become; column is for all weights, one scale for each output, on a CPU alone", Derived: "q8, on a GPU they stay floats", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithIntegers,
+	{Name: "quantize", Help: "what weights stored as floats become: q8 or q4 on a GPU, and on a CPU with compute int8, where column is for all weights, one scale for each output", Derived: "q8, on a GPU they stay floats", Choices: []string{"auto", "q8", "q4", "column"}, Acts: WithIntegers,
 		at: func(c *Config) value { return word(&c.Quantize) }},
 	{Name: "kv_dtype", Help: "type of keys and values in the cache, which bounds how many tokens fit", Derived: "as compute; bf16 where int8 does not fit the model's heads, and on a GPU", Choices: []string{"auto", "f32", "bf16", "int8"}, Acts: OwnExecutor,
 		at: func(c *Config) value { return word(&c.KVDType) }},

@@ -57,7 +57,7 @@ func (r *Resolved) followGPU() error {
 			*t.at, r.from[t.name] = string(cpuexec.ComputeBF16), "what a GPU computes in"
 		}
 		if *t.at != string(cpuexec.ComputeBF16) {
-			return fmt.Errorf("%w: %s is %s (%s), a GPU computes in bf16: leave it out, or take device cpu", ErrConfig, t.name, *t.at, r.given[t.name])
+			return &notOnGPU{field: t.name, why: fmt.Sprintf("%s is %s (%s), a GPU computes in bf16", t.name, *t.at, r.given[t.name]), do: "leave it out"}
 		}
 	}
 	if auto(c.Quantize) {
@@ -65,7 +65,7 @@ func (r *Resolved) followGPU() error {
 		c.Quantize, r.from["quantize"] = "", "weights stay as they are stored"
 	}
 	if c.Quantize == string(cpuexec.QuantizeColumn) {
-		return fmt.Errorf("%w: quantize is column (%s), a GPU has q8 and q4: take one of them, or device cpu", ErrConfig, r.given["quantize"])
+		return &notOnGPU{field: "quantize", why: fmt.Sprintf("quantize is column (%s), which acts on a CPU, with compute int8", r.given["quantize"]), do: "take q8 or q4"}
 	}
 	c.Attention, r.from["attention"] = "", "a GPU has one"
 	if c.UseCUDAGraph == nil {
@@ -82,7 +82,7 @@ func (r *Resolved) followVendor() (err error) {
 		return nil
 	}
 	if c.Record != nil {
-		return fmt.Errorf("%w: batch_invariant is false (%s): a record is of tokens that can be computed again alone: leave one of them out", ErrConfig, given)
+		return &notOnGPU{field: "batch_invariant", why: fmt.Sprintf("batch_invariant is false (%s), and a record is of tokens that can be computed again alone", given), do: "leave one of them out"}
 	}
 	if r.vendor, err = cublaslt.Open(""); err != nil {
 		return fmt.Errorf("%w: batch_invariant is false (%s): %w, or leave it true", ErrDevice, given, err)

@@ -44,18 +44,22 @@ func TestDevices(t *testing.T) {
 		"the CPU":              {emu.Options{}, on(OnTheCPU, nil), "cpu", "the program", "", nil, ""},
 		"by name":              {emu.Options{}, on(FirstGPU, nil), "cuda:0", "the program", "", nil, ""},
 		"by number":            {emu.Options{Devices: 2}, on("cuda:1", nil), "cuda:1", "the program", "", nil, ""},
-		"none of that number":  {emu.Options{Devices: 2}, on("cuda:2", nil), "", "", "device is cuda:2 (the program): gpuexec: no such device: cuda:2 of 2", ErrDevice, ""},
-		"no device":            {emu.Options{Devices: -1}, on("", nil), "cpu", "no NVIDIA driver: the driver finds no device", "", nil, ""},
+		"none of that number":  {emu.Options{Devices: 2}, on("cuda:2", nil), "", "", "device is cuda:2 (the program): there are 2 GPUs, cuda:0 to cuda:1: take one of them (`cbactor devices` lists them), or take device cpu", ErrDevice, ""},
+		"none but the first":   {emu.Options{}, on("cuda:1", nil), "", "", "device is cuda:1 (the program): there is one GPU, cuda:0: take that (`cbactor devices` lists them), or take device cpu", ErrDevice, ""},
+		"no device":            {emu.Options{Devices: -1}, on("", nil), "cpu", "no NVIDIA device: the driver finds none", "", nil, ""},
 		"no device, asked for": {emu.Options{Devices: -1}, on("cuda", nil), "", "", "attach an NVIDIA GPU", ErrDevice, ""},
-		"too old":              {emu.Options{Capability: 75}, on("", nil), "cpu", "its compute capability is 7.5, and 8.0 is the least", "", nil, ""},
-		"too old, asked for":   {emu.Options{Capability: 75}, on("cuda", nil), "", "", "7.5, and 8.0 is the least; compute on the CPU (--device cpu)", ErrDevice, ""},
+		"too old":              {emu.Options{Capability: 75}, on("", nil), "cpu", "cuda:0, CPU as a GPU: no kernels for this device: its compute capability is 7.5, and 8.0 is the least", "", nil, ""},
+		"too old, asked for":   {emu.Options{Capability: 75}, on("cuda", nil), "", "", "7.5, and 8.0 is the least: take another GPU, or take device cpu", ErrDevice, ""},
 		"too small":            {emu.Options{Memory: 1 << 20}, on("", nil), "cpu", "cuda:0 is passed over: not enough memory", "", nil, "device is cpu: cuda:0 is passed over"},
 		"too small, asked for": {emu.Options{Memory: 1 << 20}, on("cuda", nil), "", "", "max_memory_percent 0.6 of the 1048576 free on cuda:0", ErrMemory, ""},
-		"f32":                  {emu.Options{}, on("", f32), "cpu", "cuda:0 is passed over: bad engine configuration: compute is f32 (the program)", "", nil, "a GPU computes in bf16"},
+		"f32":                  {emu.Options{}, on("", f32), "cpu", "cuda:0 is passed over: compute is f32 (the program), a GPU computes in bf16", "", nil, "device is cpu: cuda:0 is passed over: compute is f32 (the program), a GPU computes in bf16"},
 		"f32, asked for":       {emu.Options{}, on("cuda", f32), "", "", "compute is f32 (the program), a GPU computes in bf16", ErrConfig, ""},
 		"cache in int8":        {emu.Options{}, on("cuda", func(c *Config) { c.KVDType = "int8" }), "", "", "kv_dtype is int8", ErrConfig, ""},
 		"quantised":            {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "q4" }), "cuda:0", "", "", nil, "quantize is q4: 43 matrices stored as BF16 are quantised"},
-		"columns":              {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "column" }), "", "", "quantize is column (the program), a GPU has q8 and q4", ErrConfig, ""},
+		"columns":              {emu.Options{}, on("cuda", func(c *Config) { c.Quantize = "column" }), "", "", "quantize is column (the program), which acts on a CPU, with compute int8: take q8 or q4, or take device cpu", ErrConfig, ""},
+		"columns, anywhere":    {emu.Options{}, on("", func(c *Config) { c.Quantize = "column" }), "cpu", "cuda:0 is passed over", "", nil, "device is cpu: cuda:0 is passed over: quantize is column (the program), which acts on a CPU, with compute int8"},
+		"ranks":                {emu.Options{}, on("cuda", func(c *Config) { c.TensorParallelSize = 2 }), "", "", "tensor_parallel_size is 2 (the program), not available yet on a GPU: leave it out, or take device cpu", ErrNotAvailable, ""},
+		"ranks, anywhere":      {emu.Options{}, on("", func(c *Config) { c.TensorParallelSize = 2 }), "cpu", "cuda:0 is passed over", "", nil, "device is cpu: cuda:0 is passed over: tensor_parallel_size is 2 (the program), not available yet on a GPU"},
 		"adapters":             {emu.Options{}, on("cuda", func(c *Config) { c.MaxAdapters = 1 }), "cuda:0", "", "", nil, ""},
 		"a profile":            {emu.Options{}, on("cuda", func(c *Config) { c.Profile = new(cpuexec.Profile) }), "", "", "a profile is of the CPU executor's steps", ErrConfig, ""},
 		"threads":              {emu.Options{}, on("cuda", func(c *Config) { c.Threads = 3 }), "cuda:0", "", "", nil, "threads (the program) has no effect here: it acts on a CPU"},
@@ -73,10 +77,27 @@ func TestDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, notices := setting(t, r, "device"), strings.Join(r.Notices, "; ")
-			if s.Text() != c.want || !strings.Contains(s.From, c.from) || !strings.Contains(notices, c.notice) || (notices == "") != (c.notice == "") {
+			if s.Text() != c.want || !strings.Contains(s.From, c.from) || len(r.Notices) > 1 || !strings.Contains(notices, c.notice) || (notices == "") != (c.notice == "") {
 				t.Errorf("%s from %q, notices %q", s.Text(), s.From, notices)
 			}
 		})
+	}
+}
+
+// TestWrongLibrary has the environment name a driver that is none: an error wherever a GPU might be taken.
+func TestWrongLibrary(t *testing.T) {
+	t.Setenv(gpuexec.Library, "libnothing.so.1")
+	want := "CBACTOR_CUDA_LIBRARY names something that is no driver: correct or unset it (libnothing.so.1"
+	if !cuda.Supported {
+		want = "CBACTOR_CUDA_LIBRARY is set, and this program was built without cgo, or not for Linux: unset it, or build it with CGO_ENABLED=1"
+	}
+	for _, device := range []Device{"", AnyDevice, FirstGPU, "cuda:1"} {
+		if _, err := resolve(Config{Checkpoint: tiny(t), Device: device}, plenty); !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", device, err)
+		}
+	}
+	if _, err := resolve(Config{Checkpoint: tiny(t), Device: OnTheCPU}, plenty); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -161,6 +182,9 @@ func TestQuantisedOnAGPU(t *testing.T) {
 		r, err := resolve(cfg, plenty)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if told, err := r.Info(); err != nil || !strings.HasSuffix(told.Executor, strings.ReplaceAll(" bf16 "+cfg.Quantize+" kv bf16", "  ", " ")) {
+			t.Errorf("quantised as %q: %s (%v)", cfg.Quantize, told.Executor, err)
 		}
 		return r.Memory.Device.Executor.Weights, strings.Join(r.Notices, "; ")
 	}

@@ -71,7 +71,7 @@ func resolveOn(cfg Config, has memory, on choice) (*Resolved, error) {
 		return nil, fmt.Errorf("%w: Record needs weights that the engine knows: leave Executor or Record out", ErrConfig)
 	}
 	if cfg.Profile != nil && (cfg.Executor != nil || on.gpu != nil) {
-		return nil, fmt.Errorf("%w: a profile is of the CPU executor's steps: take device cpu, or leave the profile out", ErrConfig)
+		return nil, &notOnGPU{why: "a profile is of the CPU executor's steps", do: "leave the profile out"}
 	}
 	r := &Resolved{Config: cfg, Notices: slices.Clone(cfg.from.notes), given: map[string]string{}, from: map[string]string{}, gpu: on.gpu}
 	if err := r.takeGiven(); err != nil {
@@ -92,7 +92,7 @@ func resolveOn(cfg Config, has memory, on choice) (*Resolved, error) {
 		return nil, err
 	}
 	for i := range fields {
-		if f := &fields[i]; r.given[f.Name] != "" && !cfg.from.silent[f.Name] && r.idle(f) {
+		if f := &fields[i]; r.given[f.Name] != "" && !cfg.from.silent[f.Name] && f.Name != on.told && r.idle(f) {
 			r.notice("%s (%s) has no effect here: it acts %s", f.Name, r.given[f.Name], f.Acts)
 		}
 	}

@@ -52,7 +52,7 @@ func TestResolutionOfEveryField(t *testing.T) {
 		return given{text: text, want: want, from: "--it says " + asked + "; there is no GPU", notice: "has no effect here"}
 	}
 	_, err := gpuexec.Open(gpuexec.First)
-	withoutGPUs := withoutDriver(err)
+	withoutGPUs := reason(err)
 	unseen := fieldNames()
 	for name, c := range map[string]struct {
 		def, from string
@@ -151,6 +151,7 @@ func TestProgramsValues(t *testing.T) {
 	base := Config{Checkpoint: tiny(t)}
 	for want, change := range map[string]func(*Config){
 		"page_size is -1: must be a whole number from 1 to 4096":                      func(c *Config) { c.PageSize = -1 },
+		"tensor_parallel_size is -1: must be a whole number from 1 to 1024":           func(c *Config) { c.TensorParallelSize = -1 },
 		"max_memory_percent is 1.5: must be a number from 0.000001 to 1":              func(c *Config) { c.MaxMemoryPercent = 1.5 },
 		"max_memory_percent is NaN: must be":                                          func(c *Config) { c.MaxMemoryPercent = nan },
 		"safety_margin is 2: must be":                                                 func(c *Config) { c.SafetyMargin = &margin },
@@ -162,8 +163,8 @@ func TestProgramsValues(t *testing.T) {
 	} {
 		cfg := base
 		change(&cfg)
-		if _, err := resolve(cfg, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		if _, err := resolve(cfg, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ", or auto") {
+			t.Errorf("%v, want %s, and no word that is none of a program's", err, want)
 		}
 	}
 	cfg := base

@@ -51,4 +51,8 @@ func TestBatchMayMatter(t *testing.T) {
 	if _, err := resolve(cfg, plenty); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "batch_invariant is false") {
 		t.Errorf("a record of what depends on the batch: %v", err)
 	}
+	cfg.Device = AnyDevice // the CPU's never does: no second notice says that this has no effect there
+	if r, err := resolve(cfg, plenty); err != nil || len(r.Notices) != 1 || !strings.Contains(r.Notices[0], "cuda:0 is passed over: batch_invariant is false (the program)") {
+		t.Errorf("a record wherever it can be made: %v, notices %q", err, r.Notices)
+	}
 }

@@ -104,7 +104,11 @@ func (e *Executor) describe() {
 
 // Name is what an executor of c has as its name: its device, and what is computed in.
 func (c *Config) Name() string {
-	name := fmt.Sprintf("cuda:%d %s bf16 kv bf16", c.Device.Ordinal, c.Device.Name)
+	name := fmt.Sprintf("cuda:%d %s bf16", c.Device.Ordinal, c.Device.Name)
+	if c.Quantize != "" {
+		name += " " + string(c.Quantize)
+	}
+	name += " kv bf16"
 	if c.CublasLt != nil {
 		name += " cublasLt"
 	}

@@ -4,32 +4,34 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/cubin"
 )
 
-// Library is the variable of the environment that has the path of NVIDIA's driver, where it is
-// not the one that the dynamic linker finds.
-const Library = "CBACTOR_CUDA_LIBRARY"
-
 // First is, to Open, the first device that there are kernels for.
 const First = -1
 
-// ErrDevice is the class of devices that are not there, or that there are no kernels for.
+// ErrDevice is the class of Unusable.
 var ErrDevice = errors.New("gpuexec: no such device")
 
-// Open opens the driver and describes a device, from 0. Errors wrap cuda.ErrUnavailable where
-// there is no driver, ErrDevice, and those of package cuda.
+// Unusable is a device that is not there, or that there are no kernels for.
+type Unusable struct {
+	Why string // what is wrong
+	Do  string // what to do about it
+}
+
+func (u *Unusable) Error() string { return u.Why + ": " + u.Do }
+
+// Unwrap gives the class.
+func (u *Unusable) Unwrap() error { return ErrDevice }
+
+// Open opens the driver and describes a device, from 0. Errors are those of Driver and of package cuda,
+// and *Unusable.
 func Open(ordinal int) (*cuda.Device, error) {
-	path := os.Getenv(Library)
-	lib, err := cuda.Open(path)
+	lib, err := Driver()
 	if err != nil {
-		if path != "" {
-			err = fmt.Errorf("%s: %w", Library, err)
-		}
 		return nil, err
 	}
 	n, err := lib.Devices()
@@ -38,7 +40,7 @@ func Open(ordinal int) (*cuda.Device, error) {
 	}
 	if ordinal != First {
 		if ordinal < 0 || ordinal >= n {
-			return nil, fmt.Errorf("%w: cuda:%d of %d, which are counted from 0", ErrDevice, ordinal, n)
+			return nil, among(n)
 		}
 		return describe(lib, ordinal)
 	}
@@ -50,7 +52,19 @@ func Open(ordinal int) (*cuda.Device, error) {
 		}
 		unfit = cmp.Or(unfit, err)
 	}
-	return nil, cmp.Or(unfit, fmt.Errorf("%w: the driver has none", ErrDevice))
+	return nil, cmp.Or(unfit, among(n))
+}
+
+// among says which devices of a driver there are, where another one is asked for.
+func among(n int) error {
+	const list = "(`cbactor devices` lists them)"
+	switch n {
+	case 0:
+		return &Unusable{"the driver has no GPU", "attach one"}
+	case 1:
+		return &Unusable{"there is one GPU, cuda:0", "take that " + list}
+	}
+	return &Unusable{fmt.Sprintf("there are %d GPUs, cuda:0 to cuda:%d", n, n-1), "take one of them " + list}
 }
 
 // describe describes a device that there are kernels for.
@@ -60,7 +74,7 @@ func describe(lib *cuda.Library, ordinal int) (*cuda.Device, error) {
 		return nil, err
 	}
 	if err := cubin.Check(device.Major, device.Minor); err != nil {
-		return nil, fmt.Errorf("%w: cuda:%d, %s: %w", ErrDevice, ordinal, device.Name, err)
+		return nil, &Unusable{fmt.Sprintf("cuda:%d, %s: %v", ordinal, device.Name, err), "take another GPU"}
 	}
 	return device, nil
 }

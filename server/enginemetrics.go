@@ -60,6 +60,7 @@ var numbers = []number{
 var (
 	succeededDesc = prometheus.NewDesc("vllm:request_success_total", "Sequences that ended, by why, in vLLM's words.", append(slices.Clone(engineLabelNames), "finished_reason"), nil)
 	endedDesc     = prometheus.NewDesc("cbactor_sequences_ended_total", "Sequences that ended, by why.", append(slices.Clone(engineLabelNames), "reason"), nil)
+	executorDesc  = prometheus.NewDesc("cbactor_executor_info", "What computes: its device, in what numbers, and how many ranks.", append(slices.Clone(engineLabelNames), "executor"), nil)
 	modeDesc      = prometheus.NewDesc("cbactor_engine_mode_info", "What the engine does: running, pausing, paused, sleeping, draining, halting, stopped or closed.", append(slices.Clone(engineLabelNames), "mode"), nil)
 	versionDesc   = prometheus.NewDesc("cbactor_weight_version_info", "The version of the weights that serve.", append(slices.Clone(engineLabelNames), "version"), nil)
 )
@@ -75,7 +76,7 @@ func (c *engineMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, n := range numbers {
 		to <- n.desc
 	}
-	for _, d := range []*prometheus.Desc{succeededDesc, endedDesc, modeDesc, versionDesc} {
+	for _, d := range []*prometheus.Desc{succeededDesc, endedDesc, executorDesc, modeDesc, versionDesc} {
 		to <- d
 	}
 }
@@ -99,6 +100,7 @@ func (c *engineMetrics) Collect(to chan<- prometheus.Metric) {
 		for word, n := range theirs {
 			send(succeededDesc, counter, float64(n), word)
 		}
+		send(executorDesc, gauge, 1, model.Engine.Info().Executor)
 		send(modeDesc, gauge, 1, m.Mode)
 		send(versionDesc, gauge, 1, m.Version)
 	}

@@ -95,6 +95,7 @@ func TestMetrics(t *testing.T) {
 		`cbactor_sequences_accepted_total{` + labels + `}`:                                  3,
 		`cbactor_weight_version_info{engine="0",model_name="tiny",version="default"}`:       1,
 		`cbactor_engine_mode_info{engine="0",mode="running",model_name="tiny"}`:             1,
+		`cbactor_executor_info{engine="0",executor="echo",model_name="tiny"}`:               1,
 		`cbactor_weight_updates_total{` + labels + `}`:                                      0,
 		`cbactor_blocks{` + labels + `}`:                                                    64,
 		`cbactor_http_requests_total{route="/v1/completions",status="200"}`:                 1,

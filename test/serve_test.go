@@ -83,6 +83,7 @@ func (s *serving) listen(lines *bufio.Scanner) {
 	for lines.Scan() {
 		s.stderr.WriteString(lines.Text() + "\n")
 		if what, address, found := strings.Cut(lines.Text(), " at "); found && strings.HasPrefix(what, "cbactor: serving ") {
+			address, _, _ = strings.Cut(address, " (")
 			select {
 			case s.ready <- address:
 			default: // of further models at the same address

@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/gpuexec/nvmlinfo"
 )
@@ -22,7 +20,7 @@ func (c *cli) devicesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "devices", Short: "Show the GPUs of this machine", Long: devicesHelp, Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := findDevices(os.Getenv(gpuexec.Library))
+			d, err := findDevices()
 			if err != nil {
 				return err
 			}
@@ -58,9 +56,9 @@ type deviceInfo struct {
 	Watts   *float64 `json:"watts,omitempty"`
 }
 
-// findDevices asks a driver; an empty path is the system's.
-func findDevices(path string) (*devices, error) {
-	lib, err := cuda.Open(path)
+// findDevices asks the driver.
+func findDevices() (*devices, error) {
+	lib, err := gpuexec.Driver()
 	if err != nil {
 		return nil, err
 	}

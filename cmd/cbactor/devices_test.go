@@ -8,11 +8,13 @@ import (
 
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/emu"
+	"github.com/cbactor/cbactor/gpuexec"
 	"github.com/cbactor/cbactor/gpuexec/nvmlinfo"
 )
 
 func TestDevices(t *testing.T) {
-	d, err := findDevices(emu.New(t, emu.Options{Devices: 2, Memory: 3 << 30, Capability: 80}).Path)
+	t.Setenv(gpuexec.Library, emu.New(t, emu.Options{Devices: 2, Memory: 3 << 30, Capability: 80}).Path)
+	d, err := findDevices()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,8 @@ func TestDevices(t *testing.T) {
 }
 
 func TestNoDevices(t *testing.T) {
-	if _, err := findDevices("libnothing.so.1"); !errors.Is(err, cuda.ErrUnavailable) {
+	t.Setenv(gpuexec.Library, "libnothing.so.1")
+	if _, err := findDevices(); !errors.Is(err, cuda.ErrUnavailable) {
 		t.Error(err)
 	}
 }

@@ -55,8 +55,9 @@ GPU computes all that is asked for; else the CPU. ` + "`cbactor config`" + ` sho
 over, a warning says so. ` + "`cpu`" + ` leaves the driver alone. With ` + "`cuda`" + `, the first such GPU, or ` + "`cuda:N`" + `, whatever is missing is an error that says what to do. Which GPUs a process sees,
 and in which order, the driver's variable CUDA_VISIBLE_DEVICES decides; ` + "`cbactor devices`" + ` lists them. It takes a build with cgo, for Linux.
 
-On a GPU matrices, activations and the cache are bf16; sums, norms and the residual stream are float32. ` + "`compute`" + ` and ` + "`kv_dtype`" + ` are ` + "`bf16`" + `, other values are refused. What does not act there
-is a warning, as everywhere. ` + "`max_memory_percent`" + ` is of the device's free memory, which is taken at once, and of the host's, where the weights lie as they are stored, for updates and
+On a GPU activations and the cache are bf16; sums, norms and the residual stream are float32. Matrices that are stored as Q8_0, Q4_0 or Q4_1 stay packed, and those that are stored as floats
+are packed where ` + "`quantize`" + ` is ` + "`q8`" + ` or ` + "`q4`" + `, which needs no ` + "`compute`" + `; all others are bf16. ` + "`compute`" + ` and ` + "`kv_dtype`" + ` are ` + "`bf16`" + `: ` + "`f32`, `int8` and `quantize` `column`" + ` are for CPUs, refused where the GPU is asked for by
+name, and else a reason to pass it over. What does not act there is a warning, as everywhere. ` + "`max_memory_percent`" + ` is of the device's free memory, which is taken at once, and of the host's, where the weights lie as they are stored, for updates and
 sleep. ` + "`cpu_offload_space`" + ` is pinned memory of the host.
 
 A GPU that is lost, as by an error of its memory, fails all requests; the process has to be started again. Where its memory is used up by others, an engine does not start, or its next session.
@@ -69,6 +70,8 @@ rotations, softmax and sampling, is computed in float32. Whatever the types, a r
 On a GPU ` + "`batch_invariant: false`" + ` gives that up for speed: NVIDIA's cublasLt, of CUDA 12 or 13, computes products of more than 64 rows, and without that library such an engine does not start. It takes
 32 MiB of the device that are planned, and some that its code lies in. Tokens may then differ with the requests beside, where two are about equally likely, and there is no ` + "`--record`" + `.
 
+The table is of CPUs; [Devices](#devices) says what GPUs compute in.
+
 | ` + "`compute`" + ` | weights, in bits | activations | exact |
 |---|---|---|---|
 | ` + "`f32`" + ` | 32 | float32 | whatever the model is stored as |
@@ -77,8 +80,8 @@ On a GPU ` + "`batch_invariant: false`" + ` gives that up for speed: NVIDIA's cu
 
 q, k and v of a layer may be stored in several such types (in files called Q4_K_M or Q5_K_M v has more bits in some layers). Where gate and up are, or where 32 neighbouring outputs of q, k and v have two types, int8 quantises those together to 8.5 bits.
 
-` + "`auto`" + ` takes what most of the model is stored as: int8 for these types, bf16 for bf16, MXFP4 and FP8, f32 for f32 and f16; the cache then has the same type. Weights that are computed
-as less than they are stored as are told of when the engine starts. ` + "`quantize`" + ` is for floats under int8: ` + "`q8`" + ` (8.5 bits), ` + "`q4`" + ` (5), or ` + "`column`" + `,
+On a CPU ` + "`auto`" + ` takes what most of the model is stored as: int8 for these types, bf16 for bf16, MXFP4 and FP8, f32 for f32 and f16; the cache then has the same type. Weights that are computed
+as less than they are stored as are told of when the engine starts. ` + "`quantize`" + ` is for floats, on a CPU under int8: ` + "`q8`" + ` (8.5 bits), ` + "`q4`" + ` (5), or, on a CPU, ` + "`column`" + `,
 which gives all weights, quantised ones too, 8 bits with one scale for each output, and activations one for each 256: the fastest for batches, the coarsest.
 
 The cache takes, for a token, a layer and a key head of d elements, 8 d bytes in f32, 4 d in bf16, 2 d + 8 in int8; int8 needs d to be a multiple of 4, 1024 at most.
@@ -86,7 +89,8 @@ The cache takes, for a token, a layer and a key head of d elements, 8 d bytes in
 Weights that are sent to an engine later are stored as they come and computed in the formats that the model began with: floats for a model stored as Q4_1 become Q4_1 under int8, which is
 logged. A trainer that needs what it sent takes ` + "`--compute bf16`" + ` or ` + "`f32`" + `. In place, nothing is cast to a quantised type: that is refused.
 
-To choose: keep ` + "`auto`" + `. For logits to compare with another implementation's, ` + "`--compute f32 --kv-dtype f32`" + `. For speed on a model in floats, ` + "`--compute int8`" + `. For more tokens of cache, ` + "`--kv-dtype int8`" + `.
+To choose: keep ` + "`auto`" + `. On a CPU, for logits to compare with another implementation's, ` + "`--compute f32 --kv-dtype f32`" + `; for speed on a model in floats, ` + "`--compute int8`" + `; for more tokens of cache, ` + "`--kv-dtype int8`" + `. On a GPU,
+for a model in floats that is too large otherwise, ` + "`--quantize q8` or `q4`" + `.
 
 ## Tuning
 
@@ -121,7 +125,7 @@ time. Where it cannot be written, the engine starts with a warning. ` + "`cbacto
 - ` + "`CBACTOR_CACHE`" + `: the folder of the models that are known by name, and of what was tuned; else ` + "`cbactor`" + ` in the user's cache folder.
 - ` + "`CBACTOR_CPU`" + `: ` + "`avx512`" + `, ` + "`avx2`" + ` or ` + "`generic`" + `: the instruction set to compute with; else the best that the CPU has.
 - ` + "`CBACTOR_CUBLASLT`" + `: NVIDIA's libcublasLt.so.13 or .12, or its folder, such as nvidia/cu13/lib of the Python package nvidia-cublas; else where the dynamic linker finds it.
-- ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds.
+- ` + "`CBACTOR_CUDA_LIBRARY`" + `: the path of NVIDIA's driver, where it is not the ` + "`libcuda.so.1`" + ` that the dynamic linker finds. What is no driver is an error, unless ` + "`device`" + ` is ` + "`cpu`" + `.
 `
 
 // The page lists every field as the code has it.

@@ -69,8 +69,8 @@ func (s *serving) listenToHTTP(c *cli, f *serveFlags) error {
 		}
 	}
 	go func() { s.failed <- s.http.Serve(l) }()
-	for _, name := range s.names {
-		c.say("serving %s at http://%s", name, l.Addr())
+	for i, name := range s.names {
+		c.say("serving %s at http://%s (%s)", name, l.Addr(), s.models[i].engine.Info().Executor)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *serving) listenToActors(c *cli, f *serveFlags) error {
 	if s.gateway, err = gateway.New(m.engine, m.words(), o); err != nil {
 		return err
 	}
-	c.say("serving %s to actors at %s", s.names[0], s.gateway.Addr())
+	c.say("serving %s to actors at %s (%s)", s.names[0], s.gateway.Addr(), m.engine.Info().Executor)
 	return nil
 }
 

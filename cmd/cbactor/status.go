@@ -36,6 +36,7 @@ type engineStatus struct {
 	Asleep   []string        `json:"asleep"`  // parts of its memory
 	Version  string          `json:"version"`
 	Kept     string          `json:"kept"` // version for a rollback; "": none
+	Executor string          `json:"executor"`
 	Compute  string          `json:"compute"`
 	KVType   string          `json:"kv_dtype"`
 	Adapters []adapterStatus `json:"adapters"`
@@ -51,7 +52,7 @@ type adapterStatus struct {
 
 func newEngineStatus(now remote.State, info engine.Info) engineStatus {
 	s := engineStatus{Mode: now.Mode, Holders: now.Holders, Asleep: []string{}, Version: now.Version, Kept: now.Kept,
-		Compute: info.Compute, KVType: info.KVType, Adapters: []adapterStatus{}, Metrics: now.Metrics}
+		Executor: info.Executor, Compute: info.Compute, KVType: info.KVType, Adapters: []adapterStatus{}, Metrics: now.Metrics}
 	for _, part := range []struct {
 		part engine.Part
 		name string
@@ -83,6 +84,7 @@ func (c *cli) status(ctx context.Context, e *remote.Client, asJSON bool) error {
 		rows = append(rows, []string{"asleep", strings.Join(s.Asleep, " and ")})
 	}
 	rows = append(rows, versionRows(now)...)
+	rows = append(rows, []string{"executor", s.Executor})
 	if s.Compute != "" {
 		rows = append(rows, []string{"compute", s.Compute + ", cache in " + s.KVType})
 	}

@@ -41,7 +41,7 @@ func For(major, minor int) ([]byte, error) {
 // Check is For's error, without reading anything.
 func Check(major, minor int) error {
 	if major < architectures[0]/10 {
-		return fmt.Errorf("%w: its compute capability is %d.%d, and 8.0 is the least; compute on the CPU (--device cpu)", ErrDevice, major, minor)
+		return fmt.Errorf("%w: its compute capability is %d.%d, and 8.0 is the least", ErrDevice, major, minor)
 	}
 	return nil
 }

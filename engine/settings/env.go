@@ -14,8 +14,10 @@ const Prefix = "CBACTOR_"
 
 // elsewhere are variables with the prefix that are no fields: where models are kept,
 // which instruction set the CPU executor uses, where NVIDIA's driver and its library
-// of products are, and two of the tests.
+// of products are, and two of the tests, which have others behind testPrefix.
 var elsewhere = []string{"CBACTOR_CACHE", "CBACTOR_CPU", "CBACTOR_CUDA_LIBRARY", "CBACTOR_CUBLASLT", "CBACTOR_REQUIRE_ASSETS", "CBACTOR_FULL"}
+
+const testPrefix = Prefix + "TEST_"
 
 // Environ takes what is meant for the engine from a list of NAME=value, as
 // os.Environ gives it; an empty value is none. A name with the prefix that does not exist is an error of
@@ -28,7 +30,7 @@ func Environ(environ []string) ([]engine.Given, error) {
 	var list []engine.Given
 	for _, pair := range environ {
 		name, text, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, Prefix) || text == "" || slices.Contains(elsewhere, name) {
+		if !strings.HasPrefix(name, Prefix) || text == "" || slices.Contains(elsewhere, name) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
 		if !slices.Contains(known, name) {

@@ -130,7 +130,7 @@ func TestReadFile(t *testing.T) {
 }
 
 func TestEnviron(t *testing.T) {
-	list, err := Environ([]string{"HOME=/", "CBACTOR_PAGE_SIZE=16", "CBACTOR_CACHE=x", "CBACTOR_CPU=avx2", "CBACTOR_CUBLASLT=y", "CBACTOR_THREADS=", "CBACTOR_NOTHING=", "CBACTOR_BLOCK_SIZE=8", "PAGE_SIZE=3"})
+	list, err := Environ([]string{"HOME=/", "CBACTOR_PAGE_SIZE=16", "CBACTOR_CACHE=x", "CBACTOR_CPU=avx2", "CBACTOR_CUBLASLT=y", "CBACTOR_TEST_DRIVER=z", "CBACTOR_THREADS=", "CBACTOR_NOTHING=", "CBACTOR_BLOCK_SIZE=8", "PAGE_SIZE=3"})
 	want := []engine.Given{{Name: "page_size", Text: "16", Called: "CBACTOR_PAGE_SIZE"}, {Name: "block_size", Text: "8", Called: "CBACTOR_BLOCK_SIZE"}}
 	if err != nil || !reflect.DeepEqual(list, want) {
 		t.Errorf("%+v, %v", list, err)

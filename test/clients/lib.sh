@@ -29,7 +29,7 @@ serve() {
 	server=$!
 	url=""
 	for _ in $(seq 300); do
-		url=$(sed -n 's/^cbactor: serving tiny at //p' "$work/said")
+		url=$(sed -n 's/^cbactor: serving tiny at \([^ ]*\).*/\1/p' "$work/said")
 		[ -z "$url" ] || return 0
 		kill -0 $server || { cat "$work/said" >&2; exit 1; }
 		sleep 0.1
