@@ -57,8 +57,7 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	if e.closed {
 		return errors.Join(executor.ErrClosed, e.release())
 	}
-	e.adapters.Loaded(p.number, name)
-	return nil
+	return e.adapters.Loaded(p.number)
 }
 
 // busy tells that a step runs, or waits to.

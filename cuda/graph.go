@@ -10,8 +10,9 @@ type Graph struct {
 
 // Capture makes a graph of what enqueue enqueues to the stream, which is not done now. Other
 // streams take part from where they wait for an event of this one, and must come back to it
-// the same way. enqueue must not take or give back memory, wait, or load code, and what it
-// launched once before is ready. Addresses are captured, contents are not.
+// the same way. enqueue must not take or give back memory, wait, or load code. Kernels need not
+// have been launched before: a driver that loads code late has loaded a kernel's when its handle
+// was taken, by Module.Function. Addresses are captured, contents are not.
 func (s *Stream) Capture(enqueue func() error) (*Graph, error) {
 	if err := s.lib.call(cuStreamBeginCapture, s.handle, captureThreadLocal); err != nil {
 		return nil, err

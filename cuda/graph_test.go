@@ -37,6 +37,19 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// A graph is not destroyed while it runs: its memory would not be free.
+func TestGraphIsClosedBehindItsEnd(t *testing.T) {
+	emu.Only(t, "a driver frees it later")
+	r := newRig(t, emu.Options{})
+	x := r.vector(1, 2)
+	g, err := r.stream.Capture(func() error { return r.stream.CopyIn(x.device, x.host) })
+	r.ok(err)
+	r.ok(g.Launch(r.stream))
+	code(t, "it runs", g.Close(), "CUDA_ERROR_ILLEGAL_STATE")
+	r.ok(r.stream.Synchronize())
+	r.ok(g.Close())
+}
+
 // Streams that part and come back are one graph.
 func TestGraphOfTwoStreams(t *testing.T) {
 	r := newRig(t, emu.Options{})

@@ -17,17 +17,26 @@ func (l *loaded) has(name string) bool {
 	return l.names[name]
 }
 
-// LoadAdapter takes a place for an adapter. It may be called from any goroutine.
+// LoadAdapter takes a place for an adapter, which batches may have from now on. It may be called from any
+// goroutine.
 func (c *Checker) LoadAdapter(name string) error {
 	c.adapters.mu.Lock()
 	defer c.adapters.mu.Unlock()
-	switch {
-	case name == "" || c.adapters.names[name]:
-		return breach("adapter %q has no name, or one that is in use", name)
-	case len(c.adapters.names) >= c.info.MaxAdapters:
-		return fmt.Errorf("%w: %d; unload one, or allow more", ErrAdapters, c.info.MaxAdapters)
+	if err := c.another(name, c.adapters.names[name], len(c.adapters.names) >= c.info.MaxAdapters); err != nil {
+		return err
 	}
 	c.adapters.names[name] = true
+	return nil
+}
+
+// another refuses an adapter whose name is used, or for which there is no place.
+func (c *Checker) another(name string, used, full bool) error {
+	switch {
+	case name == "" || used:
+		return breach("adapter %q has no name, or one that is in use", name)
+	case full:
+		return fmt.Errorf("%w: %d; unload one, or allow more", ErrAdapters, c.info.MaxAdapters)
+	}
 	return nil
 }
 

@@ -31,8 +31,7 @@ func (l *adapters) find(name string) *adapter {
 }
 
 // LoadAdapter implements executor.Adapters. It copies beside steps, into memory that New has taken,
-// as Load does; one of them waits for the other. After an error of the device the executor is of no
-// use, nor is the place.
+// as Load does; one of them waits for the other.
 func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 	if err := a.Check(e.config.Model, e.config.MaxAdapterRank); err != nil {
 		return err
@@ -47,10 +46,10 @@ func (e *Executor) LoadAdapter(name string, a *model.Adapter) error {
 		ctx, cancel := e.until(context.Background())
 		defer cancel()
 		if err := e.sendAdapter(ctx, e.adapters.list[i], a); err != nil {
+			e.adapters.Failed(i)
 			return err
 		}
-		e.adapters.Loaded(i, name)
-		return nil
+		return e.adapters.Loaded(i)
 	})
 }
 

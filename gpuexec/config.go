@@ -162,6 +162,9 @@ func checkModel(m *model.Config) error {
 	if len(m.Tensors()) == 0 {
 		return fmt.Errorf("%w: family %q", ErrModel, m.Family)
 	}
+	if p := m.Part(); p != nil {
+		return fmt.Errorf("%w: it is the part of rank %d of %d, and ranks do not compute here; give the whole model", ErrModel, p.Rank, p.Of)
+	}
 	if slices.Contains(m.Attn, model.Sliding) && m.Window < 1 {
 		return fmt.Errorf("%w: sliding attention over a window of %d", ErrModel, m.Window)
 	}

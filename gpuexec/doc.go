@@ -50,8 +50,9 @@
 // To which products the adapters of a step add, its graph knows; which adapters they are, its input says.
 // What is captured are addresses: of the buffers of one of the two steps, of a place for weights, of the pool.
 // So sleep forgets all graphs, and a set that takes another's place has that one's. Graphs are captured while steps
-// run; of more sizes than Plan leaves memory for, the one that was used longest ago goes. Where the driver
-// has no memory for one, that size's kernels are launched one by one.
+// run; of more sizes than Plan leaves memory for, the one that was used longest ago goes before. It goes, too,
+// where the driver has no memory for another one; if there is none even then, that size's kernels are launched
+// one by one.
 //
 // Times: where Config.Timed is set, events on the stream of the kernels tell how long the device works in
 // each step, and how long it waits between two.

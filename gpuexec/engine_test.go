@@ -4,7 +4,9 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -50,8 +52,47 @@ func spawn(t *testing.T) (*engine.Engine, *emu.Driver) {
 	return e, driver
 }
 
-// TestEngine runs more requests than the cache holds, with a pause that keeps them and with one that is
-// cancelled in the middle: the others have the tokens that each has alone.
+// gate holds up the step in which a request draws its third token.
+type gate struct {
+	once          sync.Once
+	reached, open chan struct{}
+}
+
+func newGate() *gate { return &gate{reached: make(chan struct{}), open: make(chan struct{})} }
+
+// Process implements sampling.Processor.
+func (g *gate) Process(ids []int32, prompt int, _ []float32) error {
+	if len(ids) == prompt+2 {
+		g.once.Do(func() {
+			close(g.reached)
+			<-g.open
+		})
+	}
+	return nil
+}
+
+// reach waits until a request is held, and answers where its end will be.
+func (g *gate) reach(t *testing.T, s *engine.Stream) <-chan engine.Output {
+	t.Helper()
+	ended := make(chan engine.Output, 1)
+	go func() { ended <- s.Wait(t.Context()) }()
+	select {
+	case <-g.reached:
+	case out := <-ended:
+		t.Fatalf("it ends before it is held: %+v", out)
+	}
+	return ended
+}
+
+// until waits for what comes by itself.
+func until(come func() bool) {
+	for !come() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestEngine runs more requests than the cache holds, with a pause that keeps them, in which one is cancelled:
+// the others have the tokens that each has alone.
 func TestEngine(t *testing.T) {
 	e, _ := spawn(t)
 	defer func() {
@@ -62,7 +103,7 @@ func TestEngine(t *testing.T) {
 	requests := make([]engine.Request, 10)
 	for i := range requests {
 		seed := uint64(i)
-		r := engine.Request{MaxNewTokens: 6 + i%5, Seed: &seed}
+		r := engine.Request{MaxNewTokens: 12 + i%5, Seed: &seed}
 		for j := range 2 + 5*i%17 {
 			r.PromptIDs = append(r.PromptIDs, int32((7*i+13*j)%200))
 		}
@@ -82,19 +123,31 @@ func TestEngine(t *testing.T) {
 		}
 		want = append(want, out[0].TokenIDs)
 	}
-	begun := make(chan bool, 1)
-	victim := engine.Request{ID: "victim", PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 40, Streaming: true, Handler: func(engine.Chunk) {
-		select {
-		case begun <- true:
-		default:
-		}
-	}}
-	if _, err := e.AddRequest(t.Context(), victim); err != nil {
+	begin, err := e.Pause(t.Context(), engine.PauseOptions{}) // until all are there
+	if err != nil {
 		t.Fatal(err)
 	}
+	held := newGate()
+	victim, err := e.AddRequest(t.Context(), engine.Request{
+		ID: "victim", PromptIDs: []int32{1, 2, 3}, MaxNewTokens: 40, IgnoreEOS: true, Sampling: sampling.Params{Processor: held},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outs []engine.Output
+	batch := make(chan error, 1)
+	go func() {
+		var err error
+		outs, err = e.GenerateBatch(t.Context(), requests, engine.BatchOptions{})
+		batch <- err
+	}()
+	until(func() bool { return e.Metrics().Accepted == int64(2*len(requests)+1) })
+	if err := begin.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	ended := held.reach(t, victim)
 	paused := make(chan error, 1)
 	go func() {
-		<-begun
 		hold, err := e.Pause(t.Context(), engine.PauseOptions{})
 		if err == nil {
 			e.Cancel("victim")
@@ -102,12 +155,16 @@ func TestEngine(t *testing.T) {
 		}
 		paused <- err
 	}()
-	outs, err := e.GenerateBatch(t.Context(), requests, engine.BatchOptions{})
-	if err != nil {
+	until(func() bool { return e.Status().Mode == "pausing" })
+	close(held.open)
+	if err := errors.Join(<-paused, <-batch); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-paused; err != nil {
-		t.Error(err)
+	if out := <-ended; out.FinishReason != engine.FinishCancelled || len(out.TokenIDs) < 2 {
+		t.Errorf("the victim ends with %v: %v (%v)", out.FinishReason, out.TokenIDs, out.Err)
+	}
+	if e.Metrics().Preemptions == 0 {
+		t.Error("the cache had room for all: nothing is shown")
 	}
 	for i, out := range outs {
 		if out.Err != nil || !slices.Equal(out.TokenIDs, want[i]) {
@@ -121,27 +178,38 @@ func TestEngine(t *testing.T) {
 func TestDeviceIsLostUnderRequests(t *testing.T) {
 	emu.Only(t, "the device is lost on purpose")
 	e, driver := spawn(t)
-	streams := make([]*engine.Stream, 4)
+	hold, err := e.Pause(t.Context(), engine.PauseOptions{}) // until all are there, which begin together
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, streams := newGate(), make([]*engine.Stream, 4)
 	for i := range streams {
-		r := engine.Request{PromptIDs: []int32{1, 2, int32(i)}, MaxNewTokens: 60, IgnoreEOS: true, Streaming: true}
-		var err error
+		r := engine.Request{PromptIDs: []int32{1, 2, int32(i)}, MaxNewTokens: 60, IgnoreEOS: true}
+		if i == 0 {
+			r.Sampling.Processor = held
+		}
 		if streams[i], err = e.AddRequest(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := streams[0].Recv(t.Context()); err != nil {
+	if err := hold.Release(""); err != nil {
 		t.Fatal(err)
 	}
+	first := held.reach(t, streams[0])
 	driver.Fail(700) // CUDA_ERROR_ILLEGAL_ADDRESS
-	for i, s := range streams {
+	close(held.open)
+	if out := <-first; !errors.Is(out.Err, cuda.ErrDeviceLost) {
+		t.Errorf("the request that was held ends with %v", out.Err)
+	}
+	for i, s := range streams[1:] {
 		if out := s.Wait(t.Context()); !errors.Is(out.Err, cuda.ErrDeviceLost) {
-			t.Errorf("request %d ends with %v", i, out.Err)
+			t.Errorf("request %d ends with %v", i+1, out.Err)
 		}
 	}
 	if _, err := e.AddRequest(t.Context(), engine.Request{PromptIDs: []int32{1}}); !errors.Is(err, cuda.ErrDeviceLost) {
 		t.Errorf("a later request: %v", err)
 	}
-	if err := e.Close(); !errors.Is(err, cuda.ErrDeviceLost) {
+	if err := e.Close(); err != nil && !errors.Is(err, cuda.ErrDeviceLost) { // nil: it was told with the last step
 		t.Errorf("Close says %v", err)
 	}
 }

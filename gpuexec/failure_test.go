@@ -8,6 +8,7 @@ import (
 	"github.com/cbactor/cbactor/cuda"
 	"github.com/cbactor/cbactor/cuda/emu"
 	"github.com/cbactor/cbactor/executor"
+	"github.com/cbactor/cbactor/internal/familytest"
 )
 
 const illegalAddress = 700 // a result of the driver
@@ -68,6 +69,27 @@ func TestPanicsAreErrors(t *testing.T) {
 	e.state.Unlock()
 }
 
+// TestCloseBehindAGraph fails a step whose graph is enqueued, and closes the executor, which waits for that
+// before it gives the graph back.
+func TestCloseBehindAGraph(t *testing.T) {
+	emu.Only(t, "its work is late")
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, Graphs: all})
+	done := e.steps[0].done
+	e.steps[0].done = nil
+	var r executor.Result
+	err := errors.Join(e.Start(&executor.Batch{
+		Step: 1, Epoch: 1,
+		Admit:  []executor.Admit{{IDs: []int32{1, 2}, PromptLen: 2, Parent: executor.NoSlot}},
+		Tables: []executor.Table{{Blocks: []int32{0}}},
+		Rows:   []executor.Row{{Count: 2, Sample: true, Mask: -1}},
+	}), e.Finish(&r))
+	if err != nil || !errors.Is(r.Err, ErrPanic) || len(e.shapes.of) != 1 {
+		t.Fatalf("%v, the step failed with %v, %d graphs are there", err, r.Err, len(e.shapes.of))
+	}
+	e.steps[0].done = done
+}
+
 // TestPanicEndsCapture lets a launch panic while a graph is captured: the stream works afterwards.
 func TestPanicEndsCapture(t *testing.T) {
 	m, set := loadModel(t, family("llama"))
@@ -91,6 +113,21 @@ func TestWakeOfAClosedExecutor(t *testing.T) {
 	e.die()
 	if err := e.Wake(); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("Wake says %v", err)
+	}
+}
+
+// TestAdapterThatDoesNotCome ends a copy of an adapter: it is not loaded, and leaves its name.
+func TestAdapterThatDoesNotCome(t *testing.T) {
+	m, set := loadModel(t, family("llama"))
+	e := start(t, Config{Device: emulated(t), Model: m, Weights: set, MaxMemory: 32 << 20, MaxContext: 64, MaxTokens: 32, MaxSlots: 2, MaxAdapters: 1})
+	e.die()
+	for range 2 {
+		if err := e.LoadAdapter("a", familytest.Adapter(m, 1, 8, familytest.Everywhere)); !errors.Is(err, executor.ErrClosed) {
+			t.Errorf("LoadAdapter says %v", err)
+		}
+		if err := e.UnloadAdapter("a"); !errors.Is(err, executor.ErrContract) || e.adapters.find("a") != nil {
+			t.Errorf("UnloadAdapter says %v", err)
+		}
 	}
 }
 

@@ -18,28 +18,29 @@ type graphKey struct {
 
 // shape is what steps of one key have: a graph for the buffers of each step.
 type shape struct {
-	graphs [MaxOutstanding]*cuda.Graph // nil: the driver had no memory for them
-	used   int                         // when it was used last, in steps that had graphs
+	graphs [MaxOutstanding]*cuda.Graph
+	used   int // when it was used last, in steps that had graphs
 }
 
 // shapes are those that have graphs, as many as memory is left for.
 type shapes struct {
-	of     map[graphKey]*shape
-	steps  int  // that had graphs
-	warned bool // that there is no memory for one
+	of      map[graphKey]*shape
+	without map[graphKey]bool // the driver had no memory for their graphs
+	steps   int               // that had graphs
+	warned  bool              // that there is no memory for one
 }
 
 // sizeGraphs decides how many shapes of steps have graphs. There are two at least: one may be running.
-func (m *Memory) sizeGraphs(c *Config) {
+func (m *Memory) sizeGraphs(c *Config, d *dims) {
 	if !c.Graphs.Varlen && !c.Graphs.Decode {
 		return
 	}
-	const kernel, most = 4096, 64
-	ofLayer := 12
+	const kernel, most, ofHead = 4096, 64, 5
+	ofLayer, draws := 12, min(c.MaxSlots, powerAbove(c.MaxTokens))
 	if c.MaxAdapters > 0 {
 		ofLayer += 2 * joints
 	}
-	shape := int64(MaxOutstanding * kernel * (ofLayer*c.Model.Layers + 8))
+	shape := int64(MaxOutstanding * kernel * (ofLayer*c.Model.Layers + 3 + ofHead*pages(draws, d.headRows)))
 	m.Shapes = int(max(2, min(most, c.MaxMemory/16/shape)))
 	m.Graphs = int64(m.Shapes) * shape
 }
@@ -51,46 +52,76 @@ func (e *Executor) replay(s *step) error {
 		return err
 	}
 	key := graphKey{s.tokens, s.items, s.drawing, s.segments, s.joints, s.weights.embedding.At, at.captured}
+	if e.shapes.without[key] {
+		return e.enqueue(s)
+	}
 	known := e.shapes.of[key]
 	if known == nil {
-		if known, err = e.captureAll(s); err != nil {
-			return err
+		known, err = e.learn(key, s)
+		if errors.Is(err, cuda.ErrOutOfMemory) {
+			e.doWithout(key, err)
+			return e.enqueue(s)
 		}
-		if err := e.keep(key, known); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	e.shapes.steps++
 	known.used = e.shapes.steps
-	if g := known.graphs[s.number]; g != nil {
-		return g.Launch(e.compute)
-	}
-	return e.enqueue(s)
+	return known.graphs[s.number].Launch(e.compute)
 }
 
-// captureAll makes a shape of a step. Where the driver has no memory for its graphs, it has none, of
-// which Warn is told.
+// learn captures a new shape, in the place of the one that was used longest ago where there are as many as may
+// be. Where the driver has no memory for its graphs, that one goes, too, and it is captured once more.
+func (e *Executor) learn(key graphKey, s *step) (*shape, error) {
+	if len(e.shapes.of) >= e.memory.Shapes {
+		if err := e.forgetOldest(); err != nil {
+			return nil, err
+		}
+	}
+	made, err := e.captureAll(s)
+	if errors.Is(err, cuda.ErrOutOfMemory) && len(e.shapes.of) > 0 {
+		if err := e.forgetOldest(); err != nil {
+			return nil, err
+		}
+		made, err = e.captureAll(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.shapes.of == nil {
+		e.shapes.of = map[graphKey]*shape{}
+	}
+	e.shapes.of[key] = made
+	return made, nil
+}
+
+// doWithout notes that the driver has no memory for graphs of a shape, and tells Warn the first time. When many
+// are noted they are tried again: others may have left since.
+func (e *Executor) doWithout(key graphKey, err error) {
+	if e.shapes.without == nil || len(e.shapes.without) >= e.memory.Shapes {
+		e.shapes.without = map[graphKey]bool{}
+	}
+	e.shapes.without[key] = true
+	if warn := e.config.Warn; warn != nil && !e.shapes.warned {
+		warn(err)
+	}
+	e.shapes.warned = true
+}
+
+// captureAll makes a shape of a step.
 func (e *Executor) captureAll(s *step) (*shape, error) {
 	made := &shape{}
 	for i := range made.graphs {
 		one := *s
 		one.number = i
 		var err error
-		if one.sent, _, err = e.input.pack(nil, e.work.inputs[i]); err != nil {
-			return nil, err
+		if one.sent, _, err = e.input.pack(nil, e.work.inputs[i]); err == nil {
+			made.graphs[i], err = e.capture(&one)
 		}
-		if made.graphs[i], err = e.capture(&one); err == nil {
-			continue
+		if err != nil {
+			return nil, errors.Join(err, made.close())
 		}
-		err = errors.Join(err, made.close())
-		if !errors.Is(err, cuda.ErrOutOfMemory) {
-			return nil, err
-		}
-		if warn := e.config.Warn; warn != nil && !e.shapes.warned {
-			warn(err)
-		}
-		e.shapes.warned = true
-		return &shape{}, nil
 	}
 	return made, nil
 }
@@ -109,24 +140,22 @@ func (e *Executor) capture(s *step) (*cuda.Graph, error) {
 	return g, nil
 }
 
-// keep keeps a shape. If there are too many, the one that was used longest ago goes: it is not that of the
-// step before, so nothing of it runs.
-func (e *Executor) keep(key graphKey, made *shape) error {
-	if e.shapes.of == nil {
-		e.shapes.of = map[graphKey]*shape{}
-	}
-	var err error
-	if len(e.shapes.of) >= e.memory.Shapes {
-		oldest, used := graphKey{}, e.shapes.steps+1
-		for k, s := range e.shapes.of {
-			if s.used < used {
-				oldest, used = k, s.used
-			}
+// forgetOldest drops the graphs of the shape that was used longest ago. If that was by the step before, which
+// may be running, it waits for that.
+func (e *Executor) forgetOldest() error {
+	oldest, used := graphKey{}, e.shapes.steps+1
+	for k, s := range e.shapes.of {
+		if s.used < used {
+			oldest, used = k, s.used
 		}
-		err = e.shapes.of[oldest].close()
-		delete(e.shapes.of, oldest)
 	}
-	e.shapes.of[key] = made
+	if used == e.shapes.steps {
+		if err := e.compute.Synchronize(); err != nil {
+			return err
+		}
+	}
+	err := e.shapes.of[oldest].close()
+	delete(e.shapes.of, oldest)
 	return err
 }
 
@@ -141,11 +170,12 @@ func (s *shape) close() (err error) {
 	return err
 }
 
-// forget drops all graphs.
+// forget drops all graphs. None may be running.
 func (e *Executor) forget() (errs []error) {
 	for _, s := range e.shapes.of {
 		errs = append(errs, s.close())
 	}
 	clear(e.shapes.of)
+	clear(e.shapes.without)
 	return errs
 }

@@ -133,6 +133,29 @@ func TestFewShapes(t *testing.T) {
 	}
 }
 
+// TestMemoryForOneShape has a device with memory for the graphs of one shape, where two were planned: each takes
+// the place of the one before it, which may be running, and no step does without.
+func TestMemoryForOneShape(t *testing.T) {
+	emu.Only(t, "it tells what graphs take")
+	m, set := loadModel(t, family("llama"))
+	want := crowd(t, start(t, graphed(emulated(t), m, set, Graphs{})), 0)
+	c := graphed(nil, m, set, all)
+	c.MaxMemory = 3 << 20
+	plan, err := Plan(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver := emu.Open(t, emu.Options{Memory: uint64(plan.Device() - plan.Graphs + plan.Graphs/2/2)}) // one has half of what is allowed for it
+	c.Device, c.Warn = device(t, driver), func(err error) { t.Errorf("told is %v", err) }
+	e := start(t, c)
+	if got := crowd(t, e, 0); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("with one shape %v, by kernels one by one %v", got, want)
+	}
+	if plan.Shapes != 2 || len(e.shapes.of) != 1 || e.shapes.steps != driver.Counts().Graphs || e.shapes.steps < 10 {
+		t.Errorf("%d steps had graphs, %d ran; there are %d shapes of %d", e.shapes.steps, driver.Counts().Graphs, len(e.shapes.of), plan.Shapes)
+	}
+}
+
 // TestGraphsWithoutMemory has a device without memory for a graph: kernels are launched one by one, and that
 // is told once.
 func TestGraphsWithoutMemory(t *testing.T) {

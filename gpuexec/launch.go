@@ -12,6 +12,9 @@ func (e *Executor) launch(s *step) error {
 	if err := e.watch.begin(s, e.compute); err != nil {
 		return err
 	}
+	if err := e.patch(s); err != nil {
+		return err
+	}
 	if err := e.copyBlocks(s.batch.Copies); err != nil {
 		return err
 	}
@@ -46,7 +49,7 @@ func (e *Executor) enqueue(s *step) error {
 	return l.err
 }
 
-// send copies a step's input to the device and changes the block tables.
+// send copies a step's input to the device, for which its kernels wait.
 func (e *Executor) send(s *step) error {
 	if err := e.remember(s.batch.Admit); err != nil {
 		return err
@@ -63,12 +66,14 @@ func (e *Executor) send(s *step) error {
 	if err := e.in.Record(s.arrived); err != nil {
 		return err
 	}
-	if err := e.compute.Wait(s.arrived); err != nil {
-		return err
-	}
+	return e.compute.Wait(s.arrived)
+}
+
+// patch changes the block tables as a step's input says.
+func (e *Executor) patch(s *step) error {
 	for g, pairs := range e.input.changes {
 		if len(pairs) > 0 {
-			if err := e.kernels.Patch(e.compute, e.work.tables[g], sent.changes[g], len(pairs)/2); err != nil {
+			if err := e.kernels.Patch(e.compute, e.work.tables[g], s.sent.changes[g], len(pairs)/2); err != nil {
 				return err
 			}
 		}

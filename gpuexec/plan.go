@@ -42,9 +42,10 @@ func (m Memory) Device() int64 {
 //	             gives of gate and up
 //	Staging    = 2 * as many of the largest blocks as the host pool has, or half of 128 MiB, or of a 32nd of
 //	             MaxMemory, holds
-//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 8) * Shapes, which are 64, or as many as a
-//	             16th of MaxMemory has room for, but two at least. What a graph takes the driver does not say: 4096 bytes for a
-//	             kernel is an allowance
+//	Graphs     = 4096 * 2 * (12 * layers, with adapters 20, + 3 + 5 * passes of the head) * Shapes, which are
+//	             64, or as many as a 16th of MaxMemory has room for, but two at least. A step has as many
+//	             passes as its draws, padded, have pieces of 256. What a graph takes the driver does not say:
+//	             4096 bytes for a kernel is an allowance
 //	Host       = BlockBytes * HostBlocks
 //
 // with every part rounded up to 256 bytes. Errors wrap ErrConfig, ErrModel or executor.ErrMemory.
@@ -69,7 +70,7 @@ func (c *Config) plan() (Memory, error) {
 	_, m.Work = layWork(c, &d, len(l.groups), 0)
 	places, place := stagingPlaces(c, &l)
 	m.Staging = 2 * int64(places) * int64(place)
-	m.sizeGraphs(c)
+	m.sizeGraphs(c, &d)
 	if err := m.sizePool(c, &l); err != nil {
 		return m, err
 	}

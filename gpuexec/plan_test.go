@@ -101,6 +101,30 @@ func TestPlanBounds(t *testing.T) {
 	}
 }
 
+// TestPlanOfGraphs counts the kernels of layers and of each pass of the head, of which long steps have several.
+func TestPlanOfGraphs(t *testing.T) {
+	for _, c := range []struct{ slots, tokens, passes int }{
+		{4, 64, 1}, {256, 2048, 1}, {257, 2048, 2}, {1000, 200, 1}, {1000, 600, 4}, {1000, 512, 2},
+	} {
+		cfg := tinyPlan(t)
+		cfg.MaxSlots, cfg.MaxTokens, cfg.Graphs = c.slots, c.tokens, all
+		m, err := Plan(cfg)
+		if want := int64(m.Shapes * 2 * 4096 * (12*cfg.Model.Layers + 3 + 5*c.passes)); err != nil || m.Graphs != want || m.Shapes < 2 {
+			t.Errorf("of %d slots and %d tokens %d shapes are planned, of %d bytes, want %d (%v)", c.slots, c.tokens, m.Shapes, m.Graphs, want, err)
+		}
+	}
+}
+
+// part is what the second of two ranks computes of a model.
+func part(t *testing.T, m *model.Config) *model.Config {
+	t.Helper()
+	p, err := m.Shard(1, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Config)
@@ -122,6 +146,7 @@ func TestPlanRefuses(t *testing.T) {
 		{func(c *Config) { m := *c.Model; m.MoE = &model.MoE{Experts: 1025, PerToken: 1}; c.Model = &m }, ErrModel, "1025 experts"},
 		{func(c *Config) { m := *c.Model; m.Family = "none"; c.Model = &m }, ErrModel, "none"},
 		{func(c *Config) { m := *c.Model; m.Attn = []model.Attention{model.Sliding}; c.Model = &m }, ErrModel, "window"},
+		{func(c *Config) { c.Model = part(t, c.Model) }, ErrModel, "rank 1 of 2"},
 	} {
 		cfg := tinyPlan(t)
 		c.change(&cfg)

@@ -10,7 +10,11 @@ import (
 // bound to. Of a device that is lost only the first error is told: the others say the same.
 func (e *Executor) release() error {
 	e.die()
-	errs := slices.Concat(e.forget(), e.sender.close(), e.swap.close(), e.watch.close(), e.vendor.close())
+	var errs []error
+	if e.compute != nil { // a step that failed may have left a graph running
+		errs = append(errs, e.compute.Synchronize())
+	}
+	errs = slices.Concat(errs, e.forget(), e.sender.close(), e.swap.close(), e.watch.close(), e.vendor.close())
 	for i := range e.steps {
 		for _, event := range []*cuda.Event{e.steps[i].arrived, e.steps[i].computed, e.steps[i].done} {
 			if event != nil {

@@ -9,7 +9,7 @@ import (
 // Timing is the device's time of a step, by its own clock.
 type Timing struct {
 	Step uint64
-	Busy time.Duration // from the first of its copies of blocks and kernels to the end of the last, but for what Finish launches
+	Busy time.Duration // from the first of its kernels and copies of blocks, when its input is there, to the end of the last, but for what Finish launches
 	Gap  time.Duration // from the end of the step before to that first; of the first step 0
 }
 

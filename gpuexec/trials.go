@@ -30,6 +30,7 @@ type product struct {
 	kernels.Shape
 	bytes     int64              // of all
 	most      int                // tokens that a step has of it
+	room      int                // tokens that its buffers have room for
 	some, all int                // experts; 1 and 1: there are none
 	layers    []func(*launching) // compute what has one, each
 }
@@ -81,7 +82,7 @@ func (t *trials) products() (list []product) {
 		list[i].bytes += int64(p.all) * m.Format.Bytes(m.n, m.k)
 		list[i].layers = append(list[i].layers, run)
 	}
-	one := product{most: t.config.MaxTokens, some: 1, all: 1}
+	one := product{most: t.config.MaxTokens, room: t.config.MaxTokens, some: 1, all: 1}
 	for i := range t.weights.layers {
 		layer := &t.weights.layers[i]
 		add(kernels.Dense, &layer.qkv, one, func(l *launching) { l.product(l.work.y, &layer.qkv) })
@@ -91,12 +92,12 @@ func (t *trials) products() (list []product) {
 			add(kernels.Dense, &layer.down, one, func(l *launching) { l.product(l.work.act, &layer.down) })
 			continue
 		}
-		some := product{most: one.most, some: t.dims.perToken, all: t.dims.MoE.Experts}
+		some := product{most: one.most, room: one.room, some: t.dims.perToken, all: t.dims.MoE.Experts}
 		add(kernels.GatedExperts, &layer.gateUp, some, func(l *launching) { l.experts(layer) })
 		add(kernels.DenseExperts, &layer.down, some, func(l *launching) { l.experts(layer) })
 	}
 	head := one
-	head.most = min(head.most, t.dims.headRows)
+	head.most, head.room = min(head.most, t.dims.headRows), t.dims.headRows
 	add(kernels.Dense, &t.weights.head, head, func(l *launching) { l.headProduct(l.s.tokens) })
 	slices.SortStableFunc(list, func(a, b product) int { return cmp.Compare(b.bytes, a.bytes) })
 	return list
@@ -122,6 +123,9 @@ func (t *trials) ask(to *tuning.Asker, p *product, f tuning.Effort, from, end in
 	rows := p.rows(tokens)
 	if from > 0 && rows <= kernels.RowEnds[from-1] {
 		return nil // no step has so many
+	}
+	if p.all == 1 && t.vendor.product(p.Format, p.N, p.K, rows, p.room) != nil {
+		return nil // no kernel of ours would run
 	}
 	q := tuning.Question{
 		Key:        fmt.Sprintf("%s %s %dx%d, %d tokens, %d rounds, tile", p.Product, p.Format, p.K, p.N, tokens, f.Rounds()),

@@ -64,6 +64,34 @@ func TestTunedIsTheSame(t *testing.T) {
 	}
 }
 
+// TestTuneLeavesTheVendorItsOwn asks for all products that own kernels compute beside the vendor's, and for no
+// other.
+func TestTuneLeavesTheVendorItsOwn(t *testing.T) {
+	_, cfg := vendored(t)
+	cfg.Model, cfg.Weights = loadModel(t, family("llama"))
+	cfg.MaxContext, cfg.MaxTokens, cfg.MaxSlots = 256, 200, 80
+	keys := func(cfg Config, kept func(tokens int) bool) (list []string) {
+		for _, choice := range use(t, start(t, cfg), 1) {
+			var tokens int
+			_, behind, _ := strings.Cut(choice.Key, ", ")
+			if _, err := fmt.Sscanf(behind, "%d tokens", &tokens); err != nil {
+				t.Fatal(choice.Key, err)
+			}
+			if kept(tokens) {
+				list = append(list, choice.Key)
+			}
+		}
+		return list
+	}
+	all := func(int) bool { return true }
+	beside := keys(cfg, all)
+	cfg.CublasLt = nil
+	alone := keys(cfg, all)
+	if want := keys(cfg, func(tokens int) bool { return tokens < vendorLeast }); !slices.Equal(beside, want) || len(alone) == len(want) {
+		t.Errorf("asked for are %q, want %q, of %q", beside, want, alone)
+	}
+}
+
 // use has a tile be known as the best of all products that it is there for, and answers what was chosen.
 func use(t *testing.T, e *Executor, tile int) []tuning.Choice {
 	t.Helper()

@@ -89,12 +89,17 @@ func (v *vendor) prepare(e *Executor, m *matrix, out, rows cuda.Pointer, most in
 	return nil
 }
 
+// product is what computes so many rows, of a buffer of most, with a matrix [n][k]; nil: own kernels do.
+func (v *vendor) product(f kernels.Format, n, k, rows, most int) *cublaslt.Product {
+	if rows < vendorLeast || f != kernels.BF16 {
+		return nil
+	}
+	return v.products[productSize{vendorRows(rows, most), n, k}]
+}
+
 // byVendor multiplies rows, of a buffer of most, with a matrix, unless own kernels are to.
 func (l *launching) byVendor(out, rows cuda.Pointer, m *matrix, count, most int) bool {
-	if l.vendor.handle == nil || count < vendorLeast || m.Format != kernels.BF16 {
-		return false
-	}
-	p := l.vendor.products[productSize{vendorRows(count, most), m.n, m.k}]
+	p := l.vendor.product(m.Format, m.n, m.k, count, most)
 	if p == nil {
 		return false
 	}

@@ -148,12 +148,14 @@ type native struct{ lt, desc unsafe.Pointer }
 
 func (f *functions) open() (n native, err error) {
 	var failed C.int
-	return n, check(C.lt_open(&f.c, &n.lt, &n.desc, &failed), failed)
+	status := C.lt_open(&f.c, &n.lt, &n.desc, &failed)
+	return n, check(status, failed)
 }
 
 func (f *functions) close(n native) error {
 	var failed C.int
-	return check(C.lt_close(&f.c, n.lt, n.desc, &failed), failed)
+	status := C.lt_close(&f.c, n.lt, n.desc, &failed)
+	return check(status, failed)
 }
 
 // plan is what the library has of a product.
@@ -161,7 +163,8 @@ type plan struct{ c C.product }
 
 func (f *functions) plan(n native, rows, columns, inner int, p *plan) error {
 	var failed C.int
-	return check(C.lt_plan(&f.c, n.lt, n.desc, C.int(rows), C.int(columns), C.int(inner), Workspace, &p.c, &failed), failed)
+	status := C.lt_plan(&f.c, n.lt, n.desc, C.int(rows), C.int(columns), C.int(inner), Workspace, &p.c, &failed)
+	return check(status, failed)
 }
 
 func (f *functions) run(n native, p *plan, out, a, w, workspace cuda.Pointer, stream uintptr) error {
@@ -171,7 +174,8 @@ func (f *functions) run(n native, p *plan, out, a, w, workspace cuda.Pointer, st
 
 func (f *functions) forget(p *plan) error {
 	var failed C.int
-	return check(C.lt_forget(&f.c, &p.c, &failed), failed)
+	status := C.lt_forget(&f.c, &p.c, &failed)
+	return check(status, failed)
 }
 
 // check makes an error of the status of a function, by its place.

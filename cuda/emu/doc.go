@@ -4,7 +4,8 @@
 // Four parts are written in C++ and are built once, with g++, into the user's cache:
 //   - driver: the fake driver. It reads real cubins and checks launches against them, guards
 //     memory and fills it with NaN, keeps the rules of contexts, captures and sticky errors,
-//     tells who writes to pinned memory that a copy is still to read, and is as late as it may
+//     tells who writes to pinned memory that a copy is still to read, or destroys a graph that
+//     is not done, which a driver would only free later, and is as late as it may
 //     be, nothing is done until somebody waits for it, or with copies as early as they may be.
 //   - shim: kernels compiled for the CPU, each thread a fiber. It tells divergent barriers
 //     and collectives, deadlocks, too much shared memory, and addresses out of bounds.

@@ -17,6 +17,13 @@ CUresult unsafe_call() {
 // memory_of is what an instantiated graph takes of the device: what a driver takes is not told.
 static size_t memory_of(const std::vector<Work> &work) { return 2048 * work.size(); }
 
+// running tells whether a graph was launched and is not done.
+static bool running(CUgraphExec x) {
+	for (CUstream_st *s : streams)
+		if (s->number == x->stream) return s->done < x->until;
+	return false;
+}
+
 // leave takes all streams out of the capture that began at s.
 static void leave(CUstream_st *origin) {
 	origin->unjoined.clear();
@@ -68,7 +75,8 @@ API cuGraphInstantiateWithFlags(CUgraphExec *x, CUgraph g, unsigned long long fl
 	NEED_CONTEXT;
 	if (!g || flags) return CUDA_ERROR_INVALID_VALUE;
 	TRY(fake::reserve(fake::memory_of(g->work)));
-	*x = new CUgraphExec_st{g->work};
+	*x = new CUgraphExec_st;
+	(*x)->work = g->work;
 	driver.counts.handles++;
 	return CUDA_SUCCESS;
 }
@@ -94,12 +102,18 @@ API cuGraphLaunch(CUgraphExec x, CUstream s) {
 	if (s->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	driver.counts.graphs++;
 	for (const Work &w : x->work) fake::put(s, w);
+	x->stream = s->number;
+	x->until = s->enqueued;
 	return driver.sticky;
 }
 
 API cuGraphExecDestroy(CUgraphExec x) {
 	NEED_CONTEXT;
 	if (!x) return CUDA_ERROR_INVALID_VALUE;
+	if (fake::running(x)) { // a driver would keep its memory until it is done
+		fake::complain("a graph is destroyed that is not done");
+		return CUDA_ERROR_ILLEGAL_STATE;
+	}
 	fake::give_back(fake::memory_of(x->work));
 	delete x;
 	driver.counts.handles--;

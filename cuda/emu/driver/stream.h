@@ -27,6 +27,8 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
 	std::vector<Work> work;
+	long stream = -1; // the number of the one to which it was launched last, and behind how much it is done
+	uint64_t until = 0;
 };
 
 struct CUstream_st {
