@@ -151,12 +151,12 @@ func (a *supervisor) paused(c actor.Context, m *messages.Paused) {
 		return
 	}
 	a.still = a.mode == messages.Mode_MODE_PAUSED
+	a.publish() // before anybody is told, who may look
 	for _, o := range a.holders {
 		if !o.waits {
 			o.tell(nil)
 		}
 	}
-	a.publish()
 	a.settle(c)
 }
 
