@@ -117,6 +117,9 @@ func (e *Executor) besides(fn func() error) error {
 func (e *Executor) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.life, func() { cancel(executor.ErrClosed) })
+	if e.life.Err() != nil { // and not only soon
+		cancel(executor.ErrClosed)
+	}
 	return ctx, func() {
 		stop()
 		cancel(nil)
