@@ -5,7 +5,7 @@
 # test is the smaller of the two. In full alone are:
 #   - what tests leave out or make smaller when they are to be short (go test -short): random cases
 #     are a fifth, storms, backlogs and rounds fewer, and what waits for silence is left out;
-#   - the command as a process with the race detector;
+#   - the command as a process, and executors, with the race detector;
 #   - the comparisons with references with the race detector;
 #   - format, staticcheck, other systems, with NVML, without cgo, every instruction set, clients of others,
 #     loads on a real model, fuzzing.
@@ -14,6 +14,7 @@ set -eu
 size=$1
 compared='Reference|Golden' # tests that compare with what references compute
 families='TestFamiliesAreTheReference|TestFamiliesInAllComputeTypes|TestFamiliesInFewerBits|TestFamiliesAreNearTheReference' # of them, those of many models
+heavy='/(cpuexec|gpuexec|cuda/kernels)$'
 times=""
 
 # part NAME COMMAND...
@@ -86,14 +87,15 @@ fuzz() {
 
 # raced FLAG...: tests with the race detector; packages that take long and wait begin first.
 raced() {
-	go test -race -timeout 20m "$@" ./test ./engine/... ./...
+	go test -race -timeout 20m "$@" ./test ./engine/... $(go list ./... | grep -vE "$heavy")
+	go test -timeout 20m "$@" $(go list ./... | grep -E "$heavy") # they compute much, and share little
 }
 
 # raced_whole runs all of them, of models of all families one that shares work in every way. Those of
 # executors and kernels are short: at their full size they run without the race detector, the CPU's by
 # every instruction set.
 raced_whole() {
-	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -vE '/(cpuexec|gpuexec|cuda/kernels)$')
+	./test/again.sh go test -race -timeout 20m -skip "$families" ./test ./engine/... $(go list ./... | grep -vE "$heavy")
 	./test/again.sh go test -race -timeout 20m -short -skip "$families" ./cpuexec ./gpuexec ./cuda/kernels
 	./test/again.sh go test -race -run "($families)/gpt-oss" ./cpuexec ./engine
 }
