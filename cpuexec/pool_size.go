@@ -48,10 +48,19 @@ func poolBytes(n int64) int64 { return lineBytes(n + readBehind) }
 // hostBytes is the size of the host pool, which shares the limit with all that m has
 // and with what others use.
 func (c *Config) hostBytes(m *Memory) (int64, error) {
-	taken := c.InUse + m.Total()
-	if most := max(0, c.MemoryLimit-taken) / m.BlockBytes; c.MemoryLimit > 0 && int64(c.HostBlocks) > most {
-		return 0, fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
-			ErrMemory, c.HostBlocks, m.BlockBytes, taken, c.MemoryLimit, most)
+	if err := c.HostFits(m); err != nil {
+		return 0, err
 	}
 	return lineBytes(int64(c.HostBlocks) * m.BlockBytes), nil
+}
+
+// HostFits makes sure that MemoryLimit has room for the host pool beside InUse and all that m
+// has, which is without it.
+func (c *Config) HostFits(m *Memory) error {
+	taken := c.InUse + m.Total()
+	if most := max(0, c.MemoryLimit-taken) / m.BlockBytes; c.MemoryLimit > 0 && int64(c.HostBlocks) > most {
+		return fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
+			ErrMemory, c.HostBlocks, m.BlockBytes, taken, c.MemoryLimit, most)
+	}
+	return nil
 }

@@ -28,14 +28,15 @@ type Part interface {
 // Executor is the executors of all ranks as one.
 type Executor struct {
 	parts    []Part
-	outcomes []chan error // of steps of each part but the first
+	finished []chan struct{} // steps of each part but the first
 	timeout  time.Duration
 	abandon  func(err error) // lets no part wait for another one
 	info     executor.Info
 	late     *time.Timer // Finish's
 
-	mu     sync.Mutex
-	failed error // none runs after it
+	mu     sync.Mutex // of failed
+	failed error      // none runs after it
+
 	asleep struct{ kv, weights bool }
 }
 
@@ -48,7 +49,7 @@ func New(parts []Part, timeout time.Duration, abandon func(err error)) *Executor
 	e.late.Stop()
 	e.info.Name = named(e.info.Name, len(parts))
 	for range parts {
-		e.outcomes = append(e.outcomes, make(chan error, e.info.MaxOutstanding))
+		e.finished = append(e.finished, make(chan struct{}, e.info.MaxOutstanding))
 	}
 	for rank := 1; rank < len(parts); rank++ {
 		go e.follow(rank)
@@ -83,10 +84,8 @@ func (e *Executor) Finish(r *executor.Result) error {
 	for rank := 1; rank < len(e.parts); rank++ {
 		e.await(rank)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.failed != nil {
-		r.Rows, r.Tokens, r.Err = r.Rows[:0], 0, e.failed
+	if err := e.failure(); err != nil {
+		r.Rows, r.Tokens, r.Err = r.Rows[:0], 0, err
 	}
 	return nil
 }
@@ -98,13 +97,13 @@ func (e *Executor) follow(rank int) {
 	for {
 		err := e.finish(rank, r)
 		if errors.Is(err, executor.ErrClosed) {
-			close(e.outcomes[rank])
+			close(e.finished[rank])
 			return
 		}
 		if err = cmp.Or(err, r.Err); err != nil {
 			e.fail(fmt.Errorf("rank %d: %w", rank, err))
 		}
-		e.outcomes[rank] <- err
+		e.finished[rank] <- struct{}{}
 	}
 }
 
@@ -124,7 +123,7 @@ func (e *Executor) await(rank int) {
 	defer e.late.Stop()
 	for {
 		select {
-		case <-e.outcomes[rank]:
+		case <-e.finished[rank]:
 			return
 		case <-e.late.C:
 			if e.failure() != nil {

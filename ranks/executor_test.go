@@ -61,8 +61,8 @@ func closes(t *testing.T, e *Executor) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, outcomes := range e.outcomes[1:] {
-		for range outcomes {
+	for _, finished := range e.finished[1:] {
+		for range finished {
 			continue
 		}
 	}

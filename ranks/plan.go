@@ -47,7 +47,9 @@ func (c CPU) plan() ([]cpuexec.Config, cpuexec.Memory, error) {
 	if err != nil {
 		return nil, all, err
 	}
-	return list, all, c.hostFits(&all)
+	beside := all
+	beside.Host = 0
+	return list, all, c.Config.HostFits(&beside) // on the sum: no rank knows what others take
 }
 
 // parts are the configurations of the ranks without bounds of memory.
@@ -104,15 +106,4 @@ func planEach(list []cpuexec.Config, change func(part *cpuexec.Config)) (each []
 		all.Adapters += m.Adapters
 	}
 	return each, all, nil
-}
-
-// hostFits makes sure that the host pools of all ranks have room beside all else, as
-// cpuexec.Plan does for one.
-func (c CPU) hostFits(all *cpuexec.Memory) error {
-	taken := c.Config.InUse + all.Total() - all.Host
-	if most := max(0, c.Config.MemoryLimit-taken) / all.BlockBytes; c.Config.MemoryLimit > 0 && int64(c.Config.HostBlocks) > most {
-		return fmt.Errorf("%w: a host pool of %d blocks of %d bytes, where %d of %d bytes are taken; use at most %d blocks",
-			cpuexec.ErrMemory, c.Config.HostBlocks, all.BlockBytes, taken, c.Config.MemoryLimit, most)
-	}
-	return nil
 }
